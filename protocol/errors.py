@@ -1,0 +1,79 @@
+"""What can go wrong in the language and on the wire. Anything else that escapes a parser is a bug.
+
+    TamisError
+    |-- Refused (ValueError)     a value, message, constraint or filter lies outside the model or its limits
+    |   `-- NeverMatches         a filter contradicts itself: no message can satisfy it
+    |-- SyntaxRefused            text that does not parse: carries line, column and a caret line
+    |   |-- PredicateError       predicate text
+    |   `-- MessageTextError     attributes as written on a command line
+    |-- FrameError               the peer broke the rules of the wire; the connection cannot go on
+    |   `-- VersionRefused       no protocol version in common
+    `-- ConfigError              a file whose mistakes are all listed, each with its line and column
+"""
+
+from __future__ import annotations
+
+
+class TamisError(Exception):
+    """The root of everything Tamis raises on purpose."""
+
+
+class Refused(TamisError, ValueError):
+    """A value, message, constraint or filter outside the model; the sentence says what is allowed."""
+
+
+class NeverMatches(Refused):
+    """A filter that no message can satisfy, with the reason in words."""
+
+
+class SyntaxRefused(TamisError):
+    """Text that does not parse. `line` and `column` count from 1; `text` is the whole input."""
+
+    def __init__(self, problem: str, text: str, line: int, column: int, hint: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.text = text
+        self.line = line
+        self.column = column
+        self.hint = hint
+
+    @property
+    def caret(self) -> str:
+        """The offending line and, below it, a caret under the offending column (tabs kept so that they line up)."""
+        lines = self.text.split("\n")
+        shown = lines[self.line - 1] if self.line <= len(lines) else ""
+        lead = "".join("\t" if c == "\t" else " " for c in shown[: self.column - 1])
+        return f"{shown}\n{lead}^"
+
+    def __str__(self) -> str:
+        hint = f"\n{self.hint}" if self.hint else ""
+        return f"line {self.line}, column {self.column}: {self.problem}\n{self.caret}{hint}"
+
+
+class PredicateError(SyntaxRefused):
+    """Predicate text that does not parse or does not compile."""
+
+
+class MessageTextError(SyntaxRefused):
+    """Attributes on a command line that do not parse."""
+
+
+class FrameError(TamisError):
+    """The peer's bytes break the rules of the wire. `code` is the number an error frame carries."""
+
+    def __init__(self, code: int, problem: str) -> None:
+        super().__init__(problem)
+        self.code = code
+        self.problem = problem
+
+
+class VersionRefused(FrameError):
+    """The peer speaks no protocol version that we speak."""
+
+
+class ConfigError(TamisError):
+    """Every mistake of one file at once; `str()` prints one a line as `file:line:column: path: what`."""
+
+    def __init__(self, mistakes: list[str]) -> None:
+        super().__init__("\n".join(mistakes))
+        self.mistakes = mistakes

@@ -1,0 +1,136 @@
+"""Constraint, filter and predicate as immutable values.
+
+Law: what can be built is within the limits and has operands of the kinds its operator takes. Operands are kept in
+canonical form (1.0 is 1, an `in` is a sorted set), otherwise a filter says what its writer wrote; `normal.py` gives the
+form in which equal meanings are equal objects. What an operator means stands in `evaluate.py` alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from tamis.protocol import limits
+from tamis.protocol.errors import Refused
+from tamis.protocol.values import Kind, Value, canonical, check_name, check_value, identity, kind_of
+
+
+class Op(enum.Enum):
+    """An operator; its value is its name in JSON. Declaration order is the order inside a normal form."""
+
+    EXISTS = "exists"
+    EQ = "="
+    IN = "in"
+    BETWEEN = "between"
+    GT = ">"
+    GE = ">="
+    LT = "<"
+    LE = "<="
+    NE = "!="
+    PREFIX = "prefix"
+    SUFFIX = "suffix"
+    CONTAINS = "contains"
+
+    @property
+    def rank(self) -> int:
+        return _RANK[self]
+
+
+_RANK = {op: rank for rank, op in enumerate(Op)}
+PATTERN_OPS = frozenset({Op.PREFIX, Op.SUFFIX, Op.CONTAINS})
+ORDER_OPS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE})
+
+_ANY = frozenset(Kind)
+_ORDERED = frozenset({Kind.NUMBER, Kind.STRING})
+_STRING = frozenset({Kind.STRING})
+_KINDS = {
+    **dict.fromkeys((Op.EQ, Op.NE, Op.IN), _ANY),
+    **dict.fromkeys((Op.LT, Op.LE, Op.GT, Op.GE, Op.BETWEEN), _ORDERED),
+    **dict.fromkeys(PATTERN_OPS, _STRING),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraint:
+    """One condition on one attribute. Negated, it holds exactly where the plain one does not, absence included."""
+
+    name: str
+    op: Op
+    operands: tuple[Value, ...] = ()
+    negated: bool = False
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        object.__setattr__(self, "operands", _checked_operands(self.op, self.operands))
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for equal constraints only, and sortable: by name, plain before negated, operator, operands."""
+        return (self.name, self.negated, self.op.rank, tuple(identity(value) for value in self.operands))
+
+    def __eq__(self, other: object) -> bool:
+        return self.identity == other.identity if isinstance(other, Constraint) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def negate(self) -> Constraint:
+        return Constraint(self.name, self.op, self.operands, not self.negated)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A conjunction; without constraints it matches every message."""
+
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        if len(self.constraints) > limits.CONSTRAINTS_MAX:
+            raise Refused(f"a filter has at most {limits.CONSTRAINTS_MAX} constraints, this one {len(self.constraints)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A disjunction; without filters it matches nothing."""
+
+    filters: tuple[Filter, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", tuple(self.filters))
+
+
+EVERYTHING = Filter()
+NOTHING = Predicate()
+
+
+def _checked_operands(op: Op, operands: tuple[Value, ...]) -> tuple[Value, ...]:
+    _check_count(op, len(operands))
+    bytes_max = limits.PATTERN_BYTES_MAX if op in PATTERN_OPS else limits.OPERAND_BYTES_MAX
+    values = tuple(canonical(check_value(value, bytes_max)) for value in operands)
+    for value in values:
+        if kind_of(value) not in _KINDS[op]:
+            allowed = " or ".join(sorted(kind.name.lower() for kind in _KINDS[op]))
+            raise Refused(f"operator {op.value} takes a {allowed}, not the {kind_of(value).name.lower()} {value!r}")
+    if op is Op.BETWEEN:
+        _check_bounds(values[0], values[1])
+    if op is Op.IN:
+        return tuple(sorted({identity(value): value for value in values}.values(), key=identity))
+    return values
+
+
+def _check_count(op: Op, count: int) -> None:
+    if op is Op.IN:
+        if not 1 <= count <= limits.IN_VALUES_MAX:
+            raise Refused(f"operator in takes 1 to {limits.IN_VALUES_MAX} values, this one has {count}")
+        return
+    expected = {Op.EXISTS: 0, Op.BETWEEN: 2}.get(op, 1)
+    if count != expected:
+        raise Refused(f"operator {op.value} takes {expected} value{'s' * (expected != 1)}, this one has {count}")
+
+
+def _check_bounds(low: Value, high: Value) -> None:
+    if kind_of(low) is not kind_of(high):
+        raise Refused(f"between takes two numbers or two strings, not {low!r} and {high!r}")
+    if identity(low) > identity(high):
+        raise Refused(f"between takes its lower bound first: {low!r} is above {high!r}")

@@ -1,0 +1,123 @@
+"""Filters and messages as JSON, as `tamis match` reads them.
+
+    filter      [["price", "<", 500], ["dest", "=", "MXP"], ["x", "between", [1, 2]], ["x", "not", "exists"]]
+    table line  {"i": 7, "f": FILTER}         interface and filter; `i` is an integer or a string
+    message     {"price": 300, "dest": "MXP"}
+
+Law: what is refused is refused with a sentence that names the element. `substring` is read as `contains`, never written.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.messages import check_attributes
+from tamis.protocol.values import Value
+
+_OPS = {op.value: op for op in Op} | {"substring": Op.CONTAINS}
+_ALLOWED = ", ".join(_OPS)
+
+Interface = int | str
+
+
+class TableLine(NamedTuple):
+    """One line of a filter file."""
+
+    interface: Interface
+    filter: Filter
+
+
+def decode_constraint(form: object) -> Constraint:
+    if not isinstance(form, list) or not 2 <= len(form) <= 4:
+        raise Refused(f'a constraint is [name, op, value] or [name, "not", op, value], not {_shown(form)}')
+    name, *rest = form
+    negated = rest[0] == "not"
+    if negated:
+        rest = rest[1:]
+    if not rest or not isinstance(rest[0], str) or rest[0] not in _OPS:
+        raise Refused(f"constraint {_shown(form)}: no operator {_shown(rest[0] if rest else None)}; one of {_ALLOWED}")
+    op = _OPS[rest[0]]
+    try:
+        return Constraint(name, op, _operands(op, rest[1:]), negated)
+    except Refused as error:
+        raise Refused(f"constraint {_shown(form)}: {error}") from None
+
+
+def encode_constraint(constraint: Constraint) -> list[object]:
+    form: list[object] = [constraint.name, *(["not"] if constraint.negated else []), constraint.op.value]
+    if constraint.op in (Op.IN, Op.BETWEEN):
+        form.append(list(constraint.operands))
+    else:
+        form.extend(constraint.operands)
+    return form
+
+
+def decode_filter(form: object) -> Filter:
+    if not isinstance(form, list):
+        raise Refused(f"a filter is a list of constraints, not {_shown(form)}")
+    return Filter(tuple(decode_constraint(item) for item in form))
+
+
+def encode_filter(filter_: Filter) -> list[list[object]]:
+    return [encode_constraint(constraint) for constraint in filter_.constraints]
+
+
+def decode_table_line(text: str) -> TableLine:
+    form = _loads(text)
+    if not isinstance(form, dict) or set(form) != {"i", "f"}:
+        raise Refused('a filter line is {"i": INTERFACE, "f": [CONSTRAINT, ...]}')
+    interface = form["i"]
+    if isinstance(interface, bool) or not isinstance(interface, int | str):
+        raise Refused(f'"i" is an integer or a string, not {_shown(interface)}')
+    return TableLine(interface, decode_filter(form["f"]))
+
+
+def decode_message(text: str) -> dict[str, Value]:
+    """The attributes of one JSON line."""
+    form = _loads(text)
+    if not isinstance(form, dict):
+        raise Refused('a message is an object such as {"price": 300, "dest": "MXP"}')
+    return check_attributes(form)
+
+
+def _operands(op: Op, rest: list[object]) -> tuple[Value, ...]:
+    # Types are checked by Constraint, which says what the operator takes.
+    if op in (Op.IN, Op.BETWEEN):
+        if len(rest) != 1 or not isinstance(rest[0], list):
+            raise Refused(f"operator {op.value} takes one list of values")
+        return tuple(rest[0])
+    return tuple(rest)  # type: ignore[arg-type]
+
+
+def _loads(text: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_not_finite)
+    except json.JSONDecodeError as error:
+        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise Refused("not a message or filter: nested too deep") from None
+    except Refused:
+        raise
+    except ValueError as error:  # an integer of thousands of digits
+        raise Refused(f"not JSON that can be read: {error}") from None
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    form = dict(pairs)
+    if len(form) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise Refused(f"the name {twice!r} appears twice")
+    return form
+
+
+def _not_finite(word: str) -> object:
+    raise Refused(f"a float must be finite, not {word}")
+
+
+def _shown(form: object) -> str:
+    text = json.dumps(form, ensure_ascii=False, default=repr)
+    return text if len(text) <= 80 else text[:77] + "..."

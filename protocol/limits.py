@@ -1,0 +1,66 @@
+"""Every bound of the language and the wire, in one place, each with its reason.
+
+Law: a limit is refused where the thing enters (a constructor or a decoder), never later, so that what has been
+built is always within bounds. A router may be configured to be stricter than this page, never looser.
+"""
+
+# --- values and messages ---------------------------------------------------------------------------------------
+
+INT_MIN = -(2**63)
+INT_MAX = 2**63 - 1
+"""Integers are signed 64 bit: what msgpack and C hold without a second representation."""
+
+NAME_BYTES_MAX = 256
+"""A name is a key in every table; longer ones are data, not names. One byte of length is nearly enough."""
+
+STRING_BYTES_MAX = 65_536
+"""A string value in a message. Matching reads every byte of it, so it bounds the work one attribute can cause."""
+
+ATTRIBUTES_MAX = 64
+"""Attributes in one message. A matcher's per-message state stays in the first-level cache."""
+
+# --- filters -----------------------------------------------------------------------------------------------------
+
+OPERAND_BYTES_MAX = 1_024
+"""A string operand of equality and order. Tables keep every one; 1 KiB holds any identifier or path in use."""
+
+PATTERN_BYTES_MAX = 128
+"""A string operand of prefix, suffix and contains. Bounds the substring work per byte of a message's value."""
+
+IN_VALUES_MAX = 256
+"""Values in one `in`. A longer list is a table of its own and belongs in several filters."""
+
+CONSTRAINTS_MAX = 16
+"""Constraints in one filter. Counters and gates of the engines fit a byte with room to spare."""
+
+DISJUNCTS_MAX = 64
+"""Filters one predicate text may expand to. `not` and parentheses multiply; this stops the product early."""
+
+PREDICATE_BYTES_MAX = 65_536
+"""Length of a predicate text. 64 filters of 16 constraints of ordinary size fit several times over."""
+
+PREDICATE_DEPTH_MAX = 64
+"""Nesting of parentheses and `not` in a predicate text. People write three; a stack must not depend on input."""
+
+FILTERS_PER_CLIENT = 10_000
+"""Filters one client may hold by default (`limits.filters_per_client`). A bound on what one login can cost."""
+
+# --- the wire ----------------------------------------------------------------------------------------------------
+
+FRAME_BYTES_MAX = 1_048_576
+"""A whole frame, header included, by default. Large enough for a payload worth moving, small enough to buffer."""
+
+UNAUTHENTICATED_BYTES_MAX = 4_096
+"""All a peer may send before it is authenticated. Hello and credentials fit; nothing else is needed."""
+
+EXTENSION_BYTES_MAX = 65_535
+"""The extension area of a data frame: its length is a 16-bit field."""
+
+CONTROL_PART_BYTES_MAX = 65_536
+"""A part of a large control body. Short enough that a heartbeat or another change never waits long behind it."""
+
+CONTROL_PARTS_MAX = 65_536
+"""Parts of one control body (k of n): 4 GiB in all, past which the state is too big for one issuer."""
+
+CONTROL_DEPTH_MAX = 8
+"""Nesting of a control body. The deepest schema needs five levels; recursion must not depend on input."""

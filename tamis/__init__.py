@@ -1,0 +1,1 @@
+"""Tamis: a content-based network."""
