@@ -5,7 +5,7 @@ Only this package touches `ffi`; what it hands out are Python values.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
 from tamis.protocol.errors import Refused, TamisError
@@ -44,7 +44,7 @@ def decode_attributes(data: bytes) -> dict[str, Value]:
     return {ffi.buffer(a.name, a.name_length)[:].decode(): _value(a) for a in out[0 : count[0]]}
 
 
-def _value(attribute: ffi.CData) -> Value:
+def _value(attribute: Any) -> Value:
     if attribute.kind == _KIND_STRING:
         text: bytes = ffi.buffer(attribute.string, attribute.length)[:]
         return text.decode()

@@ -15,7 +15,9 @@ typedef struct cursor {
     const uint8_t *end;
 } cursor;
 
-static inline size_t remaining(const cursor *c) { return (size_t)(c->end - c->at); }
+static inline size_t remaining(const cursor *c) {
+    return (size_t)(c->end - c->at);
+}
 
 /* Read `width` big-endian bytes; the caller has checked that they are there. */
 static inline uint64_t read_big_endian(cursor *c, unsigned width) {

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-static inline bool continues(uint8_t byte) { return (byte & 0xc0) == 0x80; }
+static inline bool continues(uint8_t byte) {
+    return (byte & 0xc0) == 0x80;
+}
 
-/* Length of the well-formed sequence at `at`, or 0. The second byte's range depends on the first (Unicode table 3-7). */
+/* Length of the well-formed sequence at `at`, or 0. The second byte's range depends on the first (Unicode table 3-7).
+ */
 static size_t sequence_length(const uint8_t *at, size_t left) {
     uint8_t lead = at[0];
     if (lead >= 0xc2 && lead <= 0xdf) {

@@ -1,14 +1,14 @@
 """What can go wrong in the language and on the wire. Anything else that escapes a parser is a bug.
 
-    TamisError
-    |-- Refused (ValueError)     a value, message, constraint or filter lies outside the model or its limits
-    |   `-- NeverMatches         a filter contradicts itself: no message can satisfy it
-    |-- SyntaxRefused            text that does not parse: carries line, column and a caret line
-    |   |-- PredicateError       predicate text
-    |   `-- MessageTextError     attributes as written on a command line
-    |-- FrameError               the peer broke the rules of the wire; the connection cannot go on
-    |   `-- VersionRefused       no protocol version in common
-    `-- ConfigError              a file whose mistakes are all listed, each with its line and column
+TamisError
+|-- Refused (ValueError)     a value, message, constraint or filter lies outside the model or its limits
+|   `-- NeverMatches         a filter contradicts itself: no message can satisfy it
+|-- SyntaxRefused            text that does not parse: carries line, column and a caret line
+|   |-- PredicateError       predicate text
+|   `-- MessageTextError     attributes as written on a command line
+|-- FrameError               the peer broke the rules of the wire; the connection cannot go on
+|   `-- VersionRefused       no protocol version in common
+`-- ConfigError              a file whose mistakes are all listed, each with its line and column
 """
 
 from __future__ import annotations

@@ -87,7 +87,9 @@ class Filter:
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         if len(self.constraints) > limits.CONSTRAINTS_MAX:
-            raise Refused(f"a filter has at most {limits.CONSTRAINTS_MAX} constraints, this one {len(self.constraints)}")
+            raise Refused(
+                f"a filter has at most {limits.CONSTRAINTS_MAX} constraints, this one {len(self.constraints)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

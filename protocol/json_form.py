@@ -4,7 +4,8 @@
     table line  {"i": 7, "f": FILTER}         interface and filter; `i` is an integer or a string
     message     {"price": 300, "dest": "MXP"}
 
-Law: what is refused is refused with a sentence that names the element. `substring` is read as `contains`, never written.
+Law: what is refused is refused with a sentence that names the element. `substring` is read as `contains`, but
+never written.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def _loads(text: str) -> object:
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     form = dict(pairs)
     if len(form) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
         raise Refused(f"the name {twice!r} appears twice")
     return form
 

@@ -1,6 +1,7 @@
 """A message: named, typed attributes that routers look at and a payload that they do not.
 
-Law: a message that exists is well formed. `attributes` is read-only and in the order of its writer, which means nothing.
+Law: a message that exists is well formed. `attributes` is read-only and in the order of its writer, which means
+nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,46 @@
+# Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PACKAGES := protocol native configs bench
+SOURCES := $(PACKAGES) tamis tests setup.py
+
+.PHONY: run test quick long check format bench fuzz sanitize wheel clean
+
+run: .venv/installed
+	@$(BIN)/python -m tamis.cli.demo
+
+test: .venv/installed
+	$(BIN)/pytest -m "not long" -n 2
+
+quick: .venv/installed
+	$(BIN)/pytest -m "not slow and not long" -n 2
+
+long: .venv/installed
+	$(BIN)/pytest -m long -s
+
+check: .venv/installed .venv/typing
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/clang-format --dry-run -Werror $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch]))
+	cd .venv/typing && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p tamis
+	$(BIN)/pytest tests/test_imports.py
+
+format: .venv/installed
+	$(BIN)/ruff check --fix $(SOURCES); $(BIN)/ruff format $(SOURCES)
+	$(BIN)/clang-format -i $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch]))
+
+wheel: .venv/installed
+	$(BIN)/pip wheel -q --no-deps -w dist .
+
+clean:
+	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build
+
+.venv/installed: pyproject.toml setup.py constraints.txt $(wildcard native/*.[ch]) native/build.py
+	@sh .ci/needs $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# mypy reads packages by folder: a folder of links shows it the tree as it is imported.
+.venv/typing: .venv/installed
+	@mkdir -p $@/tamis && ln -sfn $(foreach entry,$(wildcard tamis/*),$(CURDIR)/$(entry)) $(foreach p,$(PACKAGES),$(CURDIR)/$(p)) $@/tamis/

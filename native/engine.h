@@ -1,0 +1,32 @@
+/* engine.h - what an engine is: a table of functions over its own state.
+ *
+ * Law: table.c parses filters, hands out nothing itself, and calls one engine; an engine never sees wire bytes and
+ * never trusts `handle` (it may name nothing). Every function keeps the contract of its tm_table_ namesake.
+ */
+#ifndef TM_ENGINE_H
+#define TM_ENGINE_H
+
+#include "filter.h"
+#include "memory.h"
+
+typedef struct tm_engine tm_engine; /* each engine's own struct, behind this name */
+
+typedef struct tm_engine_class {
+    const char *name;
+    /* `memory` is borrowed for the engine's life. */
+    int (*create)(tm_memory *memory, const tm_options *options, tm_engine **out);
+    void (*destroy)(tm_engine *engine);
+    int (*set_interface)(tm_engine *engine, uint32_t interface, int kind);
+    int (*add)(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle);
+    int (*remove)(tm_engine *engine, uint32_t handle);
+    int (*settle)(tm_engine *engine, uint64_t steps, uint64_t *left);
+    int (*match)(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
+    void (*stats)(const tm_engine *engine, tm_stats *stats); /* all but the memory figures */
+    int (*validate)(const tm_engine *engine, const char **reason);
+} tm_engine_class;
+
+extern const tm_engine_class tm_engine_counting;
+extern const tm_engine_class tm_engine_sff;
+extern const tm_engine_class tm_engine_tamis;
+
+#endif

@@ -1,0 +1,49 @@
+/* filter.h - a filter as C reads it from its wire form, and what a constraint means.
+ *
+ * Law: what tm_filter_parse accepts obeys every limit and has operands of the kinds its operators take, so that engines
+ * never check again; tm_constraint_holds is the semantics in C, used to verify and by tests, never for speed.
+ */
+#ifndef TM_FILTER_H
+#define TM_FILTER_H
+
+#include "tm.h"
+
+/* An operand: kinds as in tm_attribute, numbers canonical (an integral float inside 64 bits is an integer). */
+typedef struct tm_value {
+    const uint8_t *string; /* borrowed from the filter's bytes */
+    int64_t integer;
+    double real;
+    uint32_t length;
+    uint8_t kind;
+} tm_value;
+
+typedef struct tm_constraint {
+    const uint8_t *name; /* borrowed from the filter's bytes */
+    const tm_value *operands;
+    uint16_t name_length;
+    uint16_t operand_count;
+    uint8_t op; /* TM_OP_*, without TM_OP_NEGATED */
+    bool negated;
+} tm_constraint;
+
+/* Large because of `in` (16 x 256 values): kept by the table as scratch, never on a stack. */
+typedef struct tm_filter {
+    size_t count;
+    tm_constraint constraints[TM_CONSTRAINTS_MAX];
+    tm_value operands[TM_CONSTRAINTS_MAX * TM_IN_VALUES_MAX];
+} tm_filter;
+
+/* TM_OK, TM_MALFORMED or TM_TOO_MANY. `out` borrows from `bytes`. Operands of `in` come out sorted and distinct. */
+int tm_filter_parse(const uint8_t *bytes, size_t size, tm_filter *out);
+
+/* Number against number, exactly, whatever mixture of integer and float: -1, 0 or 1. */
+int tm_number_compare(int64_t a_integer, double a_real, bool a_is_real, int64_t b_integer, double b_real,
+                      bool b_is_real);
+
+/* Value against value of the same kind (numbers are one kind): -1, 0 or 1; strings by bytes. */
+int tm_value_compare(const tm_value *a, const tm_value *b);
+
+/* Does the message (or its absence: NULL) satisfy the constraint? */
+bool tm_constraint_holds(const tm_constraint *constraint, const tm_attribute *attribute);
+
+#endif

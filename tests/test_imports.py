@@ -1,0 +1,82 @@
+"""The arrows of the architecture: who may import whom, and what stays out of the pure parts.
+
+Read from the syntax trees, not from `sys.modules`: a library loading asyncio for itself is not our arrow.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+IMPURE = {
+    "asyncio",
+    "socket",
+    "ssl",
+    "select",
+    "selectors",
+    "time",
+    "random",
+    "os",
+    "threading",
+    "subprocess",
+    "pydantic",
+}
+
+# folder -> the parts of Tamis that it may import, itself included
+ARROWS = {
+    "protocol": {"protocol"},
+    "native": {"native", "protocol"},
+    "configs": {"configs", "protocol"},
+    "bench": {"bench", "native", "protocol", "configs"},
+    "tamis": {"cli", "protocol", "native", "configs", "bench"},
+}
+
+
+def _sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def _imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the arrow"
+            yield node.module or ""
+            if node.module == "tamis":
+                yield from (f"tamis.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("folder", ARROWS)
+def test_arrows_point_one_way(folder: str) -> None:
+    assert _sources(folder)
+    for path in _sources(folder):
+        for name in _imported(path):
+            root, _, rest = name.partition(".")
+            assert root not in ("tests", *ARROWS) or root == "tamis", f"{path}: import {name} as tamis.{name}"
+            if root == "tamis" and rest:
+                part = rest.partition(".")[0]
+                assert part in ARROWS[folder], f"{path} imports tamis.{rest}"
+
+
+def test_every_python_folder_has_its_arrow() -> None:
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    assert folders - {"tests"} == set(ARROWS)
+
+
+def test_protocol_is_pure() -> None:
+    for path in _sources("protocol"):
+        for name in _imported(path):
+            assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
+
+
+def test_importing_tamis_is_light() -> None:
+    code = "import sys, tamis; print([m for m in ('pydantic', 'tamis.router', 'lark', 'yaml') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
