@@ -1,0 +1,31 @@
+"""The topology file: which routers there are, where they listen, how they are linked, and what they run.
+
+`load_topology(path)` and `parse_topology(text)` give a frozen `Topology`, or a ConfigError that lists every mistake of
+the file with its line and column. Loaded at first use, so that importing a neighbour of this package stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tamis.configs.address import Address
+    from tamis.configs.load import load_topology, parse_topology
+    from tamis.configs.topology import RouterSettings, Topology
+
+__all__ = ["load_topology", "parse_topology", "Topology", "RouterSettings", "Address"]
+
+_HOME = {
+    "load_topology": "load",
+    "parse_topology": "load",
+    "Topology": "topology",
+    "RouterSettings": "topology",
+    "Address": "address",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

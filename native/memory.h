@@ -7,6 +7,7 @@
 #ifndef TM_MEMORY_H
 #define TM_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -36,6 +36,10 @@ CONSTRAINTS_MAX = 16
 DISJUNCTS_MAX = 64
 """Filters one predicate text may expand to. `not` and parentheses multiply; this stops the product early."""
 
+EXPANSION_STEPS_MAX = 8_192
+"""Work that expanding one predicate text may cost, in conjunctions formed, dropped ones included (a contradiction
+counts as the square of its constraints). Two factors of DISJUNCTS_MAX alternatives each may be multiplied out."""
+
 PREDICATE_BYTES_MAX = 65_536
 """Length of a predicate text. 64 filters of 16 constraints of ordinary size fit several times over."""
 
@@ -64,3 +68,45 @@ CONTROL_PARTS_MAX = 65_536
 
 CONTROL_DEPTH_MAX = 8
 """Nesting of a control body. The deepest schema needs five levels; recursion must not depend on input."""
+
+FILTER_BYTES_MAX = 65_536
+"""One filter in its packed form. A filter larger than a part would hold up everything behind it; split its `in`."""
+
+ASSEMBLY_BYTES_MAX = 67_108_864
+"""Unfinished control bodies of one link together, and so any one of them. Larger tables travel as deltas."""
+
+ASSEMBLY_STREAMS_MAX = 4_096
+"""Issuers whose control bodies may be unfinished at once on one link: a bound on what empty promises cost."""
+
+ENTRIES_MAX = 1_000_000
+"""Filters, ids or issuers in one control body. Objects cost twenty times their bytes: this bounds the decoded form."""
+
+SUBSCRIPTIONS_PER_FRAME_MAX = 10_000
+"""Subscriptions in one batch: all that a client may hold by default, so that a reconnect is one frame."""
+
+ACK_ITEMS_MAX = 10_000
+"""Ranges, and refusals, in one acknowledgement: an answer to the largest batch is one frame."""
+
+LINKS_MAX = 1_024
+"""Links of one router. Its topology advertisement is one short frame."""
+
+REPORT_ITEMS_MAX = 256
+"""Filters, departures or subscriptions listed in one report; the count beside the list says how many there are."""
+
+CAPABILITIES_MAX = 16
+CAPABILITY_BYTES_MAX = 32
+"""Capabilities in a hello and the length of each: a hello must fit what an unauthenticated peer may send."""
+
+AUTH_METHODS_MAX = 8
+"""Ways of authentication that one router offers."""
+
+CREDENTIAL_BYTES_MAX = 1_024
+"""A token or a proof. Signed tokens in use are shorter; it must fit what an unauthenticated peer may send."""
+
+TEXT_BYTES_MAX = 1_024
+"""A sentence for a person: a reason, an error."""
+
+NONCE_BYTES = 16
+DIGEST_BYTES = 16
+PROOF_BYTES = 32
+"""A nonce cannot repeat by chance; a digest cannot agree by chance; a proof is one SHA-256."""

@@ -81,7 +81,7 @@ def _in_order(pair: tuple[Value, Value]) -> tuple[Value, ...]:
 def constraints(draw: st.DrawFn, name: SearchStrategy[str] | None = None, negated: bool | None = None) -> Constraint:
     op = draw(st.sampled_from(list(Op)))
     flip = draw(st.sampled_from([False, False, True])) if negated is None else negated
-    return Constraint(draw(name or names()), op, draw(operands(op)), flip)
+    return Constraint(draw(names() if name is None else name), op, draw(operands(op)), flip)
 
 
 def filters(max_size: int = 4, name: SearchStrategy[str] | None = None) -> SearchStrategy[Filter]:

@@ -1,0 +1,40 @@
+"""The predicate language: text to a predicate in normal form, and back.
+
+    severity > 2 and alert-type = "intrusion" or class = "alert" and device ^= "web"
+    price between 10 and 20 and not (venue in {"X", "Y"})      # to the end of the line
+    exists region
+
+    operators   =  !=  <  <=  >  >=  prefix  suffix  contains;  between A and B;  in {A, ...};  exists NAME
+    also read   == for =   <> for !=   ^= for prefix   $= for suffix   *= and substring for contains
+    joined by   not, and, or (binding in that order) and parentheses;  ! & && | || are read too
+    predicates  true (every message), false (none)
+
+The words are reserved and read in any case; names are case-sensitive. How values are written: see literals.py.
+
+Law: a text either gives a predicate or raises PredicateError at the line and column of the mistake, in time bounded by
+the limits whatever the text.
+"""
+
+from __future__ import annotations
+
+from tamis.protocol import limits
+from tamis.protocol.errors import PredicateError
+from tamis.protocol.filters import Predicate
+from tamis.protocol.language.compile import Compiled, compile_tree
+from tamis.protocol.language.format import format_constraint, format_filter, format_predicate
+from tamis.protocol.language.mistake import Mistake, refused
+from tamis.protocol.language.parse import parse_tree
+
+__all__ = ["parse", "compile_text", "Compiled", "format_predicate", "format_filter", "format_constraint"]
+
+
+def parse(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX) -> Predicate:
+    return compile_text(text, disjuncts_max).predicate
+
+
+def compile_text(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX) -> Compiled:
+    """Like `parse`, with the warnings about alternatives that can never match."""
+    try:
+        return compile_tree(parse_tree(text), disjuncts_max)
+    except Mistake as mistake:
+        raise refused(PredicateError, text, mistake) from None

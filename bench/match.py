@@ -1,0 +1,258 @@
+"""How fast the engines match, side by side: built from the same bytes, measured in turns, and held to one answer.
+
+Law: every contender sees the same filters, messages and interfaces, in one run, on one thread; passes are interleaved,
+because a shared machine drifts by more than engines differ; unequal answers fail the run, before and after updates.
+A ratio is taken against the fastest contender of the first engine named: a slow baseline is a false ratio.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from tamis.bench import workloads
+from tamis.bench.workloads import Workload
+from tamis.native import Batch, Measurement, Table
+from tamis.protocol.errors import TamisError
+
+PASSES = 3
+SFF_ROUNDS = (0, 10)  # paper 004 compares exactly these
+_UPDATES_AT_ONCE = 50_000  # the sample of single updates at full size
+_UPDATE_SHARE = 4  # no more than a quarter of the table is out at a time
+_UPDATES_TIMED = 20_000  # at least: p99.9 needs some of them beyond it
+_SETTLE_STEPS = 1_024
+
+Progress = Callable[[str], None]
+
+
+class EnginesDisagree(TamisError):
+    """Two engines answered differently: a bug, and no figure of the run is worth anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An engine and, for sff, its rounds."""
+
+    engine: str
+    rounds: int | None = None
+
+    @property
+    def label(self) -> str:
+        return self.engine if self.rounds is None else f"{self.engine} r={self.rounds}"
+
+    def table(self) -> Table:
+        return Table(self.engine, selectivity_rounds=self.rounds or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What to run. `interface_count` None is one interface per filter; `link_count` groups the interfaces."""
+
+    workload: str
+    filter_count: int
+    interface_count: int | None
+    message_count: int
+    name_count: int
+    seed: int
+    contenders: tuple[Contender, ...]
+    link_count: int | None = None
+    passes: int = PASSES
+
+    @property
+    def interfaces(self) -> int:
+        return self.interface_count or max(self.filter_count, 1)
+
+    @property
+    def grouping(self) -> list[int] | None:
+        return None if self.link_count is None else [i % self.link_count for i in range(self.interfaces)]
+
+    def make(self) -> Workload:
+        return workloads.make(self.workload, self.filter_count, self.message_count, self.name_count, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateTimes:
+    """Microseconds of single calls; a removal's mean carries its share of the settling that it left over."""
+
+    add_us: float
+    add_p999_us: float
+    add_max_us: float
+    remove_us: float
+    remove_p999_us: float
+    remove_max_us: float
+    settle_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One contender's figures. Times of messages exclude decoding; `spread` is (slowest - fastest) / mean of passes."""
+
+    engine: str
+    rounds: int | None
+    build_s: float
+    mean_us: float
+    spread: float
+    median_us: float
+    p99_us: float
+    msgs_per_s: float
+    bytes_per_constraint: float
+    hot_bytes_per_constraint: float
+    updates: UpdateTimes
+    active: int
+    matched_mean: float
+    checksum: str
+    ratio: float = 1.0
+    instructions: float | None = None
+    churn: float | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """A contender with its table and what has been measured so far."""
+
+    contender: Contender
+    table: Table
+    handles: array[int]
+    build_s: float
+    passes: list[Measurement] = field(default_factory=list)
+
+
+def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
+    """One contender for each engine, and of sff one for each number of rounds."""
+    chosen: list[Contender] = []
+    for engine in engines:
+        if engine not in Table.engines():
+            raise ValueError(f"no engine {engine!r}; one of {', '.join(Table.engines())}")
+        chosen.extend([Contender(engine, count) for count in rounds] if engine == "sff" else [Contender(engine)])
+    return tuple(dict.fromkeys(chosen))
+
+
+def run(setup: Setup, workload: Workload, progress: Progress) -> list[Result]:
+    """Measure every contender on `workload`, which the setup made; EnginesDisagree if they do."""
+    interfaces = workloads.spread(setup.filter_count, setup.interfaces)
+    runs = [_build(contender, workload, interfaces, progress) for contender in setup.contenders]
+    _measure(runs, setup, workload.messages, progress)
+    times = [_updates(run, workload.filters, interfaces, setup.seed, progress) for run in runs]
+    _check_after_updates(runs, setup, workload.messages)
+    results = [_result(run, updates) for run, updates in zip(runs, times, strict=True)]
+    for each in runs:
+        each.table.close()
+    return with_ratios(results)
+
+
+def with_ratios(results: list[Result]) -> list[Result]:
+    base_us = min(result.mean_us for result in results if result.engine == results[0].engine)
+    return [replace(result, ratio=base_us / result.mean_us) for result in results]
+
+
+def fastest_of_each(results: list[Result]) -> list[Result]:
+    """One result for each engine, in the order in which engines were named."""
+    best: dict[str, Result] = {}
+    for result in results:
+        if result.engine not in best or result.mean_us < best[result.engine].mean_us:
+            best[result.engine] = result
+    return list(best.values())
+
+
+def _build(contender: Contender, workload: Workload, interfaces: array[int], progress: Progress) -> _Run:
+    progress(f"building {contender.label}")
+    table = contender.table()
+    start = time.perf_counter()
+    handles, _ = table.measure_add(workload.filters, interfaces)
+    return _Run(contender, table, handles, time.perf_counter() - start)
+
+
+def _measure(runs: list[_Run], setup: Setup, messages: Batch, progress: Progress) -> None:
+    for number in range(setup.passes):
+        for each in runs:
+            progress(f"pass {number + 1} of {setup.passes}: {each.contender.label}")
+            each.passes.append(each.table.measure(messages, grouping=setup.grouping))
+    _check_equal(runs, "")
+
+
+def _check_after_updates(runs: list[_Run], setup: Setup, messages: Batch) -> None:
+    """The filters are those of before, so the answers are."""
+    for each in runs:
+        after = each.table.measure(messages, grouping=setup.grouping)
+        if after.checksum != each.passes[0].checksum:
+            raise EnginesDisagree(f"{each.contender.label} answers differently after removing and adding filters")
+
+
+def _check_equal(runs: list[_Run], when: str) -> None:
+    answers = {run.contender.label: {measured.checksum for measured in run.passes} for run in runs}
+    if len(set().union(*answers.values())) > 1:
+        told = ", ".join(f"{label} {' '.join(map(_hex, sums))}" for label, sums in answers.items())
+        raise EnginesDisagree(f"engines disagree{when}: checksums {told}")
+
+
+def _updates(run: _Run, filters: Batch, interfaces: array[int], seed: int, progress: Progress) -> UpdateTimes:
+    """Take a random sample out and put it back, so often that enough single updates have been timed."""
+    progress(f"updates of {run.contender.label}")
+    rng = random.Random(f"updates {seed}")
+    size = min(_UPDATES_AT_ONCE, max(len(filters) // _UPDATE_SHARE, 1), len(filters))
+    adds, removals, settle_ns = array("I"), array("I"), 0
+    while size and len(adds) < _UPDATES_TIMED:
+        chosen = rng.sample(range(len(filters)), size)
+        removals.extend(run.table.measure_remove(array("I", (run.handles[i] for i in chosen))))
+        settle_ns += _settle(run.table)
+        sample = Batch.of(filters[i] for i in chosen)
+        handles, taken = run.table.measure_add(sample, array("I", (interfaces[i] for i in chosen)))
+        adds.extend(taken)
+        for i, handle in zip(chosen, handles, strict=True):
+            run.handles[i] = handle
+    return _update_times(adds, removals, settle_ns)
+
+
+def _settle(table: Table) -> int:
+    start = time.perf_counter_ns()
+    while table.settle(_SETTLE_STEPS):
+        pass
+    return time.perf_counter_ns() - start
+
+
+def _update_times(adds: array[int], removals: array[int], settle_ns: int) -> UpdateTimes:
+    count = max(len(adds), 1)
+    return UpdateTimes(
+        add_us=sum(adds) / count / 1000,
+        add_p999_us=_quantile(sorted(adds), 0.999) / 1000,
+        add_max_us=max(adds, default=0) / 1000,
+        remove_us=(sum(removals) + settle_ns) / count / 1000,
+        remove_p999_us=_quantile(sorted(removals), 0.999) / 1000,
+        remove_max_us=max(removals, default=0) / 1000,
+        settle_us=settle_ns / count / 1000,
+    )
+
+
+def _result(run: _Run, updates: UpdateTimes) -> Result:
+    stats = run.table.stats()
+    messages = max(len(run.passes[0].nanoseconds), 1)
+    means = sorted(measured.total_ns / messages / 1000 for measured in run.passes)
+    singles = sorted(ns for measured in run.passes for ns in measured.nanoseconds)
+    mean_us = means[len(means) // 2]
+    return Result(
+        engine=run.contender.engine,
+        rounds=run.contender.rounds,
+        build_s=run.build_s,
+        mean_us=mean_us,
+        spread=(means[-1] - means[0]) / mean_us,
+        median_us=_quantile(singles, 0.5) / 1000,
+        p99_us=_quantile(singles, 0.99) / 1000,
+        msgs_per_s=1e6 / mean_us,
+        bytes_per_constraint=stats.bytes_per_constraint,
+        hot_bytes_per_constraint=stats.hot_bytes_per_constraint,
+        updates=updates,
+        active=stats.active,
+        matched_mean=run.passes[0].matched / messages,
+        checksum=_hex(run.passes[0].checksum),
+    )
+
+
+def _quantile(ordered: list[int], share: float) -> int:
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0
+
+
+def _hex(checksum: int) -> str:
+    return f"{checksum:016x}"

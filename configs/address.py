@@ -1,0 +1,149 @@
+"""Where something listens: `host:port`, `[ipv6]:port` or `unix:path`.
+
+Law: an Address that exists can be given to a socket call as it is, and `str(address)` parses back to it. Hosts are kept
+in one spelling (lower case, IPv6 compressed), so that two addresses clash exactly if `claims` and `conflicts` meet.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os.path
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+FORMS = "host:port, [ipv6]:port or unix:path"
+PORT_MAX = 65_535
+HOST_CHARACTERS_MAX = 253
+"""The longest name the domain name system can hold."""
+ADDRESSES_MAX = 16
+"""Addresses of one kind a router listens on; a few interfaces and a Unix socket are what people have."""
+UNIX_PATH_BYTES_MAX = 107
+"""Linux keeps a socket's path in 108 bytes, the last of them zero."""
+
+_LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?")
+_WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised here, bound by nobody
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A TCP address has a host and a port, a Unix socket a path."""
+
+    kind: Literal["tcp", "unix"]
+    host: str = ""
+    port: int = 0
+    path: str = ""
+
+    def __str__(self) -> str:
+        if self.kind == "unix":
+            return f"unix:{self.path}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def wildcard(self) -> bool:
+        """Whether it stands for every interface of its machine."""
+        return self.host in _WILDCARDS
+
+    @property
+    def dialable(self) -> bool:
+        """Whether others can connect knowing this address alone."""
+        return self.kind == "unix" or (self.port != 0 and not self.wildcard)
+
+    def claims(self) -> set[object]:
+        """What listening here takes. Port 0 takes nothing, since the system picks a free one."""
+        if self.kind == "unix":
+            return {("unix", self.path)}
+        if self.port == 0:
+            return set()
+        some = {("some", family, self.port) for family in self._families()}
+        if self.wildcard:
+            return {("every", family, self.port) for family in self._families()} | some
+        return {("host", host, self.port) for host in self._hosts()} | some
+
+    def conflicts(self) -> set[object]:
+        """The claims of another listener that this one cannot stand beside."""
+        if self.kind == "unix" or self.port == 0:
+            return self.claims()
+        if self.wildcard:
+            return {("some", family, self.port) for family in self._families()}
+        every = {("every", family, self.port) for family in self._families()}
+        return {("host", host, self.port) for host in self._hosts()} | every
+
+    def _hosts(self) -> tuple[str, ...]:
+        return _LOOPBACK if self.host == "localhost" else (self.host,)
+
+    def _families(self) -> tuple[int, ...]:
+        try:
+            return (ipaddress.ip_address(self.host).version,)
+        except ValueError:
+            return (4, 6)  # a name may stand for either
+
+
+def parse_address(text: str, folder: str = "") -> Address:
+    """The address written as `text`; ValueError says what is wrong. A relative Unix path starts from `folder`."""
+    if text.startswith("tamis://"):
+        raise ValueError(f'must be {FORMS}, without "tamis://"')
+    if text.startswith("unix:"):
+        return Address("unix", path=_unix_path(text.removeprefix("unix:"), folder))
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        raise ValueError(f"must be {FORMS}")
+    return Address("tcp", host=_host(host), port=_port(port))
+
+
+def joined(folder: str, path: str) -> str:
+    """`path`, from `folder` where it is relative, in its one shortest spelling."""
+    return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 - pathlib would keep `a/..`
+
+
+def check_path(text: str) -> None:
+    """Refuse what no file system or terminal takes; ValueError says why."""
+    if not text:
+        raise ValueError("must be a path, not empty")
+    if not text.isprintable():
+        raise ValueError("must be a path of printable characters")
+
+
+def _unix_path(text: str, folder: str) -> str:
+    check_path(text)
+    path = joined(folder, text)
+    size = len(path.encode())
+    if size > UNIX_PATH_BYTES_MAX:
+        raise ValueError(f"must be a socket path of at most {UNIX_PATH_BYTES_MAX} bytes; it has {size}")
+    return path
+
+
+def _port(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > PORT_MAX:
+        raise ValueError(f"must be {FORMS}, with a port from 0 to {PORT_MAX}")
+    return int(text)
+
+
+def _host(text: str) -> str:
+    if text.startswith("[") and text.endswith("]"):
+        return _ipv6(text[1:-1])
+    if ":" in text:
+        raise ValueError("must be [ipv6]:port, with brackets, where the host is an IPv6 address")
+    if re.fullmatch(r"[0-9.]+", text):
+        return _ipv4(text)
+    if text == "*":
+        raise ValueError("must name a host; every interface is 0.0.0.0 or [::]")
+    if len(text) > HOST_CHARACTERS_MAX or not _HOST_NAME.fullmatch(text):
+        raise ValueError(f"must be {FORMS}, with letters, digits, `-`, `_` and `.` in the host")
+    return text.lower()
+
+
+def _ipv4(text: str) -> str:
+    try:
+        return str(ipaddress.IPv4Address(text))
+    except ValueError:
+        raise ValueError("must have four numbers from 0 to 255 in an IPv4 address") from None
+
+
+def _ipv6(text: str) -> str:
+    try:
+        return str(ipaddress.IPv6Address(text))
+    except ValueError:
+        raise ValueError("must have a valid IPv6 address between the brackets") from None

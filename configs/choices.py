@@ -1,0 +1,103 @@
+"""What may be chosen, and what will be one day: the one table of each.
+
+Law: a name or key that does nothing in this release is refused with "not supported yet", never ignored. The release
+that implements it moves it here; models, error texts, schema and reference page all follow from these tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from tamis.configs.mistakes import Path, one_of, quoted
+
+SUPPORTED = True
+PLANNED = False
+
+BROADCASTS = {
+    "source-trees": SUPPORTED,
+    "shared-tree": SUPPORTED,
+    "reverse-path": SUPPORTED,
+}
+STRATEGIES = {
+    "advertise": SUPPORTED,
+    "link-matching": PLANNED,
+    "reuse": PLANNED,
+    "flood": PLANNED,
+    "profile": PLANNED,
+    "rendezvous": PLANNED,
+    "adaptive": PLANNED,
+}
+ENGINES = {
+    "tamis": SUPPORTED,
+    "sff": SUPPORTED,
+    "counting": SUPPORTED,
+    "plain": SUPPORTED,
+    "pst": PLANNED,
+    "kdtree": PLANNED,
+    "interval": PLANNED,
+}
+LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
+LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
+
+PLANNED_KEYS = {
+    "areas": "border routers that summarise an area for the others",
+    "auth": "who may connect, publish and subscribe",
+    "durable": "named clients whose messages wait on disk",
+    "event_log": "the log on disk behind durable clients",
+    "keepalive": "how long a silent link or client is trusted",
+    "sampling": "what share of messages is traced",
+    "slow_consumer": "what happens to a client that cannot keep up",
+    "tls": "encrypted connections",
+    "tokens": "credentials of clients and neighbours",
+    "links.*.keepalive": "how long a silent link is trusted",
+    "links.*.tls": "an encrypted link",
+    "logging.file": "a log file beside standard error",
+    "routers.*.area": "the area a router belongs to",
+    "routers.*.auth": "who may connect, publish and subscribe",
+    "routers.*.tls": "the certificate and key of a router",
+    "strategy.mode": "the papers' literal rules, for experiments",
+}
+"""Dotted path of a key (`*` stands for any id or index) -> what it is going to set."""
+_PLANNED_PATTERNS = [(tuple(key.split(".")), purpose) for key, purpose in PLANNED_KEYS.items()]
+
+
+def supported(choices: dict[str, bool]) -> list[str]:
+    return [name for name, is_supported in choices.items() if is_supported]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneOf:
+    """Marks a field of a model as a choice from one of the tables above."""
+
+    choices: dict[str, bool]
+
+    def check(self, value: str) -> str:
+        """`value` if this release implements it."""
+        if self.choices.get(value) is SUPPORTED:
+            return value
+        names = supported(self.choices)
+        if value in self.choices:
+            what = f"{quoted(value)} is not supported yet; choose {one_of(names)}"
+            raise PydanticCustomError("planned", "{what}", {"what": what})
+        what = f"must be {one_of(names)}, got {quoted(value)}"
+        raise PydanticCustomError("choice", "{what}", {"what": what, "word": value, "known": names})
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "enum": supported(self.choices)}
+
+
+def planned_key(path: Path) -> str:
+    """What the key at `path` is going to set, or nothing where no such key is planned."""
+    steps = [str(step) for step in path]
+    return next((purpose for pattern, purpose in _PLANNED_PATTERNS if matches(pattern, steps)), "")
+
+
+def matches(pattern: tuple[str, ...], steps: list[str]) -> bool:
+    """Whether each step is what the pattern says there; `*` takes any."""
+    return len(pattern) == len(steps) and all(want in ("*", step) for want, step in zip(pattern, steps, strict=True))

@@ -1,0 +1,244 @@
+"""YAML text into plain data whose every key and value remembers its place.
+
+Law: what leaves here is made of dicts, lists and strings alone. A scalar stays the text its author wrote, so a router
+may be called `no`, `1e3` or `007`; the models turn text into numbers. Anchors, aliases and tags are refused: nothing in
+a topology needs them, and they are how a small file becomes a large one. Size, depth and number of nodes are bounded
+while events arrive, before anything is built.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import yaml
+from tamis.configs.mistakes import Mistake, Path, Place, Problem, quoted
+
+FILE_BYTES_MAX = 1_048_576
+"""A network of 5,000 routers fits; reading a file this large takes about a second."""
+DEPTH_MAX = 16
+"""The models need 5. Recursion must not depend on input."""
+NODES_MAX = 200_000
+"""Keys and values in one file; about what FILE_BYTES_MAX holds in an honest one."""
+
+# libyaml, where PyYAML was built with it, reads the same events about ten times faster.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+# What YAML forbids, and three more line breaks that editors do not count as lines.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# libyaml compares each directive with all before it, so that a file of them takes minutes.
+_DIRECTIVE = re.compile("(?:^|[\r\n])%")
+_BARE_IPV6 = re.compile(r"(?:^|[\s,\[])(\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]:[0-9]+)")
+
+
+@dataclass(slots=True)
+class Document:
+    """`data` is None where nothing could be read; `sound` is false where reading stopped early."""
+
+    data: object = None
+    sound: bool = True
+    keys: dict[Path, Place] = field(default_factory=dict)
+    values: dict[Path, Place] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def place(self, path: Path, at_key: bool = False) -> Place:
+        """Where `path` stands, or the nearest thing around it that stands somewhere."""
+        while path:
+            first, second = (self.keys, self.values) if at_key else (self.values, self.keys)
+            place = first.get(path) or second.get(path)
+            if place:
+                return place
+            path, at_key = path[:-1], True
+        return Place(1, 1)
+
+
+class _Stop(Exception):
+    """Reading cannot go on; the reason is the one mistake of the document."""
+
+
+def read_document(source: str | bytes) -> Document:
+    """Read one YAML document. Never raises: what is wrong stands in `mistakes`."""
+    document = Document()
+    try:
+        text = _checked_text(source, document)
+        _Composer(document).compose(text)
+    except _Stop:
+        document.sound = False
+    return document
+
+
+def _checked_text(source: str | bytes, document: Document) -> str:
+    if len(source) > FILE_BYTES_MAX:
+        _fail(document, Place(1, 1), f"the file has more than {FILE_BYTES_MAX} bytes")
+    text = _decoded(source, document) if isinstance(source, bytes) else source
+    text = text.removeprefix("\ufeff")
+    bad = _FORBIDDEN.search(text)
+    if bad:
+        place = _place_of(text[: bad.start()])
+        _fail(document, place, f"character U+{ord(bad[0]):04X} is not allowed in a text file")
+    directive = _DIRECTIVE.search(text)
+    if directive:
+        _fail(
+            document,
+            _place_of(text[: directive.end() - 1]),
+            "no line may begin with %: YAML directives are not allowed",
+        )
+    return text
+
+
+def _decoded(source: bytes, document: Document) -> str:
+    try:
+        return source.decode()
+    except UnicodeDecodeError as error:
+        place = _place_of(source[: error.start].decode())
+        _fail(document, place, f"the file must be UTF-8 text; byte 0x{source[error.start]:02X} is not")
+
+
+def _place_of(before: str) -> Place:
+    return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def _fail(document: Document, place: Place, what: str) -> NoReturn:
+    document.mistakes = [Mistake(place, Problem((), what))]
+    raise _Stop
+
+
+class _Composer:
+    """Builds the data of one document from its events."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._events: Iterator[yaml.Event] = iter(())
+        self._nodes = 0
+
+    def compose(self, text: str) -> None:
+        self._events = _events(text, self._document)
+        event = next(self._events)
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = next(self._events)
+        if isinstance(event, yaml.StreamEndEvent) or _is_empty(event):
+            _fail(self._document, Place(1, 1), "the file is empty; a topology has at least `routers`")
+        self._document.data = self._value((), event)
+        next(self._events)
+        after = next(self._events)
+        if isinstance(after, yaml.DocumentStartEvent):
+            self._report(after, (), "a second document begins here; a file holds one topology")
+
+    def _value(self, path: Path, event: yaml.Event) -> object:
+        """The data of the node that `event` opens; where a mistake leaves nothing, empty text, which no model takes."""
+        self._count(event, path)
+        self._document.values[path] = _place(event)
+        refusal = _refusal(event)
+        if refusal:
+            self._report(event, path, refusal)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(path)
+        if refusal or not isinstance(event, yaml.ScalarEvent):
+            return ""
+        if _is_empty(event):
+            self._report(event, path, "has no value: write one, or leave it out")
+            return ""
+        return event.value
+
+    def _mapping(self, path: Path) -> dict[str, object]:
+        data: dict[str, object] = {}
+        for event in self._until(yaml.MappingEndEvent):
+            key = self._key(event, path)
+            if key in data:
+                self._repeated(event, (*path, key))
+                self._skip(next(self._events), path)
+                continue
+            self._document.keys[(*path, key)] = _place(event)
+            data[key] = self._value((*path, key), next(self._events))
+        return data
+
+    def _sequence(self, path: Path) -> list[object]:
+        data: list[object] = []
+        for event in self._until(yaml.SequenceEndEvent):
+            data.append(self._value((*path, len(data)), event))
+        return data
+
+    def _key(self, event: yaml.Event, path: Path) -> str:
+        self._count(event, path)
+        if not isinstance(event, yaml.ScalarEvent):
+            _fail(self._document, _place(event), "a key must be plain text")
+        refusal = _refusal(event)
+        if refusal:
+            self._report(event, (*path, event.value), refusal)
+        return str(event.value)
+
+    def _repeated(self, event: yaml.Event, path: Path) -> None:
+        first = self._document.keys[path].line
+        self._report(event, path, f"is written twice (first in line {first})")
+
+    def _skip(self, event: yaml.Event, path: Path) -> None:
+        depth = 0
+        while True:
+            self._count(event, path)
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth == 0:
+                return
+            event = next(self._events)
+
+    def _until(self, end: type[yaml.Event]) -> Iterator[yaml.Event]:
+        event = next(self._events)
+        while not isinstance(event, end):
+            yield event
+            event = next(self._events)
+
+    def _count(self, event: yaml.Event, path: Path) -> None:
+        self._nodes += 1
+        if self._nodes > NODES_MAX:
+            _fail(self._document, _place(event), f"the file has more than {NODES_MAX} keys and values")
+        if len(path) > DEPTH_MAX:
+            _fail(self._document, _place(event), f"nested more than {DEPTH_MAX} deep")
+
+    def _report(self, event: yaml.Event, path: Path, what: str) -> None:
+        self._document.mistakes.append(Mistake(_place(event), Problem(path, what)))
+
+
+def _events(text: str, document: Document) -> Iterator[yaml.Event]:
+    try:
+        yield from yaml.parse(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+        _fail(document, place, _syntax_problem(text, place, error))
+    except (yaml.YAMLError, ValueError) as error:  # PyYAML's own escapes and version numbers may raise ValueError
+        _fail(document, Place(1, 1), f"is not YAML: {quoted(str(error))}")
+
+
+def _syntax_problem(text: str, place: Place, error: yaml.MarkedYAMLError) -> str:
+    lines = text.split("\n")
+    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    if line[place.column - 1 : place.column] == "\t":
+        return "a tab cannot indent YAML; use spaces"
+    bare = _BARE_IPV6.search(line)
+    if bare:
+        return f'is not YAML: an address that begins with a bracket needs quotes: "{bare[1]}"'
+    context = f" ({error.context})" if error.context else ""
+    return f"is not YAML: {error.problem}{context}"
+
+
+def _place(event: yaml.Event) -> Place:
+    mark = event.start_mark
+    return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+
+
+def _is_empty(event: yaml.Event) -> bool:
+    return isinstance(event, yaml.ScalarEvent) and not event.style and event.value in _NULLS
+
+
+def _refusal(event: yaml.Event) -> str:
+    if isinstance(event, yaml.AliasEvent):
+        return f"YAML aliases (*{event.anchor}) are not allowed; write the value out"
+    anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+    if anchor is not None:
+        return f"YAML anchors (&{anchor}) are not allowed; write the value out where it is used"
+    if tag is not None:
+        return f"YAML tags ({quoted(tag)}) are not allowed; write the plain value"
+    return ""

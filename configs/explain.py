@@ -1,0 +1,131 @@
+"""pydantic's errors in plain words, at paths of the file.
+
+Law: nobody who edits a topology meets a word of pydantic's. The short forms (a link as a list, an engine as a name) are
+invisible too: a path is what the author wrote, so steps that a model added are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+from tamis.configs import choices
+from tamis.configs.mistakes import Path, Problem, quoted
+from tamis.configs.topology import Topology
+
+_OUT_OF_RANGE = ("greater_than_equal", "less_than_equal")
+_MAPPING = "must be a mapping, `key: value`"
+_NUMBER = "must be a whole number"
+_LIST = "must be a list"
+_WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "missing": lambda _: "is missing",
+    "model_type": lambda _: _MAPPING,
+    "dict_type": lambda _: _MAPPING,
+    "tuple_type": lambda _: _LIST,
+    "list_type": lambda _: _LIST,
+    "too_long": lambda ctx: f"must have at most {ctx['max_length']}",
+    "string_type": lambda _: "must be text",
+    "int_type": lambda _: _NUMBER,
+    "int_parsing": lambda _: _NUMBER,
+    "int_parsing_size": lambda _: "must be a whole number of ordinary size",
+    "int_from_float": lambda _: _NUMBER,
+    "literal_error": lambda ctx: f"must be {ctx['expected']}",
+    "too_short": lambda _: "must name at least one router",
+    **dict.fromkeys(_OUT_OF_RANGE, lambda ctx: f"must be {ctx['range']}"),
+    "value_error": lambda ctx: str(ctx["error"]),
+    "choice": lambda ctx: str(ctx["what"]),
+    "planned": lambda ctx: str(ctx["what"]),
+}
+_SAY_ALL = frozenset({"missing", "too_short", "too_long", "choice", "planned"})
+"""Kinds whose words need no "got ..." after them."""
+_NOT_HERE = "wiring"
+"""The checks between parts run on the file's data too, where each problem has its own place."""
+
+
+def explained(errors: list[ErrorDetails], data: object) -> Iterator[Problem]:
+    """A problem for each error that validating `data` gave."""
+    for error in errors:
+        if error["type"] != _NOT_HERE:
+            yield _problem(error, data)
+
+
+def sections(model: type[BaseModel] = Topology, at: tuple[str, ...] = ()) -> dict[tuple[str, ...], type[BaseModel]]:
+    """Every model of the file by the pattern of the paths where it stands; `*` is any id or index."""
+    found = {at: model}
+    for name, field in model.model_fields.items():
+        inner = _model_within(field.annotation)
+        if inner:
+            many = get_origin(field.annotation) in (dict, tuple)
+            found |= sections(inner, (*at, name, "*") if many else (*at, name))
+    return found
+
+
+def _model_within(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _model_within(part))), None)
+
+
+def _problem(error: ErrorDetails, data: object) -> Problem:
+    kind, ctx = error["type"], error.get("ctx", {})
+    path, is_key = _written_path(error["loc"], data)
+    if kind == "extra_forbidden":
+        return _unknown_key(path)
+    if kind in _OUT_OF_RANGE:
+        ctx = {"range": _range(path)}
+    what = _WORDS[kind](ctx) if kind in _WORDS else error["msg"]
+    if kind == "missing":
+        return Problem((*path, *error["loc"][-1:]), what)
+    got = "" if kind in _SAY_ALL or ", got " in what else f", got {_shown(error['input'])}"
+    return Problem(path, what + got, ctx.get("word", ""), ctx.get("known", ()), at_key=is_key)
+
+
+def _unknown_key(path: Path) -> Problem:
+    purpose = choices.planned_key(path)
+    if purpose:
+        return Problem(path, f"is not supported yet ({purpose})", at_key=True)
+    known = list(_section_at(path[:-1]).model_fields)
+    word = str(path[-1])
+    return Problem(path, "unknown key", word, known, at_key=True)
+
+
+def _range(path: Path) -> str:
+    """The bounds of the number at `path`, both at once."""
+    field = _section_at(path[:-1]).model_fields[str(path[-1])]
+    ends = [getattr(bound, end) for bound in field.metadata for end in ("ge", "le") if hasattr(bound, end)]
+    return f"from {min(ends)} to {max(ends)}"
+
+
+def _section_at(path: Path) -> type[BaseModel]:
+    steps = [str(step) for step in path]
+    return next((model for pattern, model in _SECTIONS.items() if choices.matches(pattern, steps)), Topology)
+
+
+_SECTIONS = sections()
+
+
+def _written_path(loc: Path, data: object) -> tuple[Path, bool]:
+    """The steps of `loc` that the author wrote, and whether the error is in the last key itself."""
+    path: list[str | int] = []
+    for step in loc:
+        inner = _inside(data, step)
+        if inner is not None:
+            path.append(step)
+            data = inner
+    return tuple(path), loc[-1:] == ("[key]",)
+
+
+def _inside(data: object, step: str | int) -> object:
+    if isinstance(data, list):
+        return data[step] if isinstance(step, int) and step < len(data) else None
+    return data.get(step) if isinstance(data, dict) else None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return quoted(value) if isinstance(value, str) else str(value)

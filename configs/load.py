@@ -1,0 +1,62 @@
+"""A topology file in, a Topology or every mistake of the file out.
+
+Law: one pass reports everything. YAML that cannot be read to its end is reported alone, because what follows from half
+a file is noise; otherwise the problems of the text, of each value and between the parts come out together.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path as FilePath
+
+from pydantic import ValidationError
+from tamis.configs import wiring
+from tamis.configs.document import FILE_BYTES_MAX, Document, read_document
+from tamis.configs.explain import explained
+from tamis.configs.mistakes import Mistake, Problem, lines
+from tamis.configs.topology import Topology
+from tamis.protocol.errors import ConfigError
+
+
+def load_topology(path: str | os.PathLike[str]) -> Topology:
+    """The topology in the file at `path`; relative paths in it start from the file's own folder."""
+    file = FilePath(path)
+    try:
+        with file.open("rb") as stream:
+            source = stream.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError([f"{file}: cannot be read: {error.strerror}"]) from error
+    return _topology(source, str(file), str(file.parent))
+
+
+def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
+    """The topology written in `text`; `name` stands for the file in errors. Relative paths stay as they are."""
+    return _topology(text, name, "")
+
+
+def _topology(source: str | bytes, name: str, folder: str) -> Topology:
+    document = read_document(source)
+    if not document.sound:
+        raise ConfigError(lines(document.mistakes, name))
+    topology: Topology | None = None
+    try:
+        topology = Topology.model_validate(document.data, context={"folder": folder})
+        problems: list[Problem] = []
+    except ValidationError as error:
+        problems = list(explained(error.errors(include_url=False), document.data))
+        problems += wiring.problems(document.data, folder)
+    mistakes = document.mistakes + _placed(problems, document)
+    if mistakes or topology is None:
+        raise ConfigError(lines(mistakes, name))
+    return topology
+
+
+def _placed(problems: list[Problem], document: Document) -> list[Mistake]:
+    """Problems at their places: one for each path, the first found, because the others only follow from it."""
+    seen = {mistake.problem.path for mistake in document.mistakes}
+    placed = []
+    for problem in problems:
+        if problem.path not in seen:
+            seen.add(problem.path)
+            placed.append(Mistake(document.place(problem.path, problem.at_key), problem))
+    return placed

@@ -1,0 +1,168 @@
+"""The reference page of the topology file.
+
+    python -m tamis.configs.reference > docs/reference/topology.md
+
+Law: everything on the page that could drift (keys, defaults, bounds, choices, what is planned) is printed from the
+models and their tables; a test compares the page with what they say now.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tamis.configs import choices
+from tamis.configs.document import DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX
+from tamis.configs.fields import ADDRESS_FORM, ID_FORM
+from tamis.configs.mistakes import MISTAKES_MAX
+from tamis.configs.schema import schema
+
+_TITLES = {
+    "Router": "`routers.ID`",
+    "Link": "`links`",
+    "Strategy": "`strategy`",
+    "Engine": "`engine`",
+    "Limits": "`limits`",
+    "Logging": "`logging`",
+}
+_ANCHORS = {"Router": "routersid", "Link": "links"}
+EXAMPLES = Path(__file__).parent / "topologies"
+
+_INTRO = """\
+# The topology file
+
+One YAML file describes a network: its routers, where they listen, how they are linked, and what they run. Printed from
+the models by `python -m tamis.configs.reference`; do not edit.
+
+`tamis check FILE` validates a file without starting anything, and lists every mistake at once:
+
+    net.yaml:7:15: routers.b.clients: "127.0.0.1:7400" is taken already by routers.a.clients
+    net.yaml:12:9: links.0.1: no router is called "c2", did you mean c?
+
+Editors that know JSON schemas complete and check the keys when the file begins with
+`# yaml-language-server: $schema=` and the way to `configs/topology.schema.json`, as the examples do.
+
+## A small network
+"""
+_FORMS = """\
+## Forms
+
+*Address*: `host:port`, `[ipv6]:port` or `unix:path`. An address that begins with a bracket needs quotes, because YAML
+reads a bracket as a list. Port 0 takes a free port; `0.0.0.0` and `[::]` listen on every interface. Neighbours can dial
+neither, so a router that has only such addresses for them needs `reached_at`, or neighbours that are dialled instead.
+Each link needs at least one end that can be dialled.
+
+*Path*: folders and Unix sockets; a relative one starts from the folder the file stands in.
+
+*Id*: 1 to 64 letters, digits, `.`, `_` and `-`, beginning with a letter, digit or `_`. Text is never taken for anything
+else: a router may be called `no` or `007`.
+"""
+_CHECKS = f"""\
+## What is checked
+
+Each value has its type and bounds; an unknown key is refused, with the nearest known one. Between the parts:
+
+- a link joins two different routers that exist, and no two links join the same pair;
+- each link has an end that can be dialled;
+- no two listeners of one machine share an address, a wildcard counting as every host of its family; no two routers of
+  one machine share a data folder;
+- links join all routers into one network.
+
+The file is one YAML document in UTF-8, without anchors, aliases and tags, of at most {FILE_BYTES_MAX:,} bytes,
+{NODES_MAX:,} keys and values and {DEPTH_MAX} levels. A key is written once, and has a value.
+Of one file, the first {MISTAKES_MAX} mistakes are listed and the others counted.
+"""
+
+
+def page() -> str:
+    parts = [_INTRO, _example("line3.yaml"), *_sections(), _FORMS, _CHECKS, *_planned(), *_examples()]
+    return "\n".join(parts)
+
+
+def _example(name: str) -> str:
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
+    return f"```yaml\n{text}```\n"
+
+
+def _sections() -> Iterator[str]:
+    whole = schema()
+    yield "## Keys\n"
+    yield _section("The file", whole)
+    for name, title in _TITLES.items():
+        yield _section(title, whole["$defs"][name])
+
+
+def _section(title: str, model: dict[str, Any]) -> str:
+    rows = [_row(key, field, key in model.get("required", ())) for key, field in model["properties"].items()]
+    table = "\n".join(["| key | value | default | meaning |", "|---|---|---|---|", *rows])
+    return f"### {title}\n\n{model['description']}\n\n{table}\n"
+
+
+def _row(key: str, field: dict[str, Any], required: bool) -> str:
+    default = "required" if required else _default(field)
+    return f"| `{key}` | {_value(field)} | {default} | {field['description']} |"
+
+
+def _default(field: dict[str, Any]) -> str:
+    default = field.get("default")
+    if isinstance(default, dict):
+        return f"`{default['name']}`" if "name" in default else "as below"
+    if isinstance(default, int):
+        return f"{default:,}"
+    return f"`{default}`" if default else "none"
+
+
+def _value(field: dict[str, Any]) -> str:
+    """What may be written, in a few words."""
+    if "anyOf" in field:
+        return " or ".join(_value(choice) for choice in field["anyOf"])
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{name.lower()} keys](#{_ANCHORS.get(name, name.lower())})"
+    if "enum" in field:
+        return ", ".join(f"`{name}`" for name in field["enum"])
+    if "const" in field:
+        return str(field["const"])
+    if "minimum" in field:
+        return f"{field['minimum']:,} to {field['maximum']:,}"
+    if field["type"] in ("array", "object"):
+        return _collection(field)
+    return {ID_FORM: "id", ADDRESS_FORM: "address"}.get(field.get("pattern", ""), "path")
+
+
+def _collection(field: dict[str, Any]) -> str:
+    if "prefixItems" in field:
+        return "`[id, id]`"
+    if "items" in field:
+        return f"list of ({_value(field['items'])})"
+    return f"mapping of id to {_value(next(iter(field['patternProperties'].values())))}"
+
+
+def _planned() -> Iterator[str]:
+    yield "## Not supported yet\n\nRefused, never ignored, until the release that implements them.\n"
+    rows = [f"| `{key}` | {purpose} |" for key, purpose in sorted(choices.PLANNED_KEYS.items())]
+    yield "\n".join(["| key | what it is going to set |", "|---|---|", *rows]) + "\n"
+    for key, table in (("strategy", choices.STRATEGIES), ("engine", choices.ENGINES)):
+        names = [f"`{name}`" for name, is_supported in table.items() if not is_supported]
+        yield f"Values of `{key}`: {', '.join(names)}.\n"
+
+
+def _examples() -> Iterator[str]:
+    yield "## Examples\n\nIn `configs/topologies/`; each begins with what it shows.\n"
+    for file in sorted(EXAMPLES.glob("*.yaml")):
+        yield f"- `{file.name}`: {_first_sentence(file)}."
+    yield ""
+
+
+def _first_sentence(file: Path) -> str:
+    """Of the comment below the editor's line."""
+    comment = file.read_text(encoding="utf-8").split("\n#\n", 1)[1].split("\n\n", 1)[0]
+    words = " ".join(line.removeprefix("#").strip() for line in comment.splitlines())
+    return re.split(r"[.:] ", words, maxsplit=1)[0]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,42 @@
+"""The JSON schema of a topology file, for editors.
+
+    python -m tamis.configs.schema > configs/topology.schema.json
+
+Law: it is printed from the models and never edited; a test compares the file with what the models say now. It checks
+one value at a time; what must hold between values, `tamis check` alone can tell.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from tamis.configs.topology import Topology
+
+
+def schema() -> dict[str, Any]:
+    body = _tidy(Topology.model_json_schema())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+def _tidy(node: Any) -> Any:  # noqa: ANN401 - a schema is JSON
+    """Without null, which stands for "left out" in the models and is refused in a file, and without repeated names."""
+    if isinstance(node, list):
+        return [_tidy(item) for item in node if item != {"type": "null"}]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _tidy(value) for key, value in node.items() if not _is_noise(key, value)}
+    return {**kept.pop("anyOf")[0], **kept} if len(kept.get("anyOf", ())) == 1 else kept
+
+
+def _is_noise(key: str, value: object) -> bool:
+    return (key == "title" and isinstance(value, str)) or value is None
+
+
+def schema_text() -> str:
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -1,0 +1,264 @@
+"""The models of a topology file: every key, with its unit, bounds, default and meaning.
+
+Law: these models are the manual. The JSON schema and docs/reference/topology.md are printed from them, so a key is
+described here or nowhere. A Topology that exists is sound: ids are known, addresses free, the network in one piece.
+Instances are frozen; treat the mappings inside them as read-only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import field_validator as check_field
+from pydantic_core import PydanticCustomError
+from tamis.configs import choices, wiring
+from tamis.configs.address import Address, joined
+from tamis.configs.choices import OneOf
+from tamis.configs.fields import Addresses, Folder, Id, IdText, OneAddress, Pair, Version, named, with_ends
+from tamis.protocol import limits as bounds
+
+COST_MAX = 2**32 - 1
+"""A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
+ROUNDS_MAX = 1_000
+"""Paper 004 saw no gain past 70 rounds; a row of the selectivity table more is walked for each message."""
+MIB = 1024 * 1024
+
+
+class Section(BaseModel):
+    """What all parts of the file have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+S = TypeVar("S", bound=Section)
+
+
+class Strategy(Section):
+    """How routers share the work of filtering."""
+
+    name: Annotated[str, OneOf(choices.STRATEGIES)] = Field(
+        default="advertise", description="Which strategy all routers follow."
+    )
+
+
+class Engine(Section):
+    """How one router evaluates its table."""
+
+    name: Annotated[str, OneOf(choices.ENGINES)] = Field(default="tamis", description="Which engine matches messages.")
+    rounds: int | None = Field(
+        default=None,
+        ge=0,
+        le=ROUNDS_MAX,
+        description="Engine `sff` only: rows of the selectivity table tried before counting; without it, 10.",
+    )
+
+    @check_field("rounds")
+    @classmethod
+    def _belongs_to_sff(cls, rounds: int | None, info: ValidationInfo) -> int | None:
+        name = info.data.get("name", "sff")
+        if rounds is not None and name != "sff":
+            raise ValueError(f"is a setting of engine sff, not of {name}")
+        return rounds
+
+
+class Limits(Section):
+    """Bounds a router keeps. They may be stricter than the protocol's own, never looser."""
+
+    connections: int = Field(
+        default=10_000, ge=1, le=1_000_000, description="Open client connections; more are refused."
+    )
+    filters_per_client: int = Field(
+        default=bounds.FILTERS_PER_CLIENT,
+        ge=1,
+        le=bounds.FILTERS_PER_CLIENT,
+        description="Filters one client may hold.",
+    )
+    frame_bytes: int = Field(
+        default=bounds.FRAME_BYTES_MAX,
+        ge=4_096,
+        le=bounds.FRAME_BYTES_MAX,
+        description="Size of a frame, header and payload included, in bytes; a larger one ends its connection.",
+    )
+    connection_queue_bytes: int = Field(
+        default=8 * MIB,
+        ge=MIB,
+        le=1024 * MIB,
+        description="Bytes waiting to be sent on one connection; at least the largest frame.",
+    )
+    memory_bytes: int = Field(
+        default=1024 * MIB,
+        ge=16 * MIB,
+        le=2**40,
+        description="Memory of the whole router in bytes: tables, queues and buffers together.",
+    )
+
+
+class Logging(Section):
+    """What a router writes to standard error."""
+
+    level: Annotated[str, OneOf(choices.LOG_LEVELS)] = Field(
+        default="info", description="The least important line that is written."
+    )
+    format: Annotated[str, OneOf(choices.LOG_FORMATS)] = Field(
+        default="text", description="`text` for people, `json` for one object a line."
+    )
+
+
+EngineOrName = Annotated[
+    Engine, BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.ENGINES)] | Engine)
+]
+StrategyOrName = Annotated[
+    Strategy, BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.STRATEGIES)] | Strategy)
+]
+
+
+class Router(Section):
+    """One daemon: where it listens, and what it does otherwise than the rest of the network."""
+
+    clients: Addresses = Field(
+        default=(), description="Where clients connect. Port 0 takes a free port, which is logged."
+    )
+    neighbours: Addresses = Field(
+        default=(), description="Where neighbour routers connect. The first that can be dialled is."
+    )
+    reached_at: OneAddress | None = Field(
+        default=None,
+        description="What neighbours dial, where that differs from `neighbours`: behind a gateway, or with a wildcard.",
+    )
+    admin: OneAddress | None = Field(default=None, description="Where status, tables and metrics are served.")
+    data: Folder | None = Field(
+        default=None,
+        description="Folder for what must survive a restart. A relative path starts from this file's folder.",
+    )
+    machine: Id = Field(
+        default="local",
+        description="A label for where it runs. Addresses and folders must differ among routers of one machine only.",
+    )
+    engine: EngineOrName | None = Field(default=None, description="Instead of the network's `engine`.")
+    limits: Limits | None = Field(default=None, description="Limits that differ here; the others are the network's.")
+    logging: Logging | None = Field(
+        default=None, description="Log settings that differ here; the others are the network's."
+    )
+
+    @property
+    def dial(self) -> Address | None:
+        """The address neighbours connect to, if this router can be dialled at all."""
+        return self.reached_at or next((address for address in self.neighbours if address.dialable), None)
+
+
+class Link(Section):
+    """Two neighbours and the cost of the way between them. A list of the two ids is a link of cost 1."""
+
+    ends: Pair = Field(description="The two router ids, `[a, b]`.")
+    cost: int = Field(
+        default=1,
+        ge=1,
+        le=COST_MAX,
+        description="Cost of one hop, the same both ways; paths of least total cost are used.",
+    )
+
+
+LinkOrEnds = Annotated[Link, BeforeValidator(with_ends, json_schema_input_type=tuple[IdText, IdText] | Link)]
+
+
+@dataclass(frozen=True, slots=True)
+class RouterSettings:
+    """All one router needs to start, the network's settings filled in where it has none of its own."""
+
+    id: str
+    clients: tuple[Address, ...]
+    neighbours: tuple[Address, ...]
+    dial: Address | None
+    admin: Address | None
+    data: str | None
+    machine: str
+    engine: Engine
+    limits: Limits
+    logging: Logging
+
+
+class Topology(Section):
+    """A network of routers."""
+
+    version: Version = Field(default=1, description="Version of this format.")
+    name: Id = Field(default="tamis", description="Name of the network, shown in logs and status.")
+    routers: dict[Id, Router] = Field(min_length=1, description="The routers by id.")
+    links: tuple[LinkOrEnds, ...] = Field(default=(), description="Which routers are neighbours.")
+    broadcast: Annotated[str, OneOf(choices.BROADCASTS)] = Field(
+        default="source-trees",
+        description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
+    )
+    strategy: StrategyOrName = Field(default=Strategy(), description="How routers share the filtering.")
+    engine: EngineOrName = Field(default=Engine(), description="How each router matches.")
+    data: Folder | None = Field(
+        default=None,
+        description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
+    )
+    limits: Limits = Field(default=Limits(), description="Bounds every router keeps.")
+    logging: Logging = Field(default=Logging(), description="What every router logs.")
+
+    @model_validator(mode="after")
+    def _check_wiring(self) -> Topology:
+        problems = [problem.what for problem in wiring.problems(self)]
+        if problems:
+            raise PydanticCustomError("wiring", "{what}", {"what": "; ".join(problems)})
+        return self
+
+    def router(self, router_id: str) -> RouterSettings:
+        """The settings of one router; KeyError for an unknown id."""
+        own = self.routers[router_id]
+        return RouterSettings(
+            router_id,
+            own.clients,
+            own.neighbours,
+            own.dial,
+            own.admin,
+            own.data or (joined(self.data, router_id) if self.data else None),
+            own.machine,
+            own.engine or self.engine,
+            _overridden(self.limits, own.limits),
+            _overridden(self.logging, own.logging),
+        )
+
+    @cached_property
+    def edges(self) -> tuple[tuple[str, str, int], ...]:
+        """Every link once, as (smaller id, larger id, cost), sorted."""
+        return tuple(sorted((min(link.ends), max(link.ends), link.cost) for link in self.links))
+
+    @cached_property
+    def _neighbours(self) -> dict[str, list[tuple[str, int]]]:
+        table: dict[str, list[tuple[str, int]]] = {router_id: [] for router_id in self.routers}
+        for a, b, cost in self.edges:
+            table[a].append((b, cost))
+            table[b].append((a, cost))
+        return {router_id: sorted(pairs) for router_id, pairs in table.items()}
+
+    def neighbours(self, router_id: str) -> list[tuple[str, int]]:
+        """The neighbours of one router as (id, cost), sorted; KeyError for an unknown id."""
+        return list(self._neighbours[router_id])
+
+    def summary(self) -> dict[str, object]:
+        """What `tamis check` shows of a sound file."""
+        everyone = [self.router(router_id) for router_id in self.routers]
+        return {
+            "name": self.name,
+            "routers": len(self.routers),
+            "links": len(self.links),
+            "redundant_links": len(self.links) - len(self.routers) + 1,
+            "most_neighbours": max(len(pairs) for pairs in self._neighbours.values()),
+            "machines": len({router.machine for router in everyone}),
+            "client_addresses": sum(len(router.clients) for router in everyone),
+            "admin_addresses": sum(router.admin is not None for router in everyone),
+            "broadcast": self.broadcast,
+            "strategy": self.strategy.name,
+            "engines": sorted({router.engine.name for router in everyone}),
+        }
+
+
+def _overridden(general: S, own: S | None) -> S:
+    if own is None:
+        return general
+    return general.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})

@@ -1,0 +1,197 @@
+"""What must hold between the parts of a topology: links join known routers, listeners do not clash, all is connected.
+
+Law: this reads plain data as well as models, and passes over whatever is malformed, which the models report. So all
+mistakes of a file come out together. A question is asked only where its parts are sound: a link to an unknown router is
+one mistake, not also a network in two pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from tamis.configs.address import ADDRESSES_MAX, Address, joined, parse_address
+from tamis.configs.mistakes import Path, Problem, dotted, quoted
+
+PARTS_SHOWN = 4
+IDS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """A link whose ends are readable."""
+
+    path: Path
+    ends: tuple[str, str]
+    end_paths: tuple[Path, Path]
+
+
+@dataclass(slots=True)
+class _Wires:
+    """The links that can be read, and whether these are all."""
+
+    wires: list[_Wire] = field(default_factory=list)
+    complete: bool = True
+
+
+def problems(topology: object, folder: str = "") -> Iterator[Problem]:
+    """Everything wrong between the parts of `topology`: a Topology, or the data of a file that stands in `folder`."""
+    routers = _part(topology, "routers")
+    routers = routers if isinstance(routers, Mapping) else {}
+    links = _wires(_part(topology, "links"))
+    yield from _clashes(routers, _part(topology, "data"), folder)
+    wrong = list(_link_problems(routers, links.wires))
+    yield from wrong
+    if links.complete and not wrong and routers:
+        yield from _pieces(list(routers), links.wires)
+
+
+def _part(section: object, key: str) -> object:
+    return section.get(key) if isinstance(section, Mapping) else getattr(section, key, None)
+
+
+def _is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def _wires(links: object) -> _Wires:
+    found = _Wires(complete=links is None or _is_list(links))
+    for index, link in enumerate(links if _is_list(links) else ()):
+        path: Path = ("links", index)
+        ends, ends_path = (link, path) if _is_list(link) else (_part(link, "ends"), (*path, "ends"))
+        a, b = ends if _is_list(ends) and len(ends) == 2 else (None, None)
+        if isinstance(a, str) and isinstance(b, str) and a and b:
+            found.wires.append(_Wire(path, (a, b), ((*ends_path, 0), (*ends_path, 1))))
+        else:
+            found.complete = False
+    return found
+
+
+# --- links ---------------------------------------------------------------------------------------------------------
+
+
+def _link_problems(routers: Mapping[str, object], wires: list[_Wire]) -> Iterator[Problem]:
+    first: dict[frozenset[str], int] = {}
+    for wire in wires:
+        a, b = wire.ends
+        unknown = list(_unknown_ends(routers, wire))
+        yield from unknown
+        if a == b:
+            yield Problem(wire.path, f"links router {quoted(a)} with itself")
+        elif frozenset(wire.ends) in first:
+            where = first[frozenset(wire.ends)]
+            yield Problem(wire.path, f"links {quoted(a)} and {quoted(b)} a second time (links.{where} does already)")
+        elif not unknown and not (_can_be_dialled(routers[a]) or _can_be_dialled(routers[b])):
+            yield Problem(
+                wire.path, f"needs an end that can be dialled: give {quoted(a)} or {quoted(b)} a `neighbours` address"
+            )
+        first.setdefault(frozenset(wire.ends), int(wire.path[1]))
+
+
+def _unknown_ends(routers: Mapping[str, object], wire: _Wire) -> Iterator[Problem]:
+    for end, path in zip(wire.ends, wire.end_paths, strict=True):
+        if end not in routers:
+            yield Problem(path, f"no router is called {quoted(end)}", word=end, known=routers)
+
+
+def _can_be_dialled(router: object) -> bool:
+    if _part(router, "reached_at") is not None:
+        return True
+    items = _items((), _part(router, "neighbours"))
+    # An address that cannot be read is a mistake of its own and counts as one that can be dialled.
+    return any(item is not None and getattr(_address(item), "dialable", True) for _, item in items)
+
+
+# --- listeners and folders -------------------------------------------------------------------------------------------
+
+
+def _clashes(routers: Mapping[str, object], data: object, folder: str) -> Iterator[Problem]:
+    taken: dict[object, Path] = {}
+    for router_id, router in routers.items():
+        machine = _part(router, "machine") or "local"
+        if not isinstance(machine, str):
+            continue
+        for path, shown, claims, conflicts in _resources(router_id, router, data, folder):
+            other = next((taken[machine, claim] for claim in conflicts if (machine, claim) in taken), None)
+            if other:
+                yield Problem(path, f"{shown} is taken already by {dotted(other)}")
+            for claim in claims:
+                taken.setdefault((machine, claim), path)
+
+
+def _resources(
+    router_id: str, router: object, data: object, folder: str
+) -> Iterator[tuple[Path, str, set[object], set[object]]]:
+    """What a router needs for itself on its machine: (path, as shown, claims, what would conflict)."""
+    for key in ("clients", "neighbours", "admin"):
+        for path, item in _items(("routers", router_id, key), _part(router, key)):
+            address = _address(item, folder)
+            if address:
+                yield path, quoted(str(address)), address.claims(), address.conflicts()
+    own = _part(router, "data")
+    if own is None and isinstance(data, str):
+        own = joined(data, router_id)
+    if isinstance(own, str) and own:
+        claim: set[object] = {("folder", joined(folder, own))}
+        yield ("routers", router_id, "data"), f"folder {quoted(own)}", claim, claim
+
+
+def _items(path: Path, written: object) -> list[tuple[Path, object]]:
+    """What stands at `path`, be it one value or a list of them."""
+    if not _is_list(written):
+        return [(path, written)]
+    return [((*path, index), item) for index, item in enumerate(written[:ADDRESSES_MAX])]
+
+
+def _address(item: object, folder: str = "") -> Address | None:
+    if isinstance(item, Address):
+        return item
+    try:
+        return parse_address(item, folder) if isinstance(item, str) else None
+    except ValueError:
+        return None
+
+
+# --- the graph -------------------------------------------------------------------------------------------------------
+
+
+def _pieces(router_ids: list[str], wires: list[_Wire]) -> Iterator[Problem]:
+    parts = _connected_parts(router_ids, wires)
+    if len(parts) > 1:
+        names = _few([f"({_ids(part)})" for part in parts[:PARTS_SHOWN]], PARTS_SHOWN, len(parts))
+        where: Path = ("links",) if wires else ("routers",)
+        yield Problem(where, f"the network is in {len(parts)} parts that no link joins: {names}", at_key=True)
+
+
+def _connected_parts(router_ids: list[str], wires: list[_Wire]) -> list[list[str]]:
+    beside: dict[str, list[str]] = {router_id: [] for router_id in router_ids}
+    for wire in wires:
+        a, b = wire.ends
+        beside[a].append(b)
+        beside[b].append(a)
+    parts, seen = [], set()
+    for start in router_ids:
+        if start not in seen:
+            part = _reached(start, beside)
+            seen |= part
+            parts.append(sorted(part))
+    return parts
+
+
+def _reached(start: str, beside: dict[str, list[str]]) -> set[str]:
+    reached, waiting = {start}, [start]
+    while waiting:
+        for router_id in beside[waiting.pop()]:
+            if router_id not in reached:
+                reached.add(router_id)
+                waiting.append(router_id)
+    return reached
+
+
+def _ids(part: list[str]) -> str:
+    return _few([quoted(router_id) for router_id in part[:IDS_SHOWN]], IDS_SHOWN, len(part))
+
+
+def _few(shown: list[str], shown_max: int, count: int) -> str:
+    return ", ".join(shown) + (f" and {count - shown_max} more" if count > shown_max else "")

@@ -1,0 +1,40 @@
+"""Many messages, or many filters, in one piece of memory: they cross into C in one call.
+
+data     |message 0|message 1|...|
+offsets   0         a         b   len(data)        one more than there are items
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Item i is data[offsets[i] : offsets[i + 1]]."""
+
+    data: bytes | bytearray
+    offsets: array[int]
+
+    def __post_init__(self) -> None:
+        ordered = all(low <= high for low, high in pairwise(self.offsets))
+        if self.offsets.typecode != "Q" or not self.offsets or not ordered or self.offsets[-1] > len(self.data):
+            raise ValueError(
+                "offsets of a batch are an array of type Q that rises from one bound of an item to the next"
+            )
+
+    @staticmethod
+    def of(items: Iterable[bytes]) -> Batch:
+        kept = list(items)
+        return Batch(b"".join(kept), array("Q", accumulate(map(len, kept), initial=0)))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> bytes:
+        if not 0 <= index < len(self):
+            raise IndexError(f"item {index} of a batch of {len(self)}")
+        return bytes(self.data[self.offsets[index] : self.offsets[index + 1]])

@@ -1,0 +1,135 @@
+/* msgpack.c - reading msgpack. Law: see msgpack.h. */
+#include <math.h>
+#include <string.h>
+
+#include "msgpack.h"
+#include "utf8.h"
+
+static inline size_t remaining(const tm_cursor *cursor) {
+    return (size_t)(cursor->end - cursor->at);
+}
+
+/* Read `width` big-endian bytes; the caller has checked that they are there. */
+static inline uint64_t read_big_endian(tm_cursor *cursor, unsigned width) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < width; i++) {
+        value = value << 8 | cursor->at[i];
+    }
+    cursor->at += width;
+    return value;
+}
+
+static inline bool take_length(tm_cursor *cursor, unsigned width, uint32_t *length) {
+    if (remaining(cursor) < width) {
+        return false;
+    }
+    *length = (uint32_t)read_big_endian(cursor, width);
+    return true;
+}
+
+bool tm_read_array(tm_cursor *cursor, uint32_t *count) {
+    if (remaining(cursor) < 1) {
+        return false;
+    }
+    uint8_t tag = *cursor->at++;
+    if ((tag & 0xf0) == 0x90) {
+        *count = tag & 0x0f;
+        return true;
+    }
+    return (tag == 0xdc && take_length(cursor, 2, count)) || (tag == 0xdd && take_length(cursor, 4, count));
+}
+
+bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length) {
+    if (remaining(cursor) < 1) {
+        return false;
+    }
+    uint8_t tag = *cursor->at++;
+    if ((tag & 0xe0) == 0xa0) {
+        *length = tag & 0x1f;
+    } else if (tag < 0xd9 || tag > 0xdb || !take_length(cursor, 1U << (tag - 0xd9), length)) {
+        return false;
+    }
+    if (*length > bytes_max || *length > remaining(cursor) || !tm_utf8_valid(cursor->at, *length)) {
+        return false;
+    }
+    *string = cursor->at;
+    cursor->at += *length;
+    return true;
+}
+
+static bool set_real(tm_value *out, double real) {
+    if (!isfinite(real)) {
+        return false;
+    }
+    if (real >= -0x1p63 && real < 0x1p63 && real == floor(real)) {
+        out->kind = TM_KIND_INTEGER;
+        out->integer = (int64_t)real;
+    } else {
+        out->kind = TM_KIND_FLOAT;
+        out->real = real;
+    }
+    return true;
+}
+
+static bool read_float(tm_cursor *cursor, unsigned width, tm_value *out) {
+    if (remaining(cursor) < width) {
+        return false;
+    }
+    uint64_t bits = read_big_endian(cursor, width);
+    if (width == 4) {
+        uint32_t bits32 = (uint32_t)bits;
+        float real;
+        memcpy(&real, &bits32, sizeof real);
+        return set_real(out, (double)real);
+    }
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return set_real(out, real);
+}
+
+/* Tags cc..cf are unsigned, d0..d3 signed, of 1, 2, 4 and 8 bytes. */
+static bool read_integer(tm_cursor *cursor, uint8_t tag, tm_value *out) {
+    bool is_signed = tag >= 0xd0;
+    unsigned width = 1U << (tag - (is_signed ? 0xd0 : 0xcc));
+    if (remaining(cursor) < width) {
+        return false;
+    }
+    uint64_t bits = read_big_endian(cursor, width);
+    if (is_signed) {
+        unsigned shift = 64 - 8 * width;
+        out->integer = (int64_t)(bits << shift) >> shift;
+    } else if (bits > INT64_MAX) {
+        return false;
+    } else {
+        out->integer = (int64_t)bits;
+    }
+    out->kind = TM_KIND_INTEGER;
+    return true;
+}
+
+bool tm_read_value(tm_cursor *cursor, uint32_t string_bytes_max, tm_value *out) {
+    *out = (tm_value){0};
+    if (remaining(cursor) < 1) {
+        return false;
+    }
+    uint8_t tag = *cursor->at;
+    if ((tag & 0xe0) == 0xa0 || (tag >= 0xd9 && tag <= 0xdb)) {
+        out->kind = TM_KIND_STRING;
+        return tm_read_string(cursor, string_bytes_max, &out->string, &out->length);
+    }
+    cursor->at++;
+    if (tag <= 0x7f || tag >= 0xe0) {
+        out->kind = TM_KIND_INTEGER;
+        out->integer = (int8_t)tag;
+        return true;
+    }
+    if (tag == 0xc2 || tag == 0xc3) {
+        out->kind = TM_KIND_BOOLEAN;
+        out->integer = tag & 1;
+        return true;
+    }
+    if (tag == 0xca || tag == 0xcb) {
+        return read_float(cursor, tag == 0xca ? 4 : 8, out);
+    }
+    return tag >= 0xcc && tag <= 0xd3 && read_integer(cursor, tag, out);
+}

@@ -1,0 +1,24 @@
+/* msgpack.h - the few msgpack shapes that filters and messages are made of, read in place.
+ *
+ * Law: never reads past `end`; allocates nothing; any spelling of a length or a number that msgpack allows is taken.
+ * After a `false` the cursor stands anywhere within its bytes.
+ */
+#ifndef TM_MSGPACK_H
+#define TM_MSGPACK_H
+
+#include "filter.h"
+
+typedef struct tm_cursor {
+    const uint8_t *at; /* borrowed */
+    const uint8_t *end;
+} tm_cursor;
+
+bool tm_read_array(tm_cursor *cursor, uint32_t *count);
+
+/* A string of at most `bytes_max` bytes of valid UTF-8; `*string` is borrowed from the cursor's bytes. */
+bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length);
+
+/* A value in canonical form: an integral float inside 64 bits comes out as that integer. */
+bool tm_read_value(tm_cursor *cursor, uint32_t string_bytes_max, tm_value *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* number.h - integers and floats as one ordered domain.
+ *
+ * Law: a key orders exactly as the number it stands for: a < b as numbers iff key(a) < key(b), comparing `high` first.
+ */
+#ifndef TM_NUMBER_H
+#define TM_NUMBER_H
+
+#include "tm.h"
+
+typedef struct tm_number_key {
+    uint64_t high; /* floor of the number, clamped to 64 bits, moved to unsigned */
+    uint64_t low;  /* an integer: the middle; a float: its place among the floats of that floor */
+} tm_number_key;
+
+/* The number must be canonical: a real is finite and no 64-bit integer. */
+tm_number_key tm_number_key_of(int64_t integer, double real, bool is_real);
+
+#endif

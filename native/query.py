@@ -1,0 +1,95 @@
+"""What a match is asked, and room for its answer, as C wants them.
+
+Law: a query keeps alive the arrays that C borrows from it; the rows of an answer are good until the next match.
+"""
+
+from __future__ import annotations
+
+import enum
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from tamis.native._tm import ffi, lib
+
+_BITS = 64
+_NO_LINK: Final = 0xFFFF_FFFF
+
+Candidates = Iterable[int] | bytes
+"""The links that may be answered: their ids, or a bitset of them (bit i % 8 of byte i // 8)."""
+
+Grouping = Sequence[int | None]
+"""Interface -> link; None, or an interface past the end, is no candidate."""
+
+_Cdata = Any  # cffi's types exist only at run time
+
+
+class Mode(enum.IntEnum):
+    """What a match answers."""
+
+    INTERFACES = lib.TM_MATCH_INTERFACES
+    WHICH = lib.TM_MATCH_WHICH
+    ALL = lib.TM_MATCH_ALL
+
+
+class Query:
+    """`interface_count` bounds the links where there is no grouping."""
+
+    def __init__(self, interface_count: int, candidates: Candidates | None, grouping: Grouping | None) -> None:
+        self.c = ffi.new("tm_query *")
+        self.link_count = interface_count
+        if grouping is not None:
+            self.link_count = 1 + max((link for link in grouping if link is not None), default=-1)
+            links = array("I", (_NO_LINK if link is None else link for link in grouping))
+            self.c.grouping = self._grouping = ffi.from_buffer("uint32_t[]", links)
+            self.c.grouping_count = len(links)
+        if candidates is not None:
+            self.c.candidates = self._candidates = ffi.from_buffer("uint64_t[]", _bitset(candidates, self.link_count))
+        self.c.link_count = self.link_count
+
+    def ask(self, mode: Mode) -> _Cdata:
+        """The struct to pass, asking for `mode`."""
+        self.c.mode = mode
+        return self.c
+
+
+class Rows:
+    """Room for a list of links, and of handles beside them."""
+
+    def __init__(self) -> None:
+        self.c = ffi.new("tm_hits *")
+        self._links = self._handles = ffi.NULL
+
+    def ask(self, capacity: int, with_handles: bool = False) -> _Cdata:
+        """The struct to pass, with room for `capacity` rows at least. Room once made is kept."""
+        if self.c.capacity < capacity:
+            room = max(capacity, 2 * self.c.capacity)
+            self._links, self._handles = ffi.new("uint32_t[]", room), ffi.NULL
+            self.c.capacity = room
+        if with_handles and self._handles == ffi.NULL:
+            self._handles = ffi.new("uint32_t[]", self.c.capacity)
+        self.c.links = self._links
+        self.c.handles = self._handles if with_handles else ffi.NULL
+        return self.c
+
+    def links(self, start: int, end: int) -> list[int]:
+        found: list[int] = ffi.unpack(self._links + start, end - start) if end > start else []
+        return found
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """(link, handle) of each row."""
+        count = self.c.count
+        return list(zip(self.links(0, count), ffi.unpack(self._handles, count), strict=True)) if count else []
+
+
+def _bitset(candidates: Candidates, link_count: int) -> bytearray:
+    """Whole words that cover every link; candidates past the last link are none."""
+    words = bytearray((link_count + _BITS - 1) // _BITS * (_BITS // 8))
+    if isinstance(candidates, bytes):
+        known = candidates[: len(words)]
+        words[: len(known)] = known
+        return words
+    for link in candidates:
+        if 0 <= link < link_count:
+            words[link >> 3] |= 1 << (link & 7)
+    return words

@@ -1,0 +1,289 @@
+"""The forwarding table: filters by interface, matched by one of the engines.
+
+Law: a refused add or remove leaves the table as it was. A table belongs to one thread at a time: a match uses scratch
+memory of the table, and C runs without Python's lock. Lists of interfaces are sorted.
+"""
+
+from __future__ import annotations
+
+import enum
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tamis.native._tm import ffi, lib
+from tamis.native.attributes import Decoder, packed_attributes
+from tamis.native.batch import Batch
+from tamis.native.query import Candidates, Grouping, Mode, Query, Rows
+from tamis.native.results import check
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Filter
+from tamis.protocol.values import Value
+from tamis.protocol.wire.packed_filters import encode_filter
+
+ENGINES: Final = {
+    "counting": lib.TM_ENGINE_COUNTING,
+    "sff": lib.TM_ENGINE_SFF,
+    "tamis": lib.TM_ENGINE_TAMIS,
+}
+_BATCH_ROWS = 65_536  # room a batch starts with: a quarter of a megabyte, and few returns to Python
+
+_Cdata = Any  # cffi's types exist only at run time
+
+
+class InterfaceKind(enum.IntEnum):
+    """What stands behind an interface: of a link only whether it matched counts, of a client every filter."""
+
+    LINK = lib.TM_INTERFACE_LINK
+    CLIENT = lib.TM_INTERFACE_CLIENT
+
+
+@dataclass(frozen=True, slots=True)
+class TableStats:
+    """See `tm_stats` in tm_api.h; the fields are the same."""
+
+    filters: int
+    constraints: int
+    active: int
+    ghosts: int
+    memory_bytes: int
+    hot_memory_bytes: int
+    names: int
+    interfaces: int
+
+    @property
+    def bytes_per_constraint(self) -> float:
+        return self.memory_bytes / max(self.constraints, 1)
+
+    @property
+    def hot_bytes_per_constraint(self) -> float:
+        return self.hot_memory_bytes / max(self.constraints, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One measured run over a batch of messages: each alone, and all of them with no clock between."""
+
+    nanoseconds: array[int]
+    total_ns: int
+    matched: int
+    checksum: int
+
+
+class Table:
+    """`memory_bytes_max` 0 is no bound; `selectivity_rounds` means something to `sff` alone."""
+
+    def __init__(self, engine: str = "tamis", memory_bytes_max: int = 0, selectivity_rounds: int = 10) -> None:
+        if engine not in ENGINES:
+            raise ValueError(f"no engine {engine!r}; one of {', '.join(ENGINES)}")
+        self.engine = engine
+        options = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max})
+        options.selectivity_rounds = selectivity_rounds
+        made = ffi.new("tm_table **")
+        check(lib.tm_table_new(ENGINES[engine], options, made))
+        self._table: _Cdata | None = ffi.gc(made[0], lib.tm_table_free)
+        self._handle = ffi.new("uint32_t *")
+        self._decoder, self._rows = Decoder(), Rows()
+        self._interface_count = 0
+        self._plain_query: Query | None = None
+
+    @staticmethod
+    def engines() -> tuple[str, ...]:
+        return tuple(ENGINES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free what the table holds; closing twice is allowed."""
+        if self._table is not None:
+            ffi.release(self._table)
+            self._table = None
+
+    @property
+    def _open(self) -> _Cdata:
+        if self._table is None:
+            raise ValueError("the table is closed")
+        return self._table
+
+    # --- what it holds -------------------------------------------------------------------------------------------
+
+    def add(self, filter_: Filter | bytes, interface: int) -> int:
+        """Add one filter, an object or its wire form; the handle names it until it is removed."""
+        data = filter_ if isinstance(filter_, bytes) else encode_filter(filter_)
+        check(lib.tm_table_add(self._open, ffi.from_buffer(data), len(data), interface, self._handle))
+        self._knows(interface)
+        return int(self._handle[0])
+
+    def remove(self, handle: int) -> None:
+        """KeyError if nothing has this handle."""
+        check(lib.tm_table_remove(self._open, handle))
+
+    def set_interface(self, interface: int, kind: InterfaceKind) -> None:
+        """Say what stands behind `interface`, before it has filters."""
+        check(lib.tm_table_set_interface(self._open, interface, kind))
+
+    def settle(self, steps: int) -> int:
+        """Do at most `steps` of the work that removals left over; returns how many remain."""
+        left = ffi.new("uint64_t *")
+        check(lib.tm_table_settle(self._open, steps, left))
+        return int(left[0])
+
+    def stats(self) -> TableStats:
+        stats = ffi.new("tm_stats *")
+        lib.tm_table_stats(self._open, stats)
+        return TableStats(*(int(getattr(stats, field.name)) for field in fields(TableStats)))
+
+    def validate(self) -> None:
+        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        reason = ffi.new("char **")
+        if lib.tm_table_validate(self._open, reason) != lib.TM_OK:
+            raise RuntimeError(f"table of engine {self.engine}: {ffi.string(reason[0]).decode()}")
+
+    def fail_allocation(self, n: int) -> None:
+        """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
+        lib.tm_table_fail_allocation(self._open, n)
+
+    # --- one message ---------------------------------------------------------------------------------------------
+
+    def match(
+        self,
+        attributes: Mapping[str, Value] | bytes,
+        candidates: Candidates | None = None,
+        grouping: Grouping | None = None,
+    ) -> list[int]:
+        """The interfaces (with a grouping: the links) that want the message."""
+        query = self._query(candidates, grouping)
+        self._match(attributes, query, Mode.INTERFACES, query.link_count)
+        return sorted(self._rows.links(0, self._rows.c.count))
+
+    def match_which(
+        self,
+        attributes: Mapping[str, Value] | bytes,
+        candidates: Candidates | None = None,
+        grouping: Grouping | None = None,
+    ) -> dict[int, int]:
+        """For each interface or link that wants the message, the handle of one filter that says so."""
+        query = self._query(candidates, grouping)
+        self._match(attributes, query, Mode.WHICH, query.link_count)
+        return dict(sorted(self._rows.pairs()))
+
+    def match_all(
+        self, attributes: Mapping[str, Value] | bytes, candidates: Candidates | None = None
+    ) -> list[tuple[int, int]]:
+        """(interface, handle) of every filter that matches, of the interfaces that are clients."""
+        query = self._query(candidates, None)
+        if self._match(attributes, query, Mode.ALL, _BATCH_ROWS) == lib.TM_TOO_MANY:
+            self._match(attributes, query, Mode.ALL, self._rows.c.count)
+        return sorted(self._rows.pairs())
+
+    def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
+        """Leave the answer in `_rows`; TM_TOO_MANY, which only Mode.ALL can meet, is for the caller."""
+        data = packed_attributes(attributes)
+        count = self._decoder.decode(data)
+        hits = self._rows.ask(max(capacity, 1), with_handles=mode is not Mode.INTERFACES)
+        result: int = lib.tm_table_match(self._open, self._decoder.attributes, count, query.ask(mode), hits)
+        if result != lib.TM_TOO_MANY or mode is not Mode.ALL:
+            check(result)
+        return result
+
+    # --- many messages -------------------------------------------------------------------------------------------
+
+    def match_batch(
+        self,
+        messages: Batch | Iterable[bytes],
+        candidates: Candidates | None = None,
+        grouping: Grouping | None = None,
+    ) -> list[list[int]]:
+        """`match` for each message; Refused names the first one that is malformed."""
+        batch = messages if isinstance(messages, Batch) else Batch.of(messages)
+        query = self._query(candidates, grouping)
+        offsets = ffi.from_buffer("uint64_t[]", batch.offsets)
+        results, ends = ffi.new("uint8_t[]", len(batch) + 1), ffi.new("uint64_t[]", len(batch) + 1)
+        hits, done = self._rows.ask(max(query.link_count, _BATCH_ROWS)), ffi.new("size_t *")
+        found: list[list[int]] = []
+        while len(found) < len(batch):
+            start = len(found)
+            check(
+                lib.tm_table_match_batch(
+                    *(self._open, ffi.from_buffer(batch.data), offsets + start, len(batch) - start),
+                    *(query.ask(Mode.INTERFACES), hits, ends, results, done),
+                )
+            )
+            if not done[0]:
+                raise RuntimeError("a batch had room for every link and yet did not go on")
+            _refuse_malformed(ffi.unpack(results, done[0]), start)
+            found.extend(self._lists(ffi.unpack(ends, done[0])))
+        return found
+
+    def _lists(self, ends: list[int]) -> Iterable[list[int]]:
+        start = 0
+        for end in ends:
+            yield sorted(self._rows.links(start, end))
+            start = end
+
+    def _query(self, candidates: Candidates | None, grouping: Grouping | None) -> Query:
+        if candidates is not None or grouping is not None:
+            return Query(self._interface_count, candidates, grouping)
+        if self._plain_query is None:
+            self._plain_query = Query(self._interface_count, None, None)
+        return self._plain_query
+
+    def _knows(self, interface: int) -> None:
+        if interface >= self._interface_count:
+            self._interface_count = interface + 1
+            self._plain_query = None
+
+    # --- for benchmarks ------------------------------------------------------------------------------------------
+
+    def measure(
+        self, messages: Batch, candidates: Candidates | None = None, grouping: Grouping | None = None
+    ) -> Measurement:
+        query = self._query(candidates, grouping)
+        nanoseconds = array("I", bytes(4 * len(messages)))
+        total_ns, matched, checksum = (ffi.new("uint64_t *") for _ in range(3))
+        check(
+            lib.tm_table_measure(
+                *(self._open, ffi.from_buffer(messages.data), ffi.from_buffer("uint64_t[]", messages.offsets)),
+                *(len(messages), query.ask(Mode.INTERFACES), ffi.from_buffer("uint32_t[]", nanoseconds)),
+                *(total_ns, matched, checksum),
+            )
+        )
+        return Measurement(nanoseconds, int(total_ns[0]), int(matched[0]), int(checksum[0]))
+
+    def measure_add(self, filters: Batch, interfaces: array[int]) -> tuple[array[int], array[int]]:
+        """Add every filter of the batch; their handles, and the nanoseconds that each add took."""
+        if len(interfaces) != len(filters):
+            raise ValueError(f"{len(filters)} filters need as many interfaces, not {len(interfaces)}")
+        handles, nanoseconds = (array("I", bytes(4 * len(filters))) for _ in range(2))
+        check(
+            lib.tm_table_measure_add(
+                *(self._open, ffi.from_buffer(filters.data), ffi.from_buffer("uint64_t[]", filters.offsets)),
+                *(ffi.from_buffer("uint32_t[]", interfaces), len(filters)),
+                *(ffi.from_buffer("uint32_t[]", handles), ffi.from_buffer("uint32_t[]", nanoseconds)),
+            )
+        )
+        self._knows(max(interfaces, default=-1))
+        return handles, nanoseconds
+
+    def measure_remove(self, handles: array[int]) -> array[int]:
+        """Remove what the handles name; the nanoseconds that each removal took."""
+        nanoseconds = array("I", bytes(4 * len(handles)))
+        given, taken = (ffi.from_buffer("uint32_t[]", numbers) for numbers in (handles, nanoseconds))
+        check(lib.tm_table_measure_remove(self._open, given, len(handles), taken))
+        return nanoseconds
+
+
+def _refuse_malformed(results: list[int], start: int) -> None:
+    if not any(results):
+        return
+    for index, result in enumerate(results, start):
+        try:
+            check(result)
+        except Refused as error:
+            raise Refused(f"message {index}: {error}") from None

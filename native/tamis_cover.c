@@ -1,0 +1,168 @@
+/* tamis_cover.c - is a filter implied by a simpler one of the same link?
+ *
+ * Law: sound, not complete: what is found covers the tests; only filters on one attribute are looked at, as they are
+ * nearly all of the gain (one `x < 99` of a link makes its every filter with x < 50 or x = 7 superfluous), and only for
+ * interfaces that use cells. The cost does not depend on how many filters there are.
+ */
+#include "tamis.h"
+
+#define SINGLES_LOOKED_AT 64U /* of a bucket; those of interfaces with cells stand in front */
+#define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, how many are tried */
+
+typedef struct search {
+    tm_engine *engine;
+    uint32_t interface;
+    uint32_t except;
+} search;
+
+static bool is_usable(const search *s, uint32_t handle) {
+    return handle != s->except && !s->engine->records[handle].is_ghost;
+}
+
+static uint32_t find_in_bucket(const search *s, uint64_t key) {
+    const tamis_slot *slot = tamis_buckets_find(&s->engine->buckets, key);
+    if (slot == NULL) {
+        return TAMIS_NONE;
+    }
+    const tamis_single *singles = tamis_slot_singles(&s->engine->buckets, slot);
+    for (uint32_t i = 0; i < slot->single_count && i < SINGLES_LOOKED_AT; i++) {
+        if (singles[i].interface == s->interface && is_usable(s, singles[i].handle)) {
+            return singles[i].handle;
+        }
+    }
+    return TAMIS_NONE;
+}
+
+static uint32_t find_in_cells(const search *s, const tamis_key *key, tamis_span span, const tamis_strings *strings) {
+    uint32_t at;
+    uint32_t end;
+    if (key->cells == NULL) {
+        return TAMIS_NONE;
+    }
+    for (tamis_cells_spans(key->cells, s->interface, &at, &end); at < end; at++) {
+        const tamis_span *other = &key->cells->spans[at];
+        if (is_usable(s, other->handle) && tamis_span_covers(*other, span, strings)) {
+            return other->handle;
+        }
+    }
+    return TAMIS_NONE;
+}
+
+/* A value of which only its label is known. */
+static uint32_t find_at_label(const search *s, const tamis_key *key, int64_t label) {
+    uint32_t at;
+    uint32_t end;
+    if (key->cells == NULL) {
+        return TAMIS_NONE;
+    }
+    for (tamis_cells_spans(key->cells, s->interface, &at, &end); at < end; at++) {
+        const tamis_span *span = &key->cells->spans[at];
+        if (is_usable(s, span->handle) && tamis_span_holds(*span, label, &s->engine->strings)) {
+            return span->handle;
+        }
+    }
+    return TAMIS_NONE;
+}
+
+/* All ranges the tests put on the key of tests[i], in one. */
+static tamis_span span_of_key(const search *s, const tamis_tests *tests, uint32_t i, unsigned kind) {
+    tamis_span span;
+    tamis_span_of(tests->tests[i], &span);
+    for (uint32_t j = 0; j < tests->count; j++) {
+        tamis_test test = tests->tests[j];
+        tamis_span other;
+        if (j != i && !tamis_test_negated(test) && tamis_test_name(test) == tamis_test_name(tests->tests[i]) &&
+            tamis_span_of(test, &other) && tamis_kind_of(s->engine, test) == kind) {
+            tamis_span_intersect(&span, other, tamis_strings_of_kind(s->engine, kind));
+        }
+    }
+    return span;
+}
+
+/* A pattern filter that every string with this text as its `kind` (or, TAMIS_PATTERN's number 3, as a whole) satisfies. */
+static uint32_t find_by_patterns(const search *s, uint32_t name, const uint8_t *text, uint32_t length, unsigned kind) {
+    uint32_t found[TEXT_PATTERNS_MAX];
+    size_t count = tamis_patterns_find(&s->engine->patterns, text, length, found, TEXT_PATTERNS_MAX);
+    for (size_t i = 0; i < count && i < TEXT_PATTERNS_MAX; i++) {
+        unsigned weaker = found[i] & 3;
+        if (kind == 3 || weaker == kind || weaker == TAMIS_CONTAINS) {
+            uint32_t handle = find_in_bucket(s, tamis_bucket_key(TAMIS_BY_PATTERN, name, found[i]));
+            if (handle != TAMIS_NONE) {
+                return handle;
+            }
+        }
+    }
+    return TAMIS_NONE;
+}
+
+static uint32_t find_for_string(const search *s, const tamis_key *key, tamis_test test) {
+    uint32_t name = tamis_test_name(test);
+    const tamis_string *string = &s->engine->strings.records[tamis_test_operand(test)];
+    uint32_t handle = TAMIS_NONE;
+    if (key->equalities > 0) {
+        handle = find_in_bucket(s, tamis_bucket_key(TAMIS_BY_STRING, name, tamis_test_operand(test)));
+    }
+    if (handle == TAMIS_NONE && key->cells != NULL) {
+        handle = find_at_label(s, key, tamis_strings_label(&s->engine->strings, string->bytes, string->length));
+    }
+    if (handle == TAMIS_NONE && key->patterns > 0) {
+        handle = find_by_patterns(s, name, string->bytes, string->length, 3);
+    }
+    return handle;
+}
+
+static uint32_t find_for_pattern(const search *s, tamis_test test) {
+    uint8_t text[TM_PATTERN_BYTES_MAX];
+    uint32_t length = tamis_patterns_text(&s->engine->patterns, tamis_test_operand(test), text);
+    return find_by_patterns(s, tamis_test_name(test), text, length, tamis_test_operand(test) & 3);
+}
+
+static uint32_t find_for_test(const search *s, const tamis_tests *tests, uint32_t i) {
+    tamis_test test = tests->tests[i];
+    unsigned kind = tamis_kind_of(s->engine, test);
+    const tamis_key *key = s->engine->names.records[tamis_test_name(test)].keys[kind];
+    if (key == NULL || tamis_test_negated(test)) {
+        return TAMIS_NONE;
+    }
+    switch (tamis_test_op(test)) {
+    case TAMIS_BOOLEAN_EQ:
+        return find_in_bucket(s, tamis_bucket_key(TAMIS_BY_BOOLEAN, tamis_test_name(test), tamis_test_operand(test)));
+    case TAMIS_STRING_EQ:
+        return find_for_string(s, key, test);
+    case TAMIS_PATTERN:
+        return key->patterns > 0 ? find_for_pattern(s, test) : TAMIS_NONE;
+    case TAMIS_NUMBER_EQ:
+        if (key->equalities > 0) {
+            uint32_t handle =
+                find_in_bucket(s, tamis_bucket_key(TAMIS_BY_NUMBER, tamis_test_name(test), tamis_test_operand(test)));
+            if (handle != TAMIS_NONE) {
+                return handle;
+            }
+        }
+        break;
+    case TAMIS_NUMBER_LE:
+    case TAMIS_NUMBER_GE:
+    case TAMIS_STRING_LT:
+    case TAMIS_STRING_LE:
+    case TAMIS_STRING_GT:
+    case TAMIS_STRING_GE:
+        break;
+    default:
+        return TAMIS_NONE;
+    }
+    return find_in_cells(s, key, span_of_key(s, tests, i, kind), tamis_strings_of_kind(s->engine, kind));
+}
+
+uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except) {
+    if (!tamis_uses_cells(engine, interface)) {
+        return TAMIS_NONE;
+    }
+    search s = {engine, interface, except};
+    for (uint32_t i = 0; i < tests->count; i++) {
+        uint32_t handle = find_for_test(&s, tests, i);
+        if (handle != TAMIS_NONE) {
+            return handle;
+        }
+    }
+    return TAMIS_NONE;
+}

@@ -1,0 +1,619 @@
+/* tamis_match.c - one message against the table.
+ *
+ * Law: reads what add and remove have built, changes only scratch, memos and `hits`, allocates nothing, and leaves the
+ * scratch as clean as it found it. Cheap and productive steps come first, and it stops as soon as every interface that
+ * is wanted has matched:
+ *
+ *     1. numbers      name -> key -> cells: one search and one OR an attribute
+ *     2. strings      the same with labels; then everything under an equality or pattern: singles now, entries kept
+ *     3. runs, scans  spans of singles; lists
+ *     4. entries      of the buckets seen, then of pairs of names, then those that are always candidates
+ */
+#include <string.h>
+
+#include "tamis.h"
+
+#define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
+
+/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32). */
+static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
+    return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
+}
+static inline unsigned state_kind(uint64_t state) { return (unsigned)(state >> 56) - 1; }
+static inline uint32_t state_attribute(uint64_t state) { return (uint32_t)(state >> 48) & 0xff; }
+static inline int32_t state_code(uint64_t state) { return (int32_t)(uint32_t)state; }
+
+typedef enum {
+    PLAIN,   /* interfaces, no grouping: those with cells are collected as bits */
+    GROUPED, /* the same through a grouping */
+    WHICH,
+    ALL,
+} shape;
+
+typedef struct pass {
+    tm_engine *engine;
+    const tm_attribute *attributes;
+    const tm_query *query;
+    tm_hits *hits;
+    size_t count; /* rows wanted so far */
+    shape shape;
+    bool distinct;  /* rows of interfaces without cells cannot repeat: no look at `done` */
+    bool open;      /* every interface is a candidate and its own link */
+    bool only_bits; /* nothing but interfaces with cells can match */
+    uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
+    uint64_t wanted[TAMIS_CELL_WORDS];
+    size_t links_wanted; /* of a grouping: candidates */
+    uint32_t attribute_count;
+    uint32_t scratch_used;
+    uint32_t slot_count;
+    uint32_t names[TM_ATTRIBUTES_MAX];
+    tamis_view views[TM_ATTRIBUTES_MAX];
+    const tamis_slot *slots[SLOTS_KEPT_MAX];
+} pass;
+
+static inline bool has_bit(const uint64_t *bits, uint32_t at) { return bits[at / 64] >> (at % 64) & 1; }
+static inline void set_bit(uint64_t *bits, uint32_t at) { bits[at / 64] |= UINT64_C(1) << (at % 64); }
+
+/* ---- results ------------------------------------------------------------------------------------------------------ */
+
+static inline void append(pass *p, uint32_t link, uint32_t handle) {
+    if (p->count < p->hits->capacity) {
+        p->hits->links[p->count] = link;
+        if (p->hits->handles != NULL) {
+            p->hits->handles[p->count] = handle;
+        }
+    }
+    p->count++;
+}
+
+/* The link of an interface, or TAMIS_NONE where it is no candidate. */
+static inline uint32_t link_of(const pass *p, uint32_t interface) {
+    const tm_query *query = p->query;
+    uint32_t link = interface;
+    if (query->grouping != NULL && p->shape != ALL) {
+        if (interface >= query->grouping_count) {
+            return TAMIS_NONE;
+        }
+        link = query->grouping[interface];
+    }
+    if (link >= query->link_count || (query->candidates != NULL && !has_bit(query->candidates, link))) {
+        return TAMIS_NONE;
+    }
+    return link;
+}
+
+static inline bool is_bits(const pass *p, uint32_t interface) {
+    return p->shape == PLAIN && tamis_uses_cells(p->engine, interface);
+}
+
+/* Is there nothing to gain from a filter of this interface? */
+static inline bool is_settled(const pass *p, uint32_t interface) {
+    if (is_bits(p, interface)) {
+        return has_bit(p->matched, interface);
+    }
+    if (p->open && p->distinct) {
+        return false;
+    }
+    if (p->shape == ALL) {
+        return p->engine->interfaces[interface].kind != TM_INTERFACE_CLIENT || link_of(p, interface) == TAMIS_NONE;
+    }
+    uint32_t link = link_of(p, interface);
+    if (link == TAMIS_NONE || p->hits->bits != NULL) {
+        return link == TAMIS_NONE || has_bit(p->hits->bits, link);
+    }
+    return !p->distinct && has_bit(p->engine->done, link);
+}
+
+/* A filter of the interface matched, and the interface is not settled. */
+static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
+    if (is_bits(p, interface)) {
+        set_bit(p->matched, interface);
+        return;
+    }
+    uint32_t link = p->open ? interface : link_of(p, interface);
+    if (p->hits->bits != NULL) {
+        set_bit(p->hits->bits, link);
+        p->count++;
+        return;
+    }
+    if (!p->distinct) {
+        set_bit(p->engine->done, link);
+    }
+    append(p, link, handle);
+}
+
+static inline void emit_if_open(pass *p, uint32_t interface, uint32_t handle) {
+    if (!is_settled(p, interface)) {
+        emit(p, interface, handle);
+    }
+}
+
+static inline bool is_full(const pass *p) {
+    if (p->shape == GROUPED) {
+        return p->count == p->links_wanted;
+    }
+    return p->only_bits && (p->matched[0] & p->matched[1] & p->matched[2] & p->matched[3]) == UINT64_MAX;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------------------------- */
+
+static bool has_pattern(const pass *p, uint32_t attribute, uint32_t pattern) {
+    const tamis_view *view = &p->views[attribute];
+    if (view->patterns != NULL) {
+        for (uint32_t i = 0; i < view->pattern_count; i++) {
+            if (view->patterns[i] == pattern) {
+                return true;
+            }
+        }
+        return false;
+    }
+    uint8_t text[TM_PATTERN_BYTES_MAX]; /* too many to keep: look at the value itself */
+    tm_value operand = {.kind = TM_KIND_STRING, .string = text};
+    operand.length = tamis_patterns_text(&p->engine->patterns, pattern, text);
+    tm_constraint constraint = {.operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
+    return tm_constraint_holds(&constraint, &p->attributes[attribute]);
+}
+
+static bool string_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
+    const tamis_view *view = &p->views[attribute];
+    switch (op) {
+    case TAMIS_STRING_EQ:
+        return view->constant == operand;
+    case TAMIS_STRING_NE:
+        return view->constant != operand;
+    case TAMIS_PATTERN:
+        return has_pattern(p, attribute, operand);
+    default:
+        break;
+    }
+    int64_t label = p->engine->strings.records[operand].label;
+    return op == TAMIS_STRING_LT   ? view->label < label
+           : op == TAMIS_STRING_LE ? view->label <= label
+           : op == TAMIS_STRING_GT ? view->label > label
+                                   : view->label >= label;
+}
+
+/* The name is in the message. */
+static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint32_t operand) {
+    unsigned kind = state_kind(state);
+    if (op >= TAMIS_STRING_EQ) {
+        return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
+    }
+    if (op >= TAMIS_NUMBER_EQ) {
+        int32_t code = state_code(state);
+        int32_t constant = (int32_t)operand;
+        bool holds = op == TAMIS_NUMBER_EQ   ? code == constant
+                     : op == TAMIS_NUMBER_LE ? code <= constant
+                     : op == TAMIS_NUMBER_GE ? code >= constant
+                                             : code != constant;
+        return holds && kind == TAMIS_NUMBER;
+    }
+    if (op == TAMIS_BOOLEAN_EQ) {
+        return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;
+    }
+    if (op == TAMIS_COMPLEX) {
+        return tm_constraint_holds(&p->engine->complexes[operand].constraint, &p->attributes[state_attribute(state)]);
+    }
+    return true;
+}
+
+static inline bool holds(const pass *p, tamis_test test) {
+    unsigned op = tamis_test_op(test);
+    if (op == TAMIS_TRUE) {
+        return true;
+    }
+    uint64_t state = p->engine->state[tamis_test_name(test)];
+    bool plain = state != 0 && plain_holds(p, op, state, tamis_test_operand(test));
+    return plain != tamis_test_negated(test);
+}
+
+static inline void try_entry(pass *p, const tamis_entry *entry) {
+    uint32_t interface = entry->interface & ~TAMIS_LAST;
+    if (is_settled(p, interface) || !holds(p, entry->test)) {
+        return;
+    }
+    if ((entry->interface & TAMIS_LAST) && p->hits->handles == NULL) {
+        emit(p, interface, 0);
+        return;
+    }
+    const tamis_body *body = tamis_body_at(p->engine, entry->body);
+    for (uint32_t i = body->checked; i < body->count; i++) {
+        if (!holds(p, body->tests[i])) {
+            return;
+        }
+    }
+    emit(p, interface, body->handle);
+}
+
+static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        try_entry(p, &entries[i]);
+    }
+}
+
+/* ---- cells -------------------------------------------------------------------------------------------------------- */
+
+static void emit_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+    for (uint32_t at = 0; at < cells->span_count; at++) {
+        if (tamis_span_holds(cells->spans[at], value, strings)) {
+            emit_if_open(p, cells->spans[at].interface, cells->spans[at].handle);
+        }
+    }
+}
+
+static void emit_new_bits(pass *p, uint64_t bits, uint32_t word) {
+    for (; bits != 0; bits &= bits - 1) {
+        emit_if_open(p, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
+    }
+}
+
+static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+    if (p->shape >= WHICH) {
+        if (p->shape == WHICH) {
+            emit_spans(p, cells, value, strings);
+        }
+        return;
+    }
+    const uint64_t *cell = cells->bits + (size_t)tamis_cells_find(cells, value, strings) * cells->words;
+    for (uint32_t word = 0; word < cells->words; word++) {
+        uint64_t fresh = cell[word] & ~p->matched[word];
+        p->matched[word] |= fresh;
+        if (p->shape == GROUPED) {
+            emit_new_bits(p, fresh, word);
+        }
+    }
+}
+
+/* ---- buckets ------------------------------------------------------------------------------------------------------ */
+
+static inline void see_bucket(pass *p, uint64_t key) {
+    const tamis_buckets *buckets = &p->engine->buckets;
+    const tamis_slot *slot = tamis_buckets_find(buckets, key);
+    if (slot == NULL) {
+        return;
+    }
+    const tamis_single *singles = tamis_slot_singles(buckets, slot);
+    for (uint32_t i = 0; i < slot->single_count; i++) {
+        emit_if_open(p, singles[i].interface, singles[i].handle);
+    }
+    if (slot->entry_count == 0) {
+        return;
+    }
+    if (p->slot_count < SLOTS_KEPT_MAX) {
+        __builtin_prefetch(tamis_slot_entries(buckets, slot));
+        p->slots[p->slot_count++] = slot;
+    } else {
+        try_entries(p, tamis_slot_entries(buckets, slot), slot->entry_count);
+    }
+}
+
+static void see_patterns(pass *p, uint32_t attribute, uint32_t name) {
+    const tamis_view *view = &p->views[attribute];
+    const uint32_t *patterns = view->patterns;
+    if (patterns == NULL) { /* more than are kept for a message: find them again, all */
+        const tm_attribute *value = &p->attributes[attribute];
+        uint32_t *all = p->engine->pattern_scratch + TAMIS_MESSAGE_PATTERNS;
+        tamis_patterns_find(&p->engine->patterns, value->string, value->length, all, view->pattern_count);
+        patterns = all;
+    }
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_PATTERN, name, patterns[i]));
+    }
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------------------- */
+
+static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
+    if (p->open && p->distinct && p->shape == PLAIN && p->hits->bits == NULL) {
+        uint32_t rows = to - from;
+        if (p->count + rows <= p->hits->capacity) {
+            memcpy(p->hits->links + p->count, chunk->interfaces + from, sizeof *chunk->interfaces * rows);
+        }
+        p->count += rows;
+        return;
+    }
+    for (uint32_t i = from; i < to; i++) {
+        emit_if_open(p, chunk->interfaces[i], chunk->handles[i]);
+    }
+}
+
+static void see_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
+    uint32_t chunk;
+    uint32_t index;
+    if (key->at_most != NULL) {
+        tamis_run_find(key->at_most, value, false, strings, &chunk, &index);
+        for (; chunk < key->at_most->count; chunk++, index = 0) {
+            emit_rows(p, &key->at_most->chunks[chunk], index, key->at_most->chunks[chunk].count);
+        }
+    }
+    if (key->at_least != NULL) {
+        tamis_run_find(key->at_least, value, true, strings, &chunk, &index);
+        for (uint32_t at = 0; at < chunk; at++) {
+            emit_rows(p, &key->at_least->chunks[at], 0, key->at_least->chunks[at].count);
+        }
+        if (chunk < key->at_least->count) {
+            emit_rows(p, &key->at_least->chunks[chunk], 0, index);
+        }
+    }
+}
+
+/* ---- the steps ---------------------------------------------------------------------------------------------------- */
+
+static void see_number(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key, int32_t code) {
+    const tm_attribute *value = &p->attributes[attribute];
+    if (key->equalities > 0) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)code));
+        bool is_real = value->kind == TM_KIND_FLOAT;
+        if (is_real || !tamis_has_code(value->integer)) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(is_real, value->integer, value->real)));
+        }
+    }
+    see_runs(p, key, code, NULL);
+}
+
+static void see_string(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key) {
+    const tamis_view *view = &p->views[attribute];
+    if (key->equalities > 0 && view->constant != TM_NO_STRING) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_STRING, name, view->constant));
+    }
+    if (key->patterns > 0) {
+        see_patterns(p, attribute, name);
+    }
+    see_runs(p, key, view->label, &p->engine->strings);
+}
+
+/* Step 1: names, state and the cells of numbers. */
+static bool see_names(pass *p) {
+    tm_engine *engine = p->engine;
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        const tm_attribute *attribute = &p->attributes[i];
+        uint32_t name = tamis_names_find(&engine->names, attribute->name, attribute->name_length);
+        p->names[i] = name;
+        if (name == TM_NO_NAME) {
+            continue;
+        }
+        unsigned kind = TAMIS_NUMBER;
+        int32_t code = 0;
+        if (attribute->kind == TM_KIND_INTEGER) {
+            code = tamis_code_of_integer(attribute->integer);
+        } else if (attribute->kind == TM_KIND_FLOAT) {
+            code = tamis_code_of_real(attribute->real);
+        } else {
+            kind = attribute->kind == TM_KIND_STRING ? TAMIS_STRING : TAMIS_BOOLEAN;
+            code = (int32_t)attribute->integer;
+        }
+        engine->state[name] = state_of(kind, i, code);
+        const tamis_key *key = engine->names.records[name].keys[kind];
+        if (kind == TAMIS_NUMBER && key != NULL && key->cells != NULL) {
+            collect_cells(p, key->cells, code, NULL);
+            if (is_full(p)) {
+                p->attribute_count = i + 1; /* so much has state to clear */
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void view_string(pass *p, uint32_t attribute) {
+    const tm_attribute *value = &p->attributes[attribute];
+    tm_engine *engine = p->engine;
+    tamis_view *view = &p->views[attribute];
+    tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
+                       engine->pattern_scratch + p->scratch_used, TAMIS_MESSAGE_PATTERNS - p->scratch_used, view);
+    p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
+}
+
+/* Step 2: strings and booleans, and all buckets. */
+static bool see_values(pass *p) {
+    tm_engine *engine = p->engine;
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        uint32_t name = p->names[i];
+        if (name == TM_NO_NAME) {
+            continue;
+        }
+        unsigned kind = state_kind(engine->state[name]);
+        const tamis_key *key = engine->names.records[name].keys[kind];
+        if (kind == TAMIS_STRING) {
+            view_string(p, i);
+        }
+        if (key == NULL) {
+            continue;
+        }
+        int32_t code = state_code(engine->state[name]);
+        if (kind == TAMIS_STRING) {
+            if (key->cells != NULL) {
+                collect_cells(p, key->cells, p->views[i].label, &engine->strings);
+            }
+            see_string(p, i, name, key);
+        } else if (kind == TAMIS_NUMBER) {
+            see_number(p, i, name, key, code);
+        } else if (key->equalities > 0) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, name, (uint32_t)code));
+        }
+        if (is_full(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void see_scans(pass *p) {
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        if (p->names[i] == TM_NO_NAME) {
+            continue;
+        }
+        const tamis_name *name = &p->engine->names.records[p->names[i]];
+        const tamis_key *keys[2] = {name->keys[state_kind(p->engine->state[p->names[i]])], name->keys[TAMIS_ANY]};
+        for (unsigned k = 0; k < 2; k++) {
+            if (keys[k] != NULL) {
+                try_entries(p, keys[k]->scan.entries, keys[k]->scan.count);
+            }
+        }
+    }
+}
+
+static void see_pairs(pass *p) {
+    tm_engine *engine = p->engine;
+    uint32_t names[TM_ATTRIBUTES_MAX];
+    unsigned kinds[TM_ATTRIBUTES_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        if (p->names[i] == TM_NO_NAME) {
+            continue;
+        }
+        unsigned kind = state_kind(engine->state[p->names[i]]);
+        const tamis_key *key = engine->names.records[p->names[i]].keys[kind];
+        if (key == NULL || key->pairs == 0) {
+            continue;
+        }
+        for (uint32_t j = 0; j < count; j++) {
+            const tamis_slot *slot =
+                tamis_buckets_find(&engine->buckets, tamis_pair_key(names[j], kinds[j], p->names[i], kind));
+            if (slot != NULL) {
+                try_entries(p, tamis_slot_entries(&engine->buckets, slot), slot->entry_count);
+            }
+        }
+        names[count] = p->names[i];
+        kinds[count++] = kind;
+    }
+}
+
+static void see_everything(pass *p) {
+    if (see_names(p) || see_values(p)) {
+        return;
+    }
+    see_scans(p);
+    for (uint32_t i = 0; i < p->slot_count && !is_full(p); i++) {
+        try_entries(p, tamis_slot_entries(&p->engine->buckets, p->slots[i]), p->slots[i]->entry_count);
+    }
+    if (p->engine->pair_filters > 0 && !is_full(p)) {
+        see_pairs(p);
+    }
+    if (!is_full(p)) {
+        try_entries(p, p->engine->always.entries, p->engine->always.count);
+    }
+}
+
+/* ---- before and after --------------------------------------------------------------------------------------------- */
+
+/* Interfaces with cells that are wanted: members that are candidates. */
+static void find_wanted(pass *p) {
+    const tm_query *query = p->query;
+    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+        uint64_t wanted = p->engine->cell_members[word];
+        if (p->shape == PLAIN) {
+            uint32_t first = word * 64;
+            uint32_t left = query->link_count > first ? query->link_count - first : 0;
+            wanted &= left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+            wanted &= query->candidates != NULL && left > 0 ? query->candidates[word] : UINT64_MAX;
+        }
+        p->wanted[word] = wanted;
+        p->matched[word] = p->shape == PLAIN ? ~wanted : 0;
+    }
+}
+
+static size_t count_links(const tm_query *query) {
+    size_t count = 0;
+    if (query->candidates == NULL) {
+        return query->link_count;
+    }
+    for (uint32_t first = 0; first < query->link_count; first += 64) {
+        uint32_t left = query->link_count - first;
+        uint64_t mask = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+        count += (size_t)__builtin_popcountll(query->candidates[first / 64] & mask);
+    }
+    return count;
+}
+
+static void put_bits(pass *p) {
+    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+        uint64_t bits = p->matched[word] & p->wanted[word];
+        if (p->hits->bits != NULL) {
+            if (bits != 0) {
+                p->hits->bits[word] |= bits;
+            }
+            continue;
+        }
+        for (; bits != 0; bits &= bits - 1) {
+            append(p, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
+        }
+    }
+}
+
+static void clear_scratch(pass *p) {
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        if (p->names[i] != TM_NO_NAME) {
+            p->engine->state[p->names[i]] = 0;
+        }
+    }
+    if (p->distinct || p->hits->bits != NULL) {
+        return;
+    }
+    size_t rows = p->count < p->hits->capacity ? p->count : p->hits->capacity;
+    if (rows < p->count) { /* rows that did not fit have marks too */
+        memset(p->engine->done, 0, sizeof(uint64_t) * p->engine->done_words);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++) {
+        p->engine->done[p->hits->links[row] / 64] = 0;
+    }
+}
+
+/* A grouping may have more links than the table has interfaces: the one allocation a match may make. */
+static bool reserve_done(tm_engine *engine, uint32_t links) {
+    uint32_t words = (links + 63) / 64;
+    if (words <= engine->done_words) {
+        return true;
+    }
+    uint64_t *done = TM_NEW(engine->memory, TM_HOT, uint64_t, words);
+    if (done == NULL) {
+        return false;
+    }
+    TM_DELETE(engine->memory, TM_HOT, engine->done, uint64_t, engine->done_words);
+    engine->done = done;
+    engine->done_words = words;
+    return true;
+}
+
+static shape shape_of(const tm_query *query) {
+    if (query->mode == TM_MATCH_ALL) {
+        return ALL;
+    }
+    return query->mode == TM_MATCH_WHICH ? WHICH : query->grouping != NULL ? GROUPED : PLAIN;
+}
+
+int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+    pass p; /* arrays are written before they are read: not cleared */
+    p.engine = engine;
+    p.attributes = attributes;
+    p.query = query;
+    p.hits = hits;
+    p.count = 0;
+    p.shape = shape_of(query);
+    p.open = p.shape == PLAIN && query->candidates == NULL && query->link_count >= engine->interface_count;
+    p.distinct = p.shape == ALL || (p.shape == PLAIN && engine->shared_listed == 0);
+    p.only_bits = p.shape == PLAIN && engine->listed == 0;
+    p.links_wanted = p.shape == GROUPED ? count_links(query) : 0;
+    p.attribute_count = (uint32_t)count;
+    p.scratch_used = 0;
+    p.slot_count = 0;
+    if (hits->bits != NULL) {
+        memset(hits->bits, 0, sizeof(uint64_t) * ((query->link_count + 63) / 64));
+    }
+    if (!p.distinct && hits->bits == NULL && !reserve_done(engine, query->link_count)) {
+        return TM_NO_MEMORY;
+    }
+    find_wanted(&p);
+    if (!is_full(&p)) {
+        see_everything(&p);
+    } else {
+        p.attribute_count = 0;
+    }
+    clear_scratch(&p);
+    if (p.shape == PLAIN) {
+        put_bits(&p);
+    }
+    hits->count = p.count;
+    return hits->bits == NULL && p.count > hits->capacity ? TM_TOO_MANY : TM_OK;
+}

@@ -1,0 +1,617 @@
+/* tamis_place.c - where a filter is reached from, and how it gets there and away.
+ *
+ * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first of
+ * the two), its body holds all others; a key exists as long as something is pinned to it.
+ */
+#include <string.h>
+
+#include "tamis.h"
+
+#define CELL_POINTS_MAX 512U /* more equalities than this on one key go to buckets: an insertion moves all cells */
+
+/* ---- the cost of an access path ----------------------------------------------------------------------------------- */
+
+/* How selective an equality is guessed to be; only the order matters much. */
+#define ODDS_BOOLEAN 0.5
+#define ODDS_NUMBER (1.0 / 64)
+#define ODDS_STRING (1.0 / 512)
+#define ODDS_WIDE (1.0 / 256)
+#define ODDS_PATTERN (1.0 / 96)
+#define ODDS_SHORT_PATTERN (1.0 / 8) /* of one or two bytes */
+#define ODDS_RANGE 0.5
+#define MESSAGE_NAMES 8.0 /* names a message is assumed to have */
+#define NEVER 1e30
+
+/* The chance that a message has the name, by its share of all constraints. */
+static double odds_of_name(const tm_engine *engine, uint32_t name) {
+    double share = engine->names.records[name].references / (double)(engine->constraints + 1);
+    return share * MESSAGE_NAMES < 1.0 ? share * MESSAGE_NAMES : 1.0;
+}
+
+static bool complex_has_equality(const tm_constraint *constraint) {
+    return constraint->op == TM_OP_EQ || constraint->op == TM_OP_IN;
+}
+
+static double odds_of_complex(const tm_engine *engine, tamis_test test) {
+    const tm_constraint *constraint = &engine->complexes[tamis_test_operand(test)].constraint;
+    bool one_kind = tamis_kind_of(engine, test) != TAMIS_ANY; /* a key counts what is in its buckets */
+    return complex_has_equality(constraint) && one_kind ? constraint->operand_count * ODDS_NUMBER : NEVER;
+}
+
+/* The chance that a message reaches a filter put under this test; NEVER where there is no bucket for it. */
+static double odds_of_bucket(const tm_engine *engine, tamis_test test) {
+    double odds = NEVER;
+    switch (tamis_test_op(test)) {
+    case TAMIS_BOOLEAN_EQ:
+        odds = ODDS_BOOLEAN;
+        break;
+    case TAMIS_NUMBER_EQ:
+        odds = ODDS_NUMBER;
+        break;
+    case TAMIS_STRING_EQ:
+        odds = ODDS_STRING;
+        break;
+    case TAMIS_PATTERN:
+        odds = engine->patterns.nodes[tamis_test_operand(test) >> 2].depth > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
+        break;
+    case TAMIS_COMPLEX:
+        odds = odds_of_complex(engine, test);
+        break;
+    default:
+        break;
+    }
+    bool usable = odds < NEVER && !tamis_test_negated(test);
+    return usable ? odds * odds_of_name(engine, tamis_test_name(test)) : NEVER;
+}
+
+static void swap(tamis_tests *tests, uint32_t a, uint32_t b) {
+    tamis_test kept = tests->tests[a];
+    tests->tests[a] = tests->tests[b];
+    tests->tests[b] = kept;
+}
+
+/* ---- the choice --------------------------------------------------------------------------------------------------- */
+
+/* The combined range of tests that are all positive ranges of one key. */
+static bool only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span) {
+    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
+    uint32_t name = tamis_test_name(tests->tests[0]);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        tamis_test test = tests->tests[i];
+        tamis_span part;
+        if (tamis_test_negated(test) || tamis_test_name(test) != name || !tamis_span_of(test, &part) ||
+            tamis_kind_of(engine, test) != kind) {
+            return false;
+        }
+        if (i == 0) {
+            *span = part;
+        } else if (!tamis_span_intersect(span, part, tamis_strings_of_kind(engine, kind))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fits_cells(const tm_engine *engine, uint32_t interface, const tamis_tests *tests) {
+    tamis_span span;
+    if (!tamis_uses_cells(engine, interface) || !only_span(engine, tests, &span)) {
+        return false;
+    }
+    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
+    const tamis_key *key = engine->names.records[tamis_test_name(tests->tests[0])].keys[kind];
+    bool full = key != NULL && key->cells != NULL && key->cells->count >= CELL_POINTS_MAX;
+    return !full || tests->count > 1 || tamis_test_op(tests->tests[0]) != TAMIS_NUMBER_EQ;
+}
+
+static tamis_place choose_single(tamis_test test) {
+    switch (tamis_test_op(test)) {
+    case TAMIS_BOOLEAN_EQ:
+    case TAMIS_NUMBER_EQ:
+    case TAMIS_STRING_EQ:
+    case TAMIS_PATTERN:
+        return TAMIS_IN_BUCKET_SINGLE;
+    case TAMIS_NUMBER_LE:
+    case TAMIS_NUMBER_GE:
+    case TAMIS_STRING_LT:
+    case TAMIS_STRING_LE:
+    case TAMIS_STRING_GT:
+    case TAMIS_STRING_GE:
+        return TAMIS_IN_RUN;
+    default:
+        return TAMIS_NONE_PLACE;
+    }
+}
+
+/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or NEVER. */
+static double front_pair(const tm_engine *engine, tamis_tests *tests) {
+    double odds[2] = {NEVER, NEVER};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint32_t best = TAMIS_NONE;
+        for (uint32_t i = rank; i < tests->count; i++) {
+            tamis_test test = tests->tests[i];
+            double chance = odds_of_name(engine, tamis_test_name(test));
+            bool usable = !tamis_test_negated(test) && tamis_kind_of(engine, test) != TAMIS_ANY &&
+                          (rank == 0 || tamis_test_name(test) != tamis_test_name(tests->tests[0]));
+            if (usable && chance < odds[rank]) {
+                odds[rank] = chance;
+                best = i;
+            }
+        }
+        if (best == TAMIS_NONE) {
+            return NEVER;
+        }
+        swap(tests, rank, best);
+    }
+    return odds[0] * odds[1];
+}
+
+static void front_positive(const tm_engine *engine, tamis_tests *tests) {
+    double rarest = NEVER;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        double odds = odds_of_name(engine, tamis_test_name(tests->tests[i]));
+        if (!tamis_test_negated(tests->tests[i]) && odds < rarest) {
+            rarest = odds;
+            swap(tests, 0, i);
+        }
+    }
+}
+
+/* Behind the access test, the rest by how likely they fail: a name that is rare comes first. */
+static void order_rest(const tm_engine *engine, tamis_tests *tests, uint32_t from) {
+    for (uint32_t i = from + 1; i < tests->count; i++) {
+        for (uint32_t j = i; j > from; j--) {
+            uint32_t here = tamis_test_name(tests->tests[j]);
+            uint32_t before = tamis_test_name(tests->tests[j - 1]);
+            if (engine->names.records[here].references >= engine->names.records[before].references) {
+                break;
+            }
+            swap(tests, j, j - 1);
+        }
+    }
+}
+
+/* Choose the place and order the tests for it: [0] is the access test. */
+static tamis_place choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests) {
+    if (tests->count == 0) {
+        return TAMIS_IN_ALWAYS;
+    }
+    if (fits_cells(engine, interface, tests)) {
+        return TAMIS_IN_CELLS;
+    }
+    if (tests->count == 1 && !tamis_test_negated(tests->tests[0]) &&
+        choose_single(tests->tests[0]) != TAMIS_NONE_PLACE) {
+        return choose_single(tests->tests[0]);
+    }
+    double pair = front_pair(engine, tests);
+    uint32_t best = TAMIS_NONE;
+    double lowest = pair * ODDS_RANGE;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        double odds = odds_of_bucket(engine, tests->tests[i]);
+        if (odds < lowest) {
+            lowest = odds;
+            best = i;
+        }
+    }
+    if (best == TAMIS_NONE && pair < NEVER) {
+        order_rest(engine, tests, 2);
+        return TAMIS_IN_PAIR;
+    }
+    if (best == TAMIS_NONE) {
+        front_positive(engine, tests);
+        order_rest(engine, tests, 1);
+        return tamis_test_negated(tests->tests[0]) ? TAMIS_IN_ALWAYS : TAMIS_IN_SCAN;
+    }
+    swap(tests, 0, best);
+    order_rest(engine, tests, 1);
+    return TAMIS_IN_BUCKET;
+}
+
+/* ---- keys --------------------------------------------------------------------------------------------------------- */
+
+static tamis_key *use_key(tm_engine *engine, uint32_t name, unsigned kind) {
+    tamis_key **slot = &engine->names.records[name].keys[kind];
+    if (*slot == NULL) {
+        *slot = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
+    }
+    return *slot;
+}
+
+void tamis_key_clear(tm_memory *memory, tamis_key *key) {
+    if (key->cells != NULL) {
+        tamis_cells_clear(memory, key->cells);
+        TM_DELETE(memory, TM_HOT, key->cells, tamis_cells, 1);
+    }
+    tamis_run *runs[2] = {key->at_most, key->at_least};
+    for (unsigned i = 0; i < 2; i++) {
+        if (runs[i] != NULL) {
+            tamis_run_clear(memory, runs[i]);
+            TM_DELETE(memory, TM_HOT, runs[i], tamis_run, 1);
+        }
+    }
+    TM_DELETE(memory, TM_HOT, key->scan.entries, tamis_entry, key->scan.capacity);
+    TM_DELETE(memory, TM_HOT, key, tamis_key, 1);
+}
+
+static void drop_key(tm_engine *engine, uint32_t name, unsigned kind) {
+    tamis_key **slot = &engine->names.records[name].keys[kind];
+    if (*slot != NULL && (*slot)->pins == 0) {
+        tamis_key_clear(engine->memory, *slot);
+        *slot = NULL;
+    }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------- */
+
+static unsigned body_class(uint32_t count) { return tm_arena_class(1 + count); }
+
+static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *tests, uint32_t checked) {
+    uint32_t count = tests->count == 0 ? 0 : tests->count - 1;
+    uint32_t block = tm_arena_take(arena, body_class(count));
+    if (block != 0) {
+        tamis_body *body = (tamis_body *)tm_arena_at(arena, block);
+        body->handle = handle;
+        body->count = (uint16_t)count;
+        body->checked = (uint16_t)checked;
+        memcpy(body->tests, tests->tests + 1, sizeof(tamis_test) * count);
+    }
+    return block;
+}
+
+static tm_arena *arena_of(tm_engine *engine, unsigned place) {
+    return tamis_is_cold(place) ? &engine->covered_bodies : &engine->bodies;
+}
+
+void tamis_free_body(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    if (record->body != 0) {
+        tm_arena *arena = arena_of(engine, record->place);
+        const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
+        tm_arena_give(arena, record->body, body_class(body->count));
+        record->body = 0;
+    }
+}
+
+void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+    const tamis_record *record = &engine->records[handle];
+    out->count = tamis_test_op(record->access) != TAMIS_TRUE;
+    out->tests[0] = record->access;
+    if (record->body != 0) {
+        const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
+        const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
+        memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
+        out->count += body->count;
+    }
+}
+
+static tamis_test access_of(const tamis_tests *tests) {
+    return tests->count == 0 ? tamis_test_of(0, TAMIS_TRUE, 0) : tests->tests[0];
+}
+
+bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    uint32_t body = 0;
+    if (tests->count > 1) {
+        body = new_body(&engine->covered_bodies, handle, tests, 0);
+        if (body == 0) {
+            return false;
+        }
+    }
+    engine->records[handle].body = body;
+    engine->records[handle].access = access_of(tests);
+    engine->records[handle].place = TAMIS_COVERED;
+    return true;
+}
+
+/* ---- buckets ------------------------------------------------------------------------------------------------------ */
+
+uint32_t tamis_wide_operand(bool is_real, int64_t integer, double real) {
+    uint64_t bits = (uint64_t)integer;
+    if (is_real) {
+        memcpy(&bits, &real, sizeof bits);
+    }
+    return (uint32_t)tm_hash_u64(bits, is_real);
+}
+
+static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_value *value) {
+    switch (value->kind) {
+    case TM_KIND_BOOLEAN:
+        return tamis_bucket_key(TAMIS_BY_BOOLEAN, name, (uint32_t)value->integer);
+    case TM_KIND_STRING:
+        return tamis_bucket_key(TAMIS_BY_STRING, name,
+                                tamis_strings_find(&engine->strings, value->string, value->length));
+    case TM_KIND_INTEGER:
+        if (tamis_has_code(value->integer)) {
+            return tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)tamis_code_of_integer(value->integer));
+        }
+        return tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(false, value->integer, 0));
+    default:
+        return tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(true, 0, value->real));
+    }
+}
+
+/* The keys an access test stands under: one, or one for each value of a kept constraint. */
+static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]) {
+    uint32_t name = tamis_test_name(test);
+    uint32_t operand = tamis_test_operand(test);
+    switch (tamis_test_op(test)) {
+    case TAMIS_BOOLEAN_EQ:
+        keys[0] = tamis_bucket_key(TAMIS_BY_BOOLEAN, name, operand);
+        return 1;
+    case TAMIS_NUMBER_EQ:
+        keys[0] = tamis_bucket_key(TAMIS_BY_NUMBER, name, operand);
+        return 1;
+    case TAMIS_STRING_EQ:
+        keys[0] = tamis_bucket_key(TAMIS_BY_STRING, name, operand);
+        return 1;
+    case TAMIS_PATTERN:
+        keys[0] = tamis_bucket_key(TAMIS_BY_PATTERN, name, operand);
+        return 1;
+    default:
+        break;
+    }
+    const tm_constraint *constraint = &engine->complexes[operand].constraint;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < constraint->operand_count; i++) {
+        uint64_t key = key_of_value(engine, name, &constraint->operands[i]);
+        uint32_t seen = 0; /* two wide numbers may share a hash */
+        while (seen < count && keys[seen] != key) {
+            seen++;
+        }
+        keys[seen] = key;
+        count += seen == count;
+    }
+    return count;
+}
+
+static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, tamis_entry entry) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry)) {
+            while (i-- > 0) {
+                tamis_buckets_remove_entry(&engine->buckets, keys[i], entry.body);
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------------------------- */
+
+static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity + list->capacity / 2 + 4;
+        tamis_entry *entries = TM_RESIZE(memory, TM_HOT, list->entries, tamis_entry, list->capacity, capacity);
+        if (entries == NULL) {
+            return false;
+        }
+        list->entries = entries;
+        list->capacity = capacity;
+    }
+    list->entries[list->count++] = entry;
+    return true;
+}
+
+static void list_remove(tamis_list *list, uint32_t body) {
+    uint32_t at = 0;
+    while (list->entries[at].body != body) {
+        at++;
+    }
+    list->entries[at] = list->entries[--list->count];
+}
+
+/* ---- in and out --------------------------------------------------------------------------------------------------- */
+
+/* The pins of a place: the keys it hangs on. */
+static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],
+                              unsigned kinds[2]) {
+    if (place == TAMIS_IN_ALWAYS) {
+        return 0;
+    }
+    uint32_t count = place == TAMIS_IN_PAIR ? 2 : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = tamis_test_name(tests->tests[i]);
+        kinds[i] = tamis_kind_of(engine, tests->tests[i]);
+    }
+    return count;
+}
+
+/* Bookkeeping of a key by which a match knows whether looking there can pay. */
+static void count_in_key(tamis_key *key, tamis_place place, tamis_test access, uint32_t by) {
+    key->pins += by;
+    if (place == TAMIS_IN_PAIR) {
+        key->pairs += by;
+    } else if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
+        *(tamis_test_op(access) == TAMIS_PATTERN ? &key->patterns : &key->equalities) += by;
+    }
+}
+
+static int64_t bound_of(tamis_test test, bool *at_most) {
+    tamis_span span;
+    tamis_span_of(test, &span);
+    *at_most = span.no_low;
+    return span.no_low ? span.high : span.low;
+}
+
+static bool enter_cells(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests) {
+    tamis_span span = {0};
+    only_span(engine, tests, &span);
+    span.interface = (uint16_t)engine->records[handle].interface;
+    span.handle = handle;
+    if (key->cells == NULL) {
+        key->cells = TM_NEW(engine->memory, TM_HOT, tamis_cells, 1);
+        if (key->cells == NULL) {
+            return false;
+        }
+    }
+    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
+    return tamis_cells_add(engine->memory, key->cells, span, tamis_strings_of_kind(engine, kind));
+}
+
+static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_test test) {
+    bool at_most;
+    int64_t bound = bound_of(test, &at_most);
+    tamis_run **run = at_most ? &key->at_most : &key->at_least;
+    if (*run == NULL) {
+        *run = TM_NEW(engine->memory, TM_HOT, tamis_run, 1);
+        if (*run == NULL) {
+            return false;
+        }
+    }
+    tamis_single single = {engine->records[handle].interface, handle};
+    return tamis_run_add(engine->memory, *run, bound, single,
+                         tamis_strings_of_kind(engine, tamis_kind_of(engine, test)));
+}
+
+/* Put an entry with its body where the place says. */
+static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
+                            const tamis_tests *tests) {
+    bool by_value = place == TAMIS_IN_BUCKET && tamis_test_op(tests->tests[0]) != TAMIS_COMPLEX;
+    uint32_t body = new_body(&engine->bodies, handle, tests, by_value && tests->count > 1);
+    if (body == 0) {
+        return false;
+    }
+    tamis_test first = by_value ? tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0) : access_of(tests);
+    bool last = tests->count <= (by_value ? 2U : 1U);
+    tamis_entry entry = {engine->records[handle].interface | (last ? TAMIS_LAST : 0), body, first};
+    uint64_t keys[TM_IN_VALUES_MAX];
+    bool entered;
+    if (place == TAMIS_IN_BUCKET) {
+        entered = add_entries(engine, keys, bucket_keys(engine, tests->tests[0], keys), entry);
+    } else if (place == TAMIS_IN_PAIR) {
+        keys[0] = tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
+                                 tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
+        entered = add_entries(engine, keys, 1, entry);
+    } else {
+        entered = list_add(engine->memory, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
+    }
+    if (!entered) {
+        tm_arena_give(&engine->bodies, body, body_class(tests->count == 0 ? 0 : tests->count - 1));
+        return false;
+    }
+    engine->records[handle].body = body;
+    return true;
+}
+
+static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle, const tamis_tests *tests) {
+    uint32_t aside = 0;
+    switch (place) {
+    case TAMIS_IN_CELLS:
+        if (tests->count > 1) {
+            aside = new_body(&engine->covered_bodies, handle, tests, 0);
+            if (aside == 0) {
+                return false;
+            }
+        }
+        if (!enter_cells(engine, key, handle, tests)) {
+            if (aside != 0) {
+                tm_arena_give(&engine->covered_bodies, aside, body_class(tests->count - 1));
+            }
+            return false;
+        }
+        engine->records[handle].body = aside;
+        return true;
+    case TAMIS_IN_RUN:
+        engine->records[handle].body = 0;
+        return enter_run(engine, key, handle, tests->tests[0]);
+    case TAMIS_IN_BUCKET_SINGLE: {
+        uint64_t buckets[TM_IN_VALUES_MAX];
+        bucket_keys(engine, tests->tests[0], buckets);
+        engine->records[handle].body = 0;
+        tamis_single single = {engine->records[handle].interface, handle};
+        return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
+    }
+    default:
+        return enter_with_body(engine, key, place, handle, tests);
+    }
+}
+
+bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    tamis_record *record = &engine->records[handle];
+    tamis_record before = *record;
+    tamis_place place = choose(engine, record->interface, tests);
+    uint32_t names[2];
+    unsigned kinds[2];
+    uint32_t count = keys_of_place(engine, place, tests, names, kinds);
+    tamis_key *keys[2] = {NULL, NULL};
+    bool entered = true;
+    for (uint32_t i = 0; i < count && entered; i++) {
+        keys[i] = use_key(engine, names[i], kinds[i]);
+        entered = keys[i] != NULL;
+    }
+    if (!entered || !enter(engine, keys[0], place, handle, tests)) {
+        for (uint32_t i = 0; i < count; i++) {
+            drop_key(engine, names[i], kinds[i]);
+        }
+        *record = before;
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        count_in_key(keys[i], place, tests->tests[0], 1);
+    }
+    record->access = access_of(tests);
+    record->place = (uint8_t)place;
+    engine->pair_filters += place == TAMIS_IN_PAIR;
+    engine->listed += !tamis_uses_cells(engine, record->interface);
+    return true;
+}
+
+static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests) {
+    tamis_record *record = &engine->records[handle];
+    uint64_t keys[TM_IN_VALUES_MAX];
+    switch (record->place) {
+    case TAMIS_IN_CELLS: {
+        tamis_span span = {0};
+        only_span(engine, tests, &span);
+        span.interface = (uint16_t)record->interface;
+        span.handle = handle;
+        tamis_cells_remove(key->cells, span, tamis_strings_of_kind(engine, tamis_kind_of(engine, record->access)));
+        break;
+    }
+    case TAMIS_IN_RUN: {
+        bool at_most;
+        int64_t bound = bound_of(record->access, &at_most);
+        tamis_run_remove(engine->memory, at_most ? key->at_most : key->at_least, bound,
+                         (tamis_single){record->interface, handle},
+                         tamis_strings_of_kind(engine, tamis_kind_of(engine, record->access)));
+        break;
+    }
+    case TAMIS_IN_BUCKET_SINGLE:
+        bucket_keys(engine, record->access, keys);
+        tamis_buckets_remove_single(&engine->buckets, keys[0], handle);
+        break;
+    case TAMIS_IN_BUCKET:
+        for (uint32_t left = bucket_keys(engine, record->access, keys); left > 0; left--) {
+            tamis_buckets_remove_entry(&engine->buckets, keys[left - 1], record->body);
+        }
+        break;
+    case TAMIS_IN_PAIR:
+        keys[0] = tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
+                                 tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
+        tamis_buckets_remove_entry(&engine->buckets, keys[0], record->body);
+        break;
+    case TAMIS_IN_SCAN:
+        list_remove(&key->scan, record->body);
+        break;
+    default:
+        list_remove(&engine->always, record->body);
+        break;
+    }
+}
+
+void tamis_deactivate(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    tamis_tests tests;
+    tamis_tests_of_record(engine, handle, &tests);
+    uint32_t names[2];
+    unsigned kinds[2];
+    uint32_t count = keys_of_place(engine, (tamis_place)record->place, &tests, names, kinds);
+    tamis_key *key = count == 0 ? NULL : engine->names.records[names[0]].keys[kinds[0]];
+    leave(engine, key, handle, &tests);
+    engine->pair_filters -= record->place == TAMIS_IN_PAIR;
+    engine->listed -= !tamis_uses_cells(engine, record->interface);
+    for (uint32_t i = 0; i < count; i++) {
+        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, record->access,
+                     UINT32_MAX);
+        drop_key(engine, names[i], kinds[i]);
+    }
+    tamis_free_body(engine, handle);
+}

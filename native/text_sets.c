@@ -1,0 +1,155 @@
+/* text_sets.c - the strings of one attribute in sorted sets, patterns included.
+ *
+ * Law: as in text_index.h. The patterns that begin at a place of a text are all found by halving: the greatest pattern
+ * not above the rest of the text is the longest candidate; where it is none, the candidates are no longer than what it
+ * shares with the text, and the search goes on with that much text.
+ */
+#include "order_index.h"
+#include "text_index.h"
+
+struct tm_text_index {
+    tm_constraints *constraints; /* borrowed: its memory and strings */
+    tm_order_index order;
+    tm_ordered prefixes;
+    tm_ordered suffixes;
+    tm_ordered contained;
+};
+
+static tm_text_index *create(tm_constraints *constraints, void *shared) {
+    (void)shared;
+    tm_text_index *index = TM_NEW(constraints->memory, TM_HOT, tm_text_index, 1);
+    if (index != NULL) {
+        index->constraints = constraints;
+    }
+    return index;
+}
+
+static void destroy(tm_text_index *index) {
+    if (index == NULL) {
+        return;
+    }
+    tm_memory *memory = index->constraints->memory;
+    tm_order_free(&index->order, memory);
+    tm_ordered_free(&index->prefixes, memory);
+    tm_ordered_free(&index->suffixes, memory);
+    tm_ordered_free(&index->contained, memory);
+    TM_DELETE(memory, TM_HOT, index, tm_text_index, 1);
+}
+
+/* NULL for the operators of the order index. */
+static tm_ordered *patterns_of(tm_text_index *index, uint8_t op) {
+    return op == TM_OP_PREFIX     ? &index->prefixes
+           : op == TM_OP_SUFFIX   ? &index->suffixes
+           : op == TM_OP_CONTAINS ? &index->contained
+                                  : NULL;
+}
+
+static int add(tm_text_index *index, uint8_t op, uint32_t string, uint32_t constraint) {
+    tm_constraints *constraints = index->constraints;
+    tm_atom operand = {.string = string, .kind = TM_KIND_STRING};
+    tm_ordered *patterns = patterns_of(index, op);
+    if (patterns == NULL) {
+        return tm_order_add(&index->order, constraints->memory, &constraints->strings, op, &operand, constraint);
+    }
+    tm_probe probe = tm_probe_operand(&constraints->strings, &operand);
+    probe.constraint = constraint;
+    return tm_ordered_add(patterns, constraints->memory, &constraints->strings, &probe, string);
+}
+
+static void remove_(tm_text_index *index, uint8_t op, uint32_t string, uint32_t constraint) {
+    tm_constraints *constraints = index->constraints;
+    tm_atom operand = {.string = string, .kind = TM_KIND_STRING};
+    tm_ordered *patterns = patterns_of(index, op);
+    if (patterns == NULL) {
+        tm_order_remove(&index->order, constraints->memory, &constraints->strings, op, &operand, constraint);
+        return;
+    }
+    tm_probe probe = tm_probe_operand(&constraints->strings, &operand);
+    probe.constraint = constraint;
+    tm_ordered_remove(patterns, constraints->memory, &constraints->strings, &probe);
+}
+
+/* ---- matching -----------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t shared_length(const tm_interned *string, const uint8_t *text, uint32_t length) {
+    uint32_t shared = 0;
+    while (shared < string->length && shared < length && string->bytes[shared] == text[shared]) {
+        shared++;
+    }
+    return shared;
+}
+
+/* The patterns that `text` begins with, longest first. */
+static void match_beginnings(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
+                             tm_found *found) {
+    for (uint32_t left = length < TM_PATTERN_BYTES_MAX ? length : TM_PATTERN_BYTES_MAX;;) {
+        tm_probe probe = tm_probe_text(text, left);
+        probe.tag = UINT32_MAX;
+        const tm_entry *entry = tm_ordered_last_before(patterns, tm_ordered_seek(patterns, strings, &probe));
+        if (entry == NULL) {
+            return;
+        }
+        const tm_interned *string = &strings->entries[entry->low];
+        uint32_t shared = shared_length(string, text, left);
+        if (shared == string->length) {
+            tm_found_add(found, entry->constraint);
+            if (shared == 0) {
+                return;
+            }
+            shared--;
+        }
+        left = shared;
+    }
+}
+
+static void match_endings(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
+                          tm_found *found) {
+    uint32_t longest = length < TM_PATTERN_BYTES_MAX ? length : TM_PATTERN_BYTES_MAX;
+    for (uint32_t size = 0; size <= longest && !found->done; size++) {
+        tm_probe probe = tm_probe_text(text + (length - size), size);
+        tm_ordered_equal(patterns, strings, &probe, found);
+    }
+}
+
+static void match_inside(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
+                         tm_found *found) {
+    for (uint32_t start = 0; start <= length && !found->done; start++) {
+        match_beginnings(patterns, strings, text + start, length - start, found);
+    }
+}
+
+static void match(const tm_text_index *index, const uint8_t *text, uint32_t length, tm_found *found) {
+    const tm_intern *strings = &index->constraints->strings;
+    tm_probe value = tm_probe_text(text, length);
+    tm_order_match(&index->order, index->constraints, strings, &value, found);
+    if (index->prefixes.count > 0) {
+        match_beginnings(&index->prefixes, strings, value.text, length, found);
+    }
+    if (index->suffixes.count > 0) {
+        match_endings(&index->suffixes, strings, value.text, length, found);
+    }
+    if (index->contained.count > 0) {
+        match_inside(&index->contained, strings, value.text, length, found);
+    }
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t count(const tm_text_index *index) {
+    return tm_order_count(&index->order) + tm_ordered_count(&index->prefixes) + tm_ordered_count(&index->suffixes) +
+           tm_ordered_count(&index->contained);
+}
+
+static int validate(const tm_text_index *index, const char **reason) {
+    const tm_intern *strings = &index->constraints->strings;
+    const tm_ordered *sets[] = {&index->prefixes, &index->suffixes, &index->contained};
+    int result = tm_order_validate(&index->order, strings, reason);
+    for (size_t i = 0; result == TM_OK && i < sizeof sets / sizeof *sets; i++) {
+        result = tm_ordered_validate(sets[i], strings, reason);
+    }
+    return result;
+}
+
+const tm_text_class tm_text_sets = {create, destroy, add, remove_, match, count, validate};

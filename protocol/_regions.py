@@ -1,0 +1,385 @@
+"""What a conjunction lets one attribute be: the reasoning below the normal form, covering and merging.
+
+    Region   Finite   a set of values
+             Broad    absent or not, some booleans, a Part of the numbers, a Part of the strings
+    Part     an interval, minus holes, and for strings a suffix, substrings, and suffixes and substrings ruled out
+
+Law: a region admits exactly what its constraints admit. Parts are kept tidy: nothing in them follows from the rest, an
+empty one is None. Tidying sees every contradiction of numbers and of intervals; of patterns it sees the pairwise ones,
+so "is None" means empty, and "is not None" means only that nobody found out. All that relies on emptiness errs to the
+safe side: a filter is kept, a covering denied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from tamis.protocol import _intervals as intervals
+from tamis.protocol._intervals import ALL_NUMBERS, ALL_STRINGS, Interval, at, common_prefix
+from tamis.protocol.filters import Constraint, Op
+from tamis.protocol.values import Kind, Value, identity, kind_of
+
+_FINITE_RUN_MAX = 16
+"""Strings such as "a", "a\\0", "a\\0\\0" in a row that are still told one by one. Nobody writes more."""
+
+_BOTH = frozenset({False, True})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Values of one ordered kind. The patterns are those of strings; numbers leave them empty."""
+
+    interval: Interval
+    holes: tuple[Interval, ...] = ()
+    suffix: str = ""
+    contains: tuple[str, ...] = ()
+    not_suffixes: tuple[str, ...] = ()
+    not_contains: tuple[str, ...] = ()
+
+    @property
+    def has_patterns(self) -> bool:
+        return bool(self.suffix or self.contains or self.not_suffixes or self.not_contains)
+
+    def admits(self, value: Value) -> bool:
+        if value not in self.interval or (self.holes and any(value in hole for hole in self.holes)):
+            return False
+        return not self.has_patterns or self._admits_text(str(value))
+
+    def _admits_text(self, text: str) -> bool:
+        return (
+            text.endswith(self.suffix)
+            and all(piece in text for piece in self.contains)
+            and not any(piece in text for piece in self.not_contains)
+            and not any(text.endswith(suffix) for suffix in self.not_suffixes)
+        )
+
+    def implies_contains(self, piece: str) -> bool:
+        known = (common_prefix(self.interval), self.suffix, *self.contains)
+        return any(piece in text for text in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """The attribute is present and has one of these values."""
+
+    values: dict[tuple[int, Value], Value]
+
+    def admits(self, value: Value) -> bool:
+        return identity(value) in self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Broad:
+    """The attribute is absent, if that is allowed, or has a value of a part that is not None."""
+
+    absent: bool = False
+    booleans: frozenset[bool] = frozenset()
+    numbers: Part | None = None
+    strings: Part | None = None
+
+    def admits(self, value: Value) -> bool:
+        if isinstance(value, bool):
+            return value in self.booleans
+        part = self.strings if isinstance(value, str) else self.numbers
+        return part is not None and part.admits(value)
+
+    def part(self, kind: Kind) -> Part | None:
+        return self.numbers if kind is Kind.NUMBER else self.strings
+
+    @property
+    def only_part(self) -> Part | None:
+        """Its part if the attribute must be there and be of that kind."""
+        if self.absent or self.booleans or (self.numbers is not None and self.strings is not None):
+            return None
+        return self.strings if self.numbers is None else self.numbers
+
+
+Region = Finite | Broad
+
+_ANY_NUMBER = Part(ALL_NUMBERS)
+_ANY_STRING = Part(ALL_STRINGS)
+PRESENT = Broad(False, _BOTH, _ANY_NUMBER, _ANY_STRING)
+UNIVERSE = replace(PRESENT, absent=True)
+
+
+# --- from constraints to a region ------------------------------------------------------------------------------
+
+
+def region_of(constraints: Iterable[Constraint]) -> Region | None:
+    """The region of a conjunction on one attribute; None if it is empty."""
+    regions = [_one(constraint) for constraint in constraints]
+    finite = [region for region in regions if isinstance(region, Finite)]
+    if len(finite) == len(regions) == 1:
+        return finite[0]
+    broads = [region for region in regions if isinstance(region, Broad)]
+    broad = reduce(_meet, broads) if broads else UNIVERSE
+    if finite:
+        first, *rest = sorted(finite, key=lambda region: len(region.values))
+        return _finite(v for v in first.values.values() if broad.admits(v) and all(r.admits(v) for r in rest))
+    broad = Broad(broad.absent, broad.booleans, tidy(broad.numbers), tidy(broad.strings))
+    few = None if broad.absent else _few_values(broad)
+    return broad if few is None else _finite(few)
+
+
+def _finite(values: Iterable[Value]) -> Finite | None:
+    return Finite(found) if (found := {identity(value): value for value in values}) else None
+
+
+def _few_values(broad: Broad) -> list[Value] | None:
+    """Every value of a region whose intervals are a single number or a short run of strings; None if it has more."""
+    found: list[Value] = sorted(broad.booleans)
+    for part in (broad.numbers, broad.strings):
+        if part is None:
+            continue
+        if not part.interval.is_single and not _is_short_run(part.interval):
+            return None
+        found += [value for value in part.interval.values() if part.admits(value)]
+    return found
+
+
+def _is_short_run(interval: Interval) -> bool:
+    low, high = interval.low, interval.high
+    if not isinstance(low, str) or not isinstance(high, str) or len(high) - len(low) > _FINITE_RUN_MAX:
+        return False
+    return high == low.ljust(len(high), "\0")
+
+
+def _one(constraint: Constraint) -> Region:
+    """The region of one constraint, not tidied."""
+    op, operands = constraint.op, constraint.operands
+    if op is Op.EXISTS:
+        return Broad(absent=True) if constraint.negated else PRESENT
+    if op in (Op.EQ, Op.IN):
+        return _without(operands) if constraint.negated else Finite({identity(value): value for value in operands})
+    if op is Op.NE:
+        return _one_of_kind(operands[0], constraint.negated)
+    part = _NEGATED_PARTS[op](*operands) if constraint.negated else _PARTS[op](*operands)
+    return _with_part(UNIVERSE if constraint.negated else Broad(), operands[0], part)
+
+
+def _without(operands: tuple[Value, ...]) -> Broad:
+    """Everything but these values, absence included."""
+    found = UNIVERSE
+    for kind, whole in ((Kind.NUMBER, ALL_NUMBERS), (Kind.STRING, ALL_STRINGS)):
+        if chosen := [value for value in operands if kind_of(value) is kind]:
+            found = _with_part(found, chosen[0], Part(whole, tuple(at(value) for value in chosen)))
+    return replace(found, booleans=_BOTH.difference(value for value in operands if isinstance(value, bool)))
+
+
+def _one_of_kind(value: Value, negated: bool) -> Broad:
+    """`!= value`; negated: that value, or another kind, or absent."""
+    if isinstance(value, bool):
+        return replace(UNIVERSE, booleans=frozenset({value})) if negated else Broad(booleans=_BOTH - {value})
+    if negated:
+        return _with_part(UNIVERSE, value, Part(at(value)))
+    return _with_part(Broad(), value, Part(intervals.everything_like(value), (at(value),)))
+
+
+def _with_part(region: Broad, like: Value, part: Part) -> Broad:
+    if isinstance(like, str):
+        return Broad(region.absent, region.booleans, region.numbers, part)
+    return Broad(region.absent, region.booleans, part, region.strings)
+
+
+_PARTS: dict[Op, Callable[..., Part]] = {
+    Op.LT: lambda value: Part(intervals.below(value)),
+    Op.LE: lambda value: Part(intervals.up_to(value)),
+    Op.GT: lambda value: Part(_above(value)),
+    Op.GE: lambda value: Part(Interval(value)),
+    Op.BETWEEN: lambda low, high: Part(Interval(low, intervals.successor(high))),
+    Op.PREFIX: lambda prefix: Part(intervals.starting_with(prefix)),
+    Op.SUFFIX: lambda suffix: Part(ALL_STRINGS, suffix=suffix),
+    Op.CONTAINS: lambda piece: Part(ALL_STRINGS, contains=(piece,)),
+}
+_NEGATED_PARTS: dict[Op, Callable[..., Part]] = {
+    Op.LT: _PARTS[Op.GE],
+    Op.LE: _PARTS[Op.GT],
+    Op.GT: _PARTS[Op.LE],
+    Op.GE: _PARTS[Op.LT],
+    Op.BETWEEN: lambda low, high: Part(intervals.everything_like(low), (Interval(low, intervals.successor(high)),)),
+    Op.PREFIX: lambda prefix: Part(ALL_STRINGS, (intervals.starting_with(prefix),)),
+    Op.SUFFIX: lambda suffix: Part(ALL_STRINGS, not_suffixes=(suffix,)),
+    Op.CONTAINS: lambda piece: Part(ALL_STRINGS, not_contains=(piece,)),
+}
+
+
+def _above(value: Value) -> Interval:
+    after = intervals.successor(value)
+    # Above the largest number there is nothing: an interval that ends where it starts.
+    return Interval(value, value) if after is None else Interval(after)
+
+
+# --- meeting and tidying ---------------------------------------------------------------------------------------
+
+
+def _meet(a: Broad, b: Broad) -> Broad:
+    return Broad(
+        a.absent and b.absent,
+        a.booleans & b.booleans,
+        meet_parts(a.numbers, b.numbers),
+        meet_parts(a.strings, b.strings),
+    )
+
+
+def meet_parts(a: Part | None, b: Part | None) -> Part | None:
+    """What both admit, not tidied; None where intervals or suffixes already exclude each other."""
+    if a is None or b is None:
+        return None
+    longer, shorter = (a.suffix, b.suffix) if len(a.suffix) >= len(b.suffix) else (b.suffix, a.suffix)
+    if not longer.endswith(shorter):
+        return None
+    return Part(
+        a.interval.meet(b.interval),
+        a.holes + b.holes,
+        longer,
+        a.contains + b.contains,
+        a.not_suffixes + b.not_suffixes,
+        a.not_contains + b.not_contains,
+    )
+
+
+def tidy(part: Part | None) -> Part | None:
+    """The same values with nothing said twice; None if a contradiction shows."""
+    if part is None or part.interval.is_empty:
+        return None
+    if not part.holes and not part.has_patterns:
+        return part
+    # 1. Holes that patterns already exclude go first, so that they do not move the ends of the interval.
+    holes = [hole for hole in part.holes if not _patterns_exclude(part, hole)]
+    # 2. Holes at the ends are no holes but ends.
+    interval = _trimmed(part.interval, holes)
+    if interval.is_empty:
+        return None
+    part = replace(part, interval=interval, holes=_largest(holes, interval))
+    # 3. One value left decides everything.
+    if interval.is_single:
+        return Part(interval) if part.admits(interval.low) else None
+    return _with_tidy_patterns(part) if part.has_patterns else part
+
+
+def _patterns_exclude(part: Part, hole: Interval) -> bool:
+    if not part.has_patterns:
+        return False
+    start = common_prefix(hole)
+    if any(piece in start for piece in part.not_contains):
+        return True
+    return hole.is_single and not replace(part, interval=ALL_STRINGS, holes=()).admits(start)
+
+
+def _trimmed(interval: Interval, holes: Iterable[Interval]) -> Interval:
+    """The interval without the holes that reach one of its ends, until none does."""
+    before = None
+    while interval != before and not interval.is_empty:
+        before = interval
+        for hole in holes:
+            if interval.low in hole:
+                # A hole without end swallows the rest: an interval that ends where it starts.
+                interval = Interval(interval.low if hole.high is None else hole.high, interval.high)
+                if hole.high is None:
+                    interval = Interval(interval.low, interval.low)
+            elif hole.meets(interval) and Interval(hole.low, interval.high).within(hole):
+                interval = Interval(interval.low, hole.low)
+    return interval
+
+
+def _largest(holes: Iterable[Interval], interval: Interval) -> tuple[Interval, ...]:
+    """The holes inside the interval, without those inside another, in order."""
+    inside = {hole for hole in holes if hole.meets(interval)}
+    kept = [hole for hole in inside if not any(hole != other and hole.within(other) for other in inside)]
+    return tuple(sorted(kept, key=lambda hole: identity(hole.low)))
+
+
+def _with_tidy_patterns(part: Part) -> Part | None:
+    start = common_prefix(part.interval)
+    known = (start, part.suffix, *part.contains)
+    if any(piece in text for piece in part.not_contains for text in known):
+        return None
+    if any(part.suffix.endswith(suffix) for suffix in part.not_suffixes):
+        return None
+    contains = _minimal(part.contains, lambda piece, other: piece in other)
+    not_contains = _minimal(part.not_contains, lambda piece, other: other in piece)
+    not_suffixes = _minimal(part.not_suffixes, lambda suffix, other: suffix.endswith(other))
+    return replace(
+        part,
+        contains=tuple(piece for piece in contains if piece not in start and piece not in part.suffix),
+        not_contains=not_contains,
+        not_suffixes=tuple(
+            suffix
+            for suffix in not_suffixes
+            if suffix.endswith(part.suffix) and not any(piece in suffix for piece in not_contains)
+        ),
+    )
+
+
+def _minimal(texts: Iterable[str], follows: Callable[[str, str], bool]) -> tuple[str, ...]:
+    """The texts, in order, without those that follow from another."""
+    distinct = set(texts)
+    return tuple(sorted(t for t in distinct if not any(t != other and follows(t, other) for other in distinct)))
+
+
+# --- inclusion -------------------------------------------------------------------------------------------------
+
+
+def includes(a: Region, b: Region) -> bool:
+    """Everything that b admits, a admits. Never wrongly true."""
+    if isinstance(b, Finite):
+        if isinstance(a, Finite):
+            return b.values.keys() <= a.values.keys()
+        for value in b.values.values():  # noqa: SIM110  the index spends its time here; a generator costs twice as much
+            if not a.admits(value):
+                return False
+        return True
+    if isinstance(a, Finite):
+        return _lists(a, b)
+    return (
+        (a.absent or not b.absent)
+        and b.booleans <= a.booleans
+        and _part_includes(a.numbers, b.numbers)
+        and _part_includes(a.strings, b.strings)
+    )
+
+
+def _lists(a: Finite, b: Broad) -> bool:
+    """Whether b has few values and all are in a: a short range can be spelled as a list."""
+    if b.absent or not all(a.admits(value) for value in b.booleans):
+        return False
+    for part in (b.numbers, b.strings):
+        if part is not None and not all(a.admits(value) for value in _outside_holes(part)):
+            return False
+    return True
+
+
+def _outside_holes(part: Part) -> Iterator[Value]:
+    """Upwards; a hole is passed in one step, since one of strings may have no last value."""
+    value: Value | None = part.interval.low
+    while value is not None and value in part.interval:
+        hole = next((hole for hole in part.holes if value in hole), None)
+        if hole is None:
+            yield value
+        value = intervals.successor(value) if hole is None else hole.high
+
+
+def _part_includes(a: Part | None, b: Part | None) -> bool:
+    if b is None or a is b:
+        return True
+    if a is None:
+        return False
+    if not b.interval.within(a.interval):
+        return False
+    if not a.holes and not a.has_patterns:
+        return True
+    if b.interval.is_single:
+        return a.admits(b.interval.low)
+    if any(hole.meets(b.interval) and tidy(meet_parts(b, Part(hole))) is not None for hole in a.holes):
+        return False
+    return _patterns_include(a, b)
+
+
+def _patterns_include(a: Part, b: Part) -> bool:
+    if not b.suffix.endswith(a.suffix) or not all(b.implies_contains(piece) for piece in a.contains):
+        return False
+    ruled_out = [Part(ALL_STRINGS, suffix=suffix) for suffix in a.not_suffixes]
+    ruled_out += [Part(ALL_STRINGS, contains=(piece,)) for piece in a.not_contains]
+    return all(tidy(meet_parts(b, part)) is None for part in ruled_out)

@@ -1,0 +1,57 @@
+"""Covering: a covers b if every message that matches b matches a.
+
+Law: True is always right. False may be wrong where several patterns on one attribute imply another only together, and
+between predicates, where one filter of p must cover all of a filter of q. For one constraint against one, and for
+ranges, sets, prefixes and suffixes in any number, False is right as well. Attributes are independent, so covering is
+asked attribute by attribute (`_regions.includes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tamis.protocol._regions import Region, includes
+from tamis.protocol.errors import NeverMatches
+from tamis.protocol.filters import Filter, Predicate
+from tamis.protocol.normal import regions_of
+
+Regions = Mapping[str, Region]
+
+
+def covers(a: Filter, b: Filter) -> bool:
+    """Every message matching b matches a; a filter that never matches is covered by all."""
+    narrow = _regions_or_none(b)
+    if narrow is None:
+        return True
+    wide = _regions_or_none(a)
+    return wide is not None and regions_cover(wide, narrow)
+
+
+def covers_normal(a: Filter, b: Filter) -> bool:
+    """The same for two normal forms. Faster: there, an attribute that a names and b does not decides at once."""
+    if not {constraint.name for constraint in a.constraints} <= {constraint.name for constraint in b.constraints}:
+        return False
+    return a == b or regions_cover(regions_of(a), regions_of(b))
+
+
+def regions_cover(a: Regions, b: Regions) -> bool:
+    """The same for filters whose regions are at hand, as the index keeps them."""
+    for name, region in a.items():
+        other = b.get(name)
+        if other is None or not includes(region, other):
+            return False
+    return True
+
+
+def predicate_covers(p: Predicate, q: Predicate) -> bool:
+    """Every message matching q matches p. Never wrongly true; false where only several filters of p together do."""
+    wide = [regions for filter_ in p.filters if (regions := _regions_or_none(filter_)) is not None]
+    narrow = [regions for filter_ in q.filters if (regions := _regions_or_none(filter_)) is not None]
+    return all(any(regions_cover(a, b) for a in wide) for b in narrow)
+
+
+def _regions_or_none(filter_: Filter) -> Regions | None:
+    try:
+        return regions_of(filter_)
+    except NeverMatches:
+        return None

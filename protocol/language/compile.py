@@ -1,0 +1,125 @@
+"""A tree to a disjunction of filters in normal form: `not` is pushed to the leaves, and `and` multiplied out.
+
+Law: memory and work are bounded while the product is formed, not after. Every conjunction is normalized as soon as it
+exists, so those that contradict themselves or repeat another never count as disjuncts; and the work of forming them is
+itself counted, so that a text cannot buy work with disjuncts that are dropped. The limit on constraints is on those
+written (a repeated one counts once), so that it does not depend on what the normal form makes of a part. Recursion is
+as deep as the text nests, at most PREDICATE_DEPTH_MAX levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tamis.protocol import limits
+from tamis.protocol.errors import NeverMatches
+from tamis.protocol.filters import EVERYTHING, Filter, Predicate
+from tamis.protocol.language.format import format_filter
+from tamis.protocol.language.mistake import Mistake
+from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
+from tamis.protocol.normal import normalize, normalize_predicate
+
+_SPLIT = "split it into several predicates, or write `x in {...}` for several values of one attribute"
+
+Disjuncts = dict[Filter, Filter]
+"""The distinct filters of a disjunction: the normal form of each, and its constraints as they were written."""
+
+_TRUE: Disjuncts = {EVERYTHING: EVERYTHING}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A predicate in normal form, and a sentence for each alternative that was dropped since it can never match."""
+
+    predicate: Predicate
+    warnings: tuple[str, ...] = ()
+
+
+def compile_tree(tree: Node, disjuncts_max: int) -> Compiled:
+    expansion = _Expansion(disjuncts_max)
+    disjuncts = expansion.expand(tree, negated=False, depth=0)
+    if not disjuncts and expansion.dropped:
+        reason, at = next(iter(expansion.dropped.values()))
+        raise Mistake(at, f"this can never match: {reason}")
+    warnings = [f"dropped {format_filter(filter_)}: {reason}" for filter_, (reason, _) in expansion.dropped.items()]
+    return Compiled(normalize_predicate(Predicate(tuple(disjuncts))), _first(warnings))
+
+
+class _Expansion:
+    """The expansion of one text: its bounds, what they have been used up to, and what contradicted itself."""
+
+    def __init__(self, disjuncts_max: int) -> None:
+        self.disjuncts_max = disjuncts_max
+        self.steps = 0
+        self.dropped: dict[Filter, tuple[str, int]] = {}  # the reason, and where in the text it arose
+
+    def expand(self, node: Node, negated: bool, depth: int) -> Disjuncts:
+        match node:
+            case Leaf(constraint, at):
+                condition = Filter((constraint.negate() if negated else constraint,))
+                return self._product(_TRUE, {condition: condition}, at)
+            case Constant(value):
+                return _TRUE if value is not negated else {}
+            case Nested(child, negates, at):
+                if depth == limits.PREDICATE_DEPTH_MAX:
+                    raise Mistake(at, f"parentheses and `not` nest at most {limits.PREDICATE_DEPTH_MAX} deep")
+                return self.expand(child, negated is not negates, depth + 1)
+            case Junction(children, conjunctive):
+                # De Morgan: a negated conjunction is the disjunction of its negated parts, and the other way round.
+                join = self._all if conjunctive is not negated else self._any
+                return join((self.expand(child, negated, depth), child.at) for child in children)
+
+    def _any(self, parts: Iterable[tuple[Disjuncts, int]]) -> Disjuncts:
+        found: Disjuncts = {}
+        for part, at in parts:
+            found.update(part)
+            if len(found) > self.disjuncts_max:
+                raise Mistake(at, f"this makes more than {self.disjuncts_max} alternatives, the limit", _SPLIT)
+        return found
+
+    def _all(self, parts: Iterable[tuple[Disjuncts, int]]) -> Disjuncts:
+        found = _TRUE
+        for part, at in parts:
+            found = part if found is _TRUE else self._product(found, part, at)
+        return found
+
+    def _product(self, left: Disjuncts, right: Disjuncts, at: int) -> Disjuncts:
+        found: Disjuncts = {}
+        for one in left.values():
+            for other in right.values():
+                self._add_conjunction(found, one, other, at)
+                if len(found) > self.disjuncts_max:
+                    problem = (
+                        f"this expands to more than {self.disjuncts_max} filters, the limit: "
+                        f"{len(left)} alternatives before it, times {len(right)} here"
+                    )
+                    raise Mistake(at, problem, _SPLIT)
+        return found
+
+    def _add_conjunction(self, found: Disjuncts, one: Filter, other: Filter, at: int) -> None:
+        """Both at once, unless they contradict each other, which is noted."""
+        self._count_steps(1, at)
+        constraints = dict.fromkeys(one.constraints + other.constraints)
+        if len(constraints) > limits.CONSTRAINTS_MAX:
+            problem = f"with this, {len(constraints)} constraints must hold at once"
+            raise Mistake(at, f"{problem}; a filter has at most {limits.CONSTRAINTS_MAX}")
+        both = Filter(tuple(constraints))
+        try:
+            found.setdefault(normalize(both), both)
+        except NeverMatches as error:
+            self.dropped.setdefault(both, (str(error), at))
+            # Finding the fewest that contradict each other is what makes this case expensive.
+            self._count_steps(len(constraints) ** 2, at)
+
+    def _count_steps(self, steps: int, at: int) -> None:
+        self.steps += steps
+        if self.steps > limits.EXPANSION_STEPS_MAX:
+            raise Mistake(at, "this takes too much work to expand: most of its combinations are dropped", _SPLIT)
+
+
+def _first(warnings: list[str]) -> tuple[str, ...]:
+    """As many as anyone reads; a product can drop thousands."""
+    shown = limits.DISJUNCTS_MAX
+    rest = [f"{len(warnings) - shown} more dropped"] if len(warnings) > shown else []
+    return (*warnings[:shown], *rest)

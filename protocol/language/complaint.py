@@ -1,0 +1,85 @@
+"""From the parser's complaint to a mistake in human words, at the place where its writer would look.
+
+Law: no name of a terminal is ever shown. A token that is whole and misplaced is pointed at; a text that ends too early
+is pointed at behind its last token, unless something was left open, which is then pointed at instead.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from tamis.protocol.language import literals, suggest
+from tamis.protocol.language.mistake import Mistake
+from tamis.protocol.language.suggest import Place
+
+if TYPE_CHECKING:
+    from lark import Token
+
+# The two terminals that give a place away when both may follow, tried in this order; the rest stand behind a condition.
+_PLACES = (
+    ("TRUE", "NAME", Place.CONDITION),
+    ("TRUE", "_RBRACE", Place.LIST_ITEM),
+    ("TRUE", "NUMBER", Place.VALUE),
+    ("NAME", "NAME", Place.NAME),
+    ("OPERATOR", "OPERATOR", Place.OPERATOR),
+    ("LBRACE", "LBRACE", Place.LIST),
+    ("_COMMA", "_COMMA", Place.LIST_END),
+    ("_AND", "_AND", Place.BETWEEN_AND),
+)
+_NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9][\w.]*")
+
+
+def about_token(token: Token, expected: Collection[str], open_tokens: Collection[Token]) -> Mistake:
+    """A token that cannot stand where it does. `open_tokens` are those read before it and not yet part of a whole."""
+    unclosed = [kept for kept in open_tokens if kept.type == "LPAR"]
+    place = _place(expected, Place.END_OF_GROUP if unclosed else Place.END)
+    if token.type != "$END":
+        hint = suggest.for_token(place, token.type, str(token))
+        return Mistake(token.start_pos or 0, f"expected {place.value}, found `{_shortened(str(token))}`", hint)
+    if place is Place.END_OF_GROUP:
+        return Mistake(unclosed[-1].start_pos or 0, "this `(` is never closed")
+    hint = "" if token.end_pos else "`true` is the predicate that matches everything"
+    return Mistake(token.end_pos or 0, f"expected {place.value}, but the text ends here", hint)
+
+
+def about_character(text: str, at: int) -> Mistake:
+    """No token starts at this character."""
+    char = text[at]
+    if char in "\"'`":
+        return _about_quote(text, at)
+    number = _NUMBER_LIKE.match(text, at)
+    if number:
+        return Mistake(at, f"{_shortened(number[0])} is not a number", _number_hint(number[0]))
+    name = unicodedata.name(char, "")
+    shown = char if char.isprintable() else f"U+{ord(char):04X}"
+    problem = f"the character `{shown}`{f' ({name})' if name and not char.isascii() else ''} has no meaning here"
+    return Mistake(at, problem, suggest.for_character(char))
+
+
+def _place(expected: Collection[str], end: Place) -> Place:
+    if {"_AND", "_OR"} <= set(expected):
+        return end
+    return next((place for one, other, place in _PLACES if one in expected and other in expected), end)
+
+
+def _about_quote(text: str, at: int) -> Mistake:
+    try:
+        literals.quoted_end(text, at)
+    except Mistake as mistake:
+        return mistake
+    raise AssertionError(f"quoted text at {at} is whole, yet no token")  # the two patterns disagree: a bug of ours
+
+
+def _number_hint(number: str) -> str:
+    if number[0] in "+.":
+        return suggest.for_character(number[0])
+    if number.lstrip("-0").isdigit():
+        return f'write {number.lstrip("-0")}, or "{number}" for a string'
+    return f'a string stands in quotes: "{number}"; a name that starts with a digit in backticks: `{number}`'
+
+
+def _shortened(token: str) -> str:
+    return token if len(token) <= 40 else token[:37] + "..."

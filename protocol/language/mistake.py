@@ -1,0 +1,40 @@
+"""A mistake at a place in a text, before it is known which text and which of our errors it becomes.
+
+Law: inside the readers a place is an offset; only `refused` turns it into a line and a column, both counted from 1.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from tamis.protocol.errors import SyntaxRefused
+
+Error = TypeVar("Error", bound=SyntaxRefused)
+
+
+class Mistake(Exception):
+    """What is wrong at `offset`, and a hint at what to write instead. Callers see what `refused` makes of it."""
+
+    def __init__(self, offset: int, problem: str, hint: str = "") -> None:
+        super().__init__(problem)
+        self.offset = offset
+        self.problem = problem
+        self.hint = hint
+
+
+def refused(error: type[Error], text: str, mistake: Mistake) -> Error:
+    line, column = place(text, mistake.offset)
+    return error(mistake.problem, text, line, column, mistake.hint)
+
+
+def place(text: str, offset: int) -> tuple[int, int]:
+    """Line and column of `offset`. Only a line feed ends a line, as in the caret that is shown."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def check_unicode(text: str) -> int:
+    """The length of `text` in UTF-8; a lone surrogate (a byte that was not UTF-8 where it was typed) is a mistake."""
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Mistake(error.start, "this is not valid UTF-8") from None

@@ -1,0 +1,45 @@
+"""Predicate text to its tree: the limits on the text, and every syntax error in human words.
+
+Law: nothing but a Mistake leaves this file for a text that is wrong. Parsing is LALR, so neither time nor stack depends
+on how a text is nested; how deep a tree may be is checked where it is walked. The parser is built on first use, since
+that and importing it cost a program's start; it keeps no state and may be used by several threads.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import TYPE_CHECKING, cast
+
+from tamis.protocol import limits
+from tamis.protocol.language import complaint
+from tamis.protocol.language.mistake import Mistake, check_unicode
+from tamis.protocol.language.tree import Node, TreeBuilder
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+
+def parse_tree(text: str) -> Node:
+    from lark import Token
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    size = check_unicode(text)
+    if size > limits.PREDICATE_BYTES_MAX:
+        raise Mistake(0, f"a predicate has at most {limits.PREDICATE_BYTES_MAX} bytes of UTF-8, this one has {size}")
+    try:
+        return cast(Node, parser().parse(text))
+    except UnexpectedCharacters as error:
+        raise complaint.about_character(text, error.pos_in_stream or 0) from None
+    except UnexpectedToken as error:
+        kept = [entry for entry in error.state.value_stack if isinstance(entry, Token)]
+        raise complaint.about_token(error.token, error.accepts, kept) from None
+
+
+@functools.cache
+def parser() -> Lark:
+    """The parser. Words are reserved everywhere, so the plain lexer serves, and an error can name the token it met."""
+    from lark import Lark
+
+    grammar = resources.files(__package__).joinpath("grammar.lark").read_text("utf-8")
+    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, transformer=TreeBuilder())

@@ -1,0 +1,110 @@
+"""Hints for a predicate that did not parse: what its writer may have meant.
+
+Law: a hint is a guess and only ever a hint; nothing here decides whether a text is accepted. The tables hold what other
+languages call our operators, and the constructions people bring along from them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+
+
+class Place(enum.Enum):
+    """Where in a predicate a reader stands, by what may come next; the value is that in human words."""
+
+    CONDITION = "a condition such as `price < 10`"
+    OPERATOR = "an operator (= != < <= > >= prefix suffix contains between in)"
+    VALUE = 'a value: a number, a "string", `true` or `false`'
+    NAME = "the name of an attribute"
+    LIST = "a list of values such as `{1, 2}`"
+    LIST_ITEM = "a value or `}`"
+    LIST_END = "`,` or `}`"
+    BETWEEN_AND = "`and` and the upper bound"
+    END = "`and`, `or` or the end"
+    END_OF_GROUP = "`and`, `or` or `)`"
+
+
+_ELSEWHERE = {
+    **dict.fromkeys(("startswith", "starts_with", "starts", "beginswith", "begins_with", "begins", "=^"), "prefix"),
+    **dict.fromkeys(("endswith", "ends_with", "ends", "=$"), "suffix"),
+    **dict.fromkeys(("includes", "has", "like", "ilike", "=*", "*"), "contains"),
+    **dict.fromkeys(("eq", "equals", "is", "==="), "="),
+    **dict.fromkeys(("ne", "neq", "isnt", "!==", "><", "=!", "<=>"), "!="),
+    **dict.fromkeys(("lt", "less", "below", "<<"), "<"),
+    **dict.fromkeys(("gt", "greater", "above", ">>"), ">"),
+    **dict.fromkeys(("le", "lte", "=<", "<=="), "<="),
+    **dict.fromkeys(("ge", "gte", "=>", ">=="), ">="),
+    **dict.fromkeys(("within", "range", "inrange"), "between"),
+    **dict.fromkeys(("among", "one_of", "oneof", "any"), "in"),
+}
+_REGEXES = frozenset({"~", "=~", "~=", "!~", "matches", "match", "regex", "regexp", "rlike", "~*"})
+_WORD_OPERATORS = ("prefix", "suffix", "contains", "substring", "between", "in")
+_JOINED = "conditions are joined by `and` or `or`"
+_BRACES = "a list of values stands in braces: `x in {1, 2}`"
+_NO_NOT_IN = "there is no `not in`: write `not (x in {...})`"
+_CHARACTERS = {
+    **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", "strings stand in plain quotes, \"...\" or '...'"),
+    **dict.fromkeys("[]", _BRACES),
+    **dict.fromkeys(";", _JOINED),
+    **dict.fromkeys("\u2264\u2265\u2260", "write `<=`, `>=` or `!=`"),
+    **dict.fromkeys("+", "a number has no plus sign"),
+    **dict.fromkeys(".", "a fraction starts with a digit: 0.5"),
+}
+
+
+def for_operator(word: str) -> str:
+    """A hint for something that stands where an operator should."""
+    word = word.lower()
+    if word in ("not", "!"):
+        return _NO_NOT_IN
+    if word in _REGEXES:
+        return "there are no regular expressions; prefix, suffix and contains look into strings"
+    near = difflib.get_close_matches(word, _WORD_OPERATORS, n=1)
+    meant = _ELSEWHERE.get(word) or (near[0] if near else None)
+    return f"did you mean `{meant}`?" if meant else ""
+
+
+def for_character(char: str) -> str:
+    """A hint for a character that starts nothing."""
+    return _CHARACTERS.get(char, "")
+
+
+def for_token(place: Place, kind: str, word: str) -> str:
+    """A hint for a token of terminal `kind` that stands where something else is expected."""
+    if place is Place.OPERATOR:
+        return "write `exists` before the name" if kind == "EXISTS" else for_operator(word)
+    if place in (Place.VALUE, Place.LIST_ITEM) and kind == "NAME":
+        return _close(word, ("true", "false"), 0.75) or f'a string stands in quotes: "{word}"'
+    if place is Place.CONDITION:
+        return _for_condition(kind, word)
+    if place is Place.NAME and kind == "LPAR":
+        return "write `exists x`, without parentheses"
+    if place is Place.LIST and kind == "LPAR":
+        return _BRACES
+    if place in (Place.END, Place.END_OF_GROUP):
+        return _for_end(kind, word)
+    return ""
+
+
+def _for_condition(kind: str, word: str) -> str:
+    if kind in ("NUMBER", "STRING"):
+        return "a condition starts with the name of an attribute; for several values write `x in {...}`"
+    if word.isalpha():
+        return f"`{word}` is a word of the language; an attribute of that name is written between backticks"
+    return ""
+
+
+def _for_end(kind: str, word: str) -> str:
+    if kind in ("OPERATOR", "BETWEEN", "IN"):
+        return "a condition has one operator; an attribute named true or false is written between backticks"
+    if kind in ("_COMMA", "EXISTS", "NOT"):
+        return _JOINED
+    if kind == "NAME":
+        return _close(word, ("and", "or")) or _JOINED
+    return "there is no `(` for it" if kind == "_RPAR" else ""
+
+
+def _close(word: str, words: tuple[str, ...], likeness_min: float = 0.6) -> str:
+    near = difflib.get_close_matches(word.lower(), words, n=1, cutoff=likeness_min)
+    return f"did you mean `{near[0]}`?" if near else ""

@@ -1,0 +1,159 @@
+"""A message as it is written on a command line: attributes as words, one text, or a JSON object.
+
+    class=alert severity=6 'note="two words"' ok=true ratio=0.5 `odd name`=0x1F
+
+Law: a value in quotes is a string. One without is true or false (in any case), a number if it is written as one, and
+otherwise a string as it stands; it ends with its word. A shell takes one pair of quotes away, so a word may hold
+blanks: `note="two words"` arrives as one word and is a string; but a word that looks like two attributes is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tamis.protocol import limits
+from tamis.protocol.errors import MessageTextError, Refused
+from tamis.protocol.json_form import decode_message
+from tamis.protocol.language import literals
+from tamis.protocol.language.mistake import Mistake, check_unicode, refused
+from tamis.protocol.values import Value, check_name, check_value
+
+_WORD = re.compile(r"[^ \t\r\n]*")
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_SECOND = re.compile(rf"[ \t\r\n]({literals.BARE_NAME.pattern})=")
+
+
+def parse_message(source: str | Sequence[str]) -> dict[str, Value]:
+    """A text or the words of a command line; either may be a JSON object instead."""
+    text = source if isinstance(source, str) else " ".join(source)
+    if not text.lstrip().startswith("{"):
+        return parse_message_text(source) if isinstance(source, str) else parse_attributes(source)
+    try:
+        return decode_message(text)
+    except Refused as error:
+        raise MessageTextError(str(error), text, 1, 1) from None
+
+
+def parse_attributes(words: Sequence[str]) -> dict[str, Value]:
+    """One attribute per word. In an error, the text is the words joined by blanks."""
+    text = " ".join(words)
+    return _collect(text, _pairs_of_words(text, words))
+
+
+def parse_message_text(text: str) -> dict[str, Value]:
+    """Attributes separated by blanks; a value with blanks needs its quotes."""
+    return _collect(text, _pairs_of_text(text))
+
+
+def format_attributes(attributes: Mapping[str, Value]) -> str:
+    """The text that `parse_message_text` reads as these attributes."""
+    # No word is reserved here: a name stands where nothing else can.
+    return " ".join(
+        f"{literals.write_name(name, frozenset())}={literals.write_value(value)}" for name, value in attributes.items()
+    )
+
+
+class _Pair(NamedTuple):
+    name: str
+    value: Value
+    start: int
+    end: int
+
+
+def _collect(text: str, pairs: Iterator[_Pair]) -> dict[str, Value]:
+    attributes: dict[str, Value] = {}
+    try:
+        check_unicode(text)
+        for pair in pairs:
+            if pair.name in attributes:
+                raise Mistake(pair.start, f"the name {literals.write_name(pair.name, frozenset())} appears twice")
+            if len(attributes) == limits.ATTRIBUTES_MAX:
+                raise Mistake(pair.start, f"a message has at most {limits.ATTRIBUTES_MAX} attributes")
+            attributes[pair.name] = pair.value
+    except Mistake as mistake:
+        raise refused(MessageTextError, text, mistake) from None
+    return attributes
+
+
+def _pairs_of_words(text: str, words: Sequence[str]) -> Iterator[_Pair]:
+    start = 0
+    for word in words:
+        stop = start + len(word)
+        yield _pair(text[:stop], start, stop)
+        start = stop + 1
+
+
+def _pairs_of_text(text: str) -> Iterator[_Pair]:
+    start = _end(_BLANKS, text, 0)
+    while start < len(text):
+        pair = _pair(text, start, None)
+        yield pair
+        start = _end(_BLANKS, text, pair.end)
+        if start == pair.end < len(text):
+            raise Mistake(start, "a blank is missing between two attributes")
+
+
+def _pair(text: str, start: int, stop: int | None) -> _Pair:
+    """The attribute at `start`; without quotes its value goes on to `stop`, or else to the next blank."""
+    name, equals = _name(text, start)
+    if text[equals : equals + 1] != "=":
+        raise Mistake(
+            equals, "expected `=` right behind the name", "an attribute is written name=value, without blanks"
+        )
+    at = equals + 1
+    if text[at : at + 1] in ('"', "'"):
+        end = literals.quoted_end(text, at)
+        value: Value = literals.read_quoted(text[at:end], at)
+    else:
+        end = _end(_WORD, text, at) if stop is None else stop
+        value = _plain_value(text[at:end], at)
+    if stop not in (None, end):
+        raise Mistake(end, "a word ends where its string ends")
+    _check(check_name, name, start)
+    _check(check_value, value, at)
+    return _Pair(name, value, start, end)
+
+
+def _name(text: str, start: int) -> tuple[str, int]:
+    """The name, and where the text goes on behind it."""
+    if text[start : start + 1] == "`":
+        end = literals.quoted_end(text, start)
+        return literals.read_quoted(text[start:end], start), end
+    end = _end(literals.BARE_NAME, text, start)
+    if end == start:
+        raise Mistake(start, "expected the name of an attribute", "an unusual name stands in backticks: `7 up`=3")
+    return text[start:end], end
+
+
+def _plain_value(word: str, at: int) -> Value:
+    if word.lower() in literals.TRUTH:
+        return literals.TRUTH[word.lower()]
+    if literals.NUMBER.fullmatch(word):
+        return _number(word, at)
+    second = _SECOND.search(word)
+    if second:
+        hint = "write one attribute in a word, or put the value in quotes of its own"
+        raise Mistake(at + second.start(1), "a second attribute in the same word", hint)
+    return word
+
+
+def _number(word: str, at: int) -> int | float:
+    try:
+        return literals.read_number(word, at)
+    except Mistake as mistake:
+        raise Mistake(at, mistake.problem, f'as a string it is written "{word}"') from None
+
+
+def _check(check: Callable[[object], object], part: object, at: int) -> None:
+    try:
+        check(part)
+    except Refused as error:
+        raise Mistake(at, str(error)) from None
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Where the pattern ends if it matches at `start`, else `start`."""
+    found = pattern.match(text, start)
+    return found.end() if found else start

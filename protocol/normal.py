@@ -1,0 +1,252 @@
+"""The normal form of filters: equal meanings become equal objects, contradictions are refused with their reason.
+
+Law: a normal form admits exactly the messages of the filter it came from, and is its own normal form. Attributes are
+independent, so each is written from its region (`_regions.py`) alone, which is why the order and the wording of the
+original leave no trace. Two patterns may mean the same by a coincidence that nobody looks for (`> "a"` and `>= "a"`
+beside `suffix "b"`); then the forms differ, and `covers` says yes both ways.
+
+How a region is written:
+
+    values       `=`, or `in` from two on
+    one kind     its bounds (both closed: `between`; all strings of a prefix: `prefix`) and patterns, then what is
+                 left out: one value as `!=`, more as `not in`; if nothing else names the kind, `prefix ""` or `>=` the
+                 lowest number
+    no value     `not exists`
+    otherwise    `exists` if the attribute must be there, and all that is left out as negated constraints
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+
+from tamis.protocol import _intervals as intervals
+from tamis.protocol import limits
+from tamis.protocol._intervals import ALL_STRINGS, LOWEST_NUMBER, Interval
+from tamis.protocol._regions import UNIVERSE, Broad, Finite, Part, Region, region_of
+from tamis.protocol.errors import NeverMatches
+from tamis.protocol.filters import Constraint, Filter, Op, Predicate
+from tamis.protocol.values import Kind, Value, identity, kind_of
+
+Phrase = tuple[Op, tuple[Value, ...]]
+"""A constraint without its name and sign."""
+
+_NOTHING_ELSE = Broad(absent=True)
+_OPPOSITE = {Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT}
+_ANY_OF_KIND: dict[Kind, Phrase] = {
+    Kind.NUMBER: (Op.GE, (LOWEST_NUMBER,)),
+    Kind.STRING: (Op.PREFIX, ("",)),
+}
+
+
+def normalize(filter_: Filter) -> Filter:
+    """The normal form; NeverMatches says why there is none."""
+    return spell(filter_, regions_of(filter_))
+
+
+def normalize_predicate(predicate: Predicate) -> Predicate:
+    """Its filters in normal form, in their order, without those that never match and without repetitions."""
+    kept: dict[Filter, None] = {}
+    for filter_ in predicate.filters:
+        try:
+            kept[normalize(filter_)] = None
+        except NeverMatches:
+            continue
+    return Predicate(tuple(kept))
+
+
+def regions_of(filter_: Filter) -> dict[str, Region]:
+    """What the filter lets each attribute be; attributes it does not really constrain are left out."""
+    by_name: dict[str, list[Constraint]] = {}
+    for constraint in filter_.constraints:
+        by_name.setdefault(constraint.name, []).append(constraint)
+    regions = {}
+    for name, constraints in by_name.items():
+        region = region_of(constraints)
+        if region is None:
+            raise NeverMatches(_reason(constraints))
+        if region != UNIVERSE:
+            regions[name] = region
+    return regions
+
+
+def spell(original: Filter, regions: dict[str, Region]) -> Filter:
+    """The normal form of `original`, whose regions these are."""
+    constraints = [constraint for name, region in regions.items() for constraint in spell_region(name, region)]
+    if len(constraints) > limits.CONSTRAINTS_MAX:
+        # Only a filter near the limit with a `not in` of both kinds of extremes on many attributes gets here.
+        constraints = list(set(original.constraints))
+    return Filter(tuple(sorted(constraints, key=lambda constraint: constraint.identity)))
+
+
+def spell_region(name: str, region: Region) -> list[Constraint]:
+    if isinstance(region, Finite):
+        values = tuple(region.values.values())
+        return [Constraint(name, Op.EQ if len(values) == 1 else Op.IN, values)]
+    if region.only_part is not None:
+        return list(_spell_part(name, region.only_part))
+    if region == _NOTHING_ELSE:
+        return [Constraint(name, Op.EXISTS, (), negated=True)]
+    left_out = list(_spell_left_out(name, region))
+    return left_out if region.absent else [Constraint(name, Op.EXISTS), *left_out]
+
+
+# --- one kind, in positive constraints -------------------------------------------------------------------------
+
+
+def _spell_part(name: str, part: Part) -> Iterator[Constraint]:
+    phrases = _bounds(part.interval)
+    phrases += [(Op.SUFFIX, (part.suffix,))] if part.suffix else []
+    phrases += [(Op.CONTAINS, (piece,)) for piece in part.contains]
+    points = [hole.low for hole in part.holes if hole.is_single]
+    if points and (len(points) == 1 or not phrases):
+        phrases.append((Op.NE, (points.pop(0),)))
+        # Beside one `!=`, a second one reads better than a list of one.
+        phrases += [(Op.NE, (points.pop(),))] if len(points) == 1 else []
+    for op, operands in phrases or [_ANY_OF_KIND[kind_of(part.interval.low)]]:
+        yield Constraint(name, op, operands)
+    yield from _negated(name, [*_values(points), *_wide_holes(part), *_ruled_out(part)])
+
+
+def _bounds(interval: Interval) -> list[Phrase]:
+    """The interval as one constraint if one says it, else as its lower and its upper bound; nothing for no bound."""
+    low, high = interval.low, interval.high
+    if isinstance(low, str) and interval != ALL_STRINGS and _is_prefix(interval):
+        return [(Op.PREFIX, (low,))]
+    lower = [_lower_bound(low)] if low != intervals.lowest_like(low) else []
+    if high is None:
+        return lower
+    upper = _shared_prefix(str(low), high) if isinstance(high, str) else None
+    upper = upper or _upper_bound(high)
+    if lower and lower[0][0] is Op.GE and upper[0] is Op.LE:
+        return [(Op.BETWEEN, lower[0][1] + upper[1])]
+    return [*lower, upper]
+
+
+def _is_prefix(interval: Interval) -> bool:
+    low = str(interval.low)
+    return interval == intervals.starting_with(low) and len(low.encode()) <= limits.PATTERN_BYTES_MAX
+
+
+def _shared_prefix(low: str, high: str) -> Phrase | None:
+    """The prefix that ends at `high`, if all from `low` on share it: `prefix "ab"` beside `> "abc"`."""
+    prefix = intervals.prefix_before(high)
+    if prefix is None or not low.startswith(prefix) or len(prefix.encode()) > limits.PATTERN_BYTES_MAX:
+        return None
+    return (Op.PREFIX, (prefix,))
+
+
+def _lower_bound(low: Value) -> Phrase:
+    """`>=` or `>`, whichever has the shorter operand."""
+    if isinstance(low, str):
+        return (Op.GT, (low[:-1],)) if low.endswith("\0") else (Op.GE, (low,))
+    before = intervals.predecessor(low)
+    return (Op.GT, (before,)) if _length(before) < _length(low) else (Op.GE, (low,))
+
+
+def _upper_bound(high: Value) -> Phrase:
+    """`<=` or `<`, likewise."""
+    if isinstance(high, str):
+        return (Op.LE, (high[:-1],)) if high.endswith("\0") else (Op.LT, (high,))
+    last = intervals.predecessor(high)
+    return (Op.LT, (high,)) if _length(high) < _length(last) else (Op.LE, (last,))
+
+
+def _length(number: float) -> tuple[bool, int]:
+    """Integers before floats, then by the digits it takes to write them."""
+    return (isinstance(number, float), len(repr(number)))
+
+
+# --- what is left out, in negated constraints ------------------------------------------------------------------
+
+
+def _spell_left_out(name: str, region: Broad) -> Iterator[Constraint]:
+    points: list[Value] = sorted({False, True} - region.booleans)
+    phrases: list[Phrase] = []
+    for kind in (Kind.NUMBER, Kind.STRING):
+        part = region.part(kind)
+        if part is None:
+            phrases.append(_ANY_OF_KIND[kind])
+        elif part.interval.is_single:
+            phrases.append((Op.NE, (part.interval.low,)))
+        else:
+            outside = list(_outside(part.interval))
+            points += [cut.low for cut, _ in outside if cut.is_single]
+            points += [hole.low for hole in part.holes if hole.is_single]
+            phrases += [phrase for cut, phrase in outside if not cut.is_single]
+            phrases += [*_wide_holes(part), *_ruled_out(part)]
+    yield from _negated(name, [*_values(points), *phrases])
+
+
+def _outside(interval: Interval) -> Iterator[tuple[Interval, Phrase]]:
+    """What lies below and above, each with the constraint that means it."""
+    low, high = interval.low, interval.high
+    lowest = intervals.lowest_like(low)
+    if low != lowest:
+        op, operands = _lower_bound(low)
+        yield Interval(lowest, low), (_OPPOSITE[op], operands)
+    if high is not None:
+        op, operands = _upper_bound(high)
+        yield Interval(high), (_OPPOSITE[op], operands)
+
+
+def _values(points: list[Value]) -> Iterator[Phrase]:
+    points = sorted(points, key=identity)
+    for at in range(0, len(points), limits.IN_VALUES_MAX):
+        chunk = tuple(points[at : at + limits.IN_VALUES_MAX])
+        yield (Op.EQ if len(chunk) == 1 else Op.IN, chunk)
+
+
+def _wide_holes(part: Part) -> Iterator[Phrase]:
+    """Holes of more than one value come from `not prefix` and `not between`, and go back there."""
+    for hole in part.holes:
+        if hole.is_single:
+            continue
+        if isinstance(hole.low, str) and _is_prefix(hole):
+            yield (Op.PREFIX, (hole.low,))
+        else:
+            yield (Op.BETWEEN, (hole.low, _last(hole)))
+
+
+def _last(hole: Interval) -> Value:
+    if isinstance(hole.high, str):
+        return hole.high[:-1]
+    return intervals.HIGHEST_NUMBER if hole.high is None else intervals.predecessor(hole.high)
+
+
+def _ruled_out(part: Part) -> Iterator[Phrase]:
+    yield from ((Op.SUFFIX, (suffix,)) for suffix in part.not_suffixes)
+    yield from ((Op.CONTAINS, (piece,)) for piece in part.not_contains)
+
+
+def _negated(name: str, phrases: Iterable[Phrase]) -> Iterator[Constraint]:
+    return (Constraint(name, op, operands, negated=True) for op, operands in phrases)
+
+
+# --- reasons ---------------------------------------------------------------------------------------------------
+
+
+def _reason(constraints: list[Constraint]) -> str:
+    """The fewest constraints that contradict each other, as a sentence; up to three are looked for together."""
+    for size, never in ((1, "can never hold"), (2, "can never both hold"), (3, "can never all hold")):
+        for chosen in itertools.combinations(constraints, size):
+            if region_of(chosen) is None:
+                return f"{_listed(chosen)} {never}"
+    return f"{_listed(constraints)} can never all hold"
+
+
+def _listed(constraints: Iterable[Constraint]) -> str:
+    return " and ".join(_shown(constraint) for constraint in constraints)
+
+
+def _shown(constraint: Constraint) -> str:
+    operands = [json.dumps(value, ensure_ascii=False) for value in constraint.operands]
+    if constraint.op is Op.EXISTS:
+        text = f"exists {constraint.name}"
+    elif constraint.op is Op.IN:
+        text = f"{constraint.name} in {{{', '.join(operands)}}}"
+    else:
+        text = f"{constraint.name} {constraint.op.value} {' and '.join(operands)}"
+    text = text if len(text) <= 80 else f"{text[:77]}..."
+    return f"not ({text})" if constraint.negated else text

@@ -1,0 +1,23 @@
+"""The msgpack library as this package uses it, typed in one place because the library is not.
+
+Law: whatever reading raises is one of READ_ERRORS; whatever is written are strings, bytes, numbers, booleans, lists and
+maps of them, already checked, so that writing raises only for a string that is not Unicode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgpack  # type: ignore[import-untyped]
+
+Unpacker: Final[Any] = msgpack.Unpacker
+unpack: Final[Callable[..., object]] = msgpack.unpackb
+pack: Final[Callable[[object], bytes]] = msgpack.packb
+
+# Keeps its buffer between calls, so for small things only. With plain values no other thread gets in during a call.
+pack_small: Final[Callable[[object], bytes]] = msgpack.Packer().pack
+
+OutOfData: Final[type[Exception]] = msgpack.OutOfData
+READ_ERRORS: Final[tuple[type[Exception], ...]] = (ValueError, msgpack.UnpackException)
+"""Cut short, bytes behind the end, a reserved tag, nesting, a container where none may be, invalid UTF-8."""

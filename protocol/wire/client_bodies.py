@@ -1,0 +1,136 @@
+"""Bodies between a client and its router, beside the messages themselves.
+
+Law: every request names itself, and its acknowledgement accounts for each of its items exactly once: in a range or in a
+refusal. Ids and counters are chosen by the side that asks.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+from tamis.protocol import limits
+from tamis.protocol.errors import Refused
+from tamis.protocol.wire.schema import U16, U32, U64, Between, PackedFilter, Sentence
+
+
+class Reach(enum.IntEnum):
+    """Where a subscription is active when it is acknowledged."""
+
+    HOME = 0
+    NETWORK = 1
+
+
+class Subscription(NamedTuple):
+    """A disjunction of packed filters under an id that is the client's own."""
+
+    id: U32
+    filters: Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """A batch of subscriptions. The options hold for all of them."""
+
+    request: U32
+    subscriptions: Annotated[tuple[Subscription, ...], Between(1, limits.SUBSCRIPTIONS_PER_FRAME_MAX)]
+    own_messages: bool
+    wait: Reach
+    durable: bool
+
+    def __post_init__(self) -> None:
+        _check_distinct([subscription.id for subscription in self.subscriptions])
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """A batch of subscription ids."""
+
+    request: U32
+    ids: Annotated[tuple[U32, ...], Between(1, limits.SUBSCRIPTIONS_PER_FRAME_MAX)]
+
+    def __post_init__(self) -> None:
+        _check_distinct(self.ids)
+
+
+class AckOf(enum.IntEnum):
+    """What an acknowledgement answers, and so what its numbers are."""
+
+    SUBSCRIBE = 1
+    UNSUBSCRIBE = 2
+    PUBLISH = 3
+    DELIVER = 4
+
+
+class Range(NamedTuple):
+    """From `first` to `last`, both included."""
+
+    first: U64
+    last: U64
+
+
+class Refusal(NamedTuple):
+    """One item that was not taken: a number of `codes.RefusalCode`, and why in words."""
+
+    number: U64
+    code: U16
+    reason: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """Done are the numbers in `ranges`, which ascend and do not touch; not done are those in `refusals`."""
+
+    of: AckOf
+    request: U32
+    ranges: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX)]
+    refusals: Annotated[tuple[Refusal, ...], Between(0, limits.ACK_ITEMS_MAX)] = ()
+
+    def __post_init__(self) -> None:
+        below = -2
+        for first, last in self.ranges:
+            if not below + 1 < first <= last:
+                raise Refused(f"ranges ascend and do not touch; {first} to {last} comes after {below}")
+            below = last
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """How much a client may have published since the connection was opened, in all. Neither number goes back."""
+
+    frames_total: U64
+    bytes_total: U64
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Messages that were dropped on their way here since the last such frame: a number of `codes.LossReason` says why.
+
+    `subscriptions` lists those of the receiver that they satisfied, where that is known.
+    """
+
+    messages: U64
+    bytes_total: U64
+    reason: U16
+    subscriptions: Annotated[tuple[U32, ...], Between(0, limits.REPORT_ITEMS_MAX)] = ()
+
+
+def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
+    """`numbers` in any order as the fewest ranges: what an Ack carries."""
+    ranges: list[Range] = []
+    for number in sorted(set(numbers)):
+        if ranges and ranges[-1].last + 1 == number:
+            ranges[-1] = Range(ranges[-1].first, number)
+        else:
+            ranges.append(Range(number, number))
+    return tuple(ranges)
+
+
+def _check_distinct(ids: Iterable[int]) -> None:
+    seen: set[int] = set()
+    for number in ids:
+        if number in seen:
+            raise Refused(f"id {number} appears twice")
+        seen.add(number)

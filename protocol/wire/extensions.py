@@ -1,0 +1,185 @@
+"""The extension area of a data frame: what concerns some messages only.
+
+    | type u16 | length u16 | bytes | type u16 | ...        little-endian, as are the integers inside
+
+Law: a type occurs once. A router carries types that it does not know along, unread; a type with its top bit set must be
+understood, so a receiver that does not know it refuses the frame (and that frame alone). Known types are checked.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol, cast
+
+from tamis.protocol import limits
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.values import check_name
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.kinds import Kind
+
+MUST_UNDERSTAND: Final = 0x8000
+_HEADER: Final = struct.Struct("<HH")
+_U64: Final = struct.Struct("<Q")
+
+
+class ExtensionType(enum.IntEnum):
+    REUSE_KEYS = 0x0001
+    TRACE = 0x0002
+    EXPIRY = 0x0003
+    GROUP = 0x0004
+    SATISFIED = 0x0005
+    LOG_POSITION = 0x0006
+
+
+class ReuseKeys(NamedTuple):
+    """Keys of subscriptions that an upstream router found to match; `complete` if they are all there are."""
+
+    complete: bool
+    keys: tuple[int, ...]
+
+
+ExtensionValue = int | str | bytes | tuple[int, ...] | ReuseKeys
+Extensions = Mapping[int, ExtensionValue]
+NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
+
+DELIVER_ONLY: Final = frozenset({ExtensionType.SATISFIED, ExtensionType.LOG_POSITION})
+"""What the last router adds; in any other frame it would be a stranger's claim."""
+
+
+class _Codec(Protocol):
+    def pack(self, value: ExtensionValue) -> bytes: ...
+
+    def read(self, data: bytes) -> ExtensionValue: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    least: int
+
+    def pack(self, value: ExtensionValue) -> bytes:
+        if type(value) is not int or not self.least <= value < 1 << 64:
+            raise Refused(f"expected u64 from {self.least}, not {value!r}")
+        return _U64.pack(value)
+
+    def read(self, data: bytes) -> int:
+        if len(data) != _U64.size:
+            raise Refused(f"expected {_U64.size} bytes, not {len(data)}")
+        value = int.from_bytes(data, "little")
+        self.pack(value)
+        return value
+
+
+class _Name:
+    def pack(self, value: ExtensionValue) -> bytes:
+        return check_name(value).encode()
+
+    def read(self, data: bytes) -> str:
+        try:
+            return check_name(data.decode())
+        except UnicodeDecodeError:
+            raise Refused("expected UTF-8") from None
+
+
+class _Ids:
+    def pack(self, value: ExtensionValue) -> bytes:
+        ids = cast("tuple[int, ...]", value)
+        if not ids or not all(type(number) is int and 0 <= number < 1 << 32 for number in ids):
+            raise Refused("expected at least one u32")
+        return struct.pack(f"<{len(ids)}I", *ids)
+
+    def read(self, data: bytes) -> tuple[int, ...]:
+        if not data or len(data) % 4:
+            raise Refused(f"expected at least one u32, not {len(data)} bytes")
+        return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+class _Reuse:
+    def pack(self, value: ExtensionValue) -> bytes:
+        complete, keys = cast("ReuseKeys", value)
+        if type(complete) is not bool:
+            raise Refused(f"expected a boolean, not {complete!r}")
+        return bytes([complete]) + (_Ids().pack(keys) if keys else b"")
+
+    def read(self, data: bytes) -> ReuseKeys:
+        if not data or data[0] > 1:
+            raise Refused("expected 0 or 1, then keys")
+        return ReuseKeys(bool(data[0]), _Ids().read(data[1:]) if data[1:] else ())
+
+
+_CODECS: Final[Mapping[int, _Codec]] = {
+    ExtensionType.REUSE_KEYS: _Reuse(),
+    ExtensionType.TRACE: _Number(least=1),
+    ExtensionType.EXPIRY: _Number(least=0),
+    ExtensionType.GROUP: _Name(),
+    ExtensionType.SATISFIED: _Ids(),
+    ExtensionType.LOG_POSITION: _Number(least=0),
+}
+
+
+def encode_extensions(extensions: Extensions, kind: Kind) -> bytes:
+    """The area's bytes; Refused if it could not be decoded. An unknown type carries bytes."""
+    parts: list[bytes] = []
+    for type_, value in extensions.items():
+        try:
+            data = _pack(type_, value, kind)
+        except Refused as error:
+            raise Refused(f"extension {shown(type_)}: {error}") from None
+        parts += (_HEADER.pack(type_, len(data)), data)
+    area = b"".join(parts)
+    if len(area) > limits.EXTENSION_BYTES_MAX:
+        raise Refused(f"extensions have at most {limits.EXTENSION_BYTES_MAX} bytes, these {len(area)}")
+    return area
+
+
+def decode_extensions(area: bytes, kind: Kind) -> dict[int, ExtensionValue]:
+    """Every extension by its type; FrameError for what breaks the law."""
+    extensions: dict[int, ExtensionValue] = {}
+    at = 0
+    while at < len(area):
+        start = at + _HEADER.size
+        type_, length = _HEADER.unpack_from(area, at) if start <= len(area) else (0, len(area))
+        at = start + length
+        if at > len(area):
+            raise FrameError(ErrorCode.BAD_EXTENSION, "an extension reaches past its area")
+        if type_ in extensions:
+            raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)} appears twice")
+        extensions[type_] = _read(type_, area[start:at], kind)
+    return extensions
+
+
+def shown(type_: int) -> str:
+    return ExtensionType(type_).name if type_ in _CODECS else f"0x{type_:04x}"
+
+
+def _pack(type_: int, value: ExtensionValue, kind: Kind) -> bytes:
+    _check_place(type_, kind)
+    if type_ in _CODECS:
+        data = _CODECS[type_].pack(value)
+    elif isinstance(value, bytes) and 0 <= type_ < MUST_UNDERSTAND:
+        data = value
+    else:
+        raise Refused("an unknown type is below 0x8000 and carries bytes")
+    if len(data) > limits.EXTENSION_BYTES_MAX:
+        raise Refused(f"at most {limits.EXTENSION_BYTES_MAX} bytes, not {len(data)}")
+    return data
+
+
+def _read(type_: int, data: bytes, kind: Kind) -> ExtensionValue:
+    if type_ not in _CODECS:
+        if type_ & MUST_UNDERSTAND:
+            raise FrameError(ErrorCode.UNKNOWN_EXTENSION, f"extension {shown(type_)} must be understood, and is not")
+        return data
+    try:
+        _check_place(type_, kind)
+        return _CODECS[type_].read(data)
+    except Refused as error:
+        raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)}: {error}") from None
+
+
+def _check_place(type_: int, kind: Kind) -> None:
+    if type_ in DELIVER_ONLY and kind is not Kind.DELIVER:
+        raise Refused(f"only a DELIVER frame carries it, not {kind.name}")

@@ -1,0 +1,101 @@
+"""Every frame as bytes and back: one table from kind to body.
+
+Law: what decodes encodes to bytes that decode to the same; what cannot be decoded cannot be encoded. A frame that is
+not a data frame is a prefix and one msgpack array, with nothing behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.limits import FRAME_BYTES_MAX
+from tamis.protocol.wire import client_bodies, parts, report_bodies, routing_bodies, session_bodies
+from tamis.protocol.wire._msgpack import pack
+from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
+from tamis.protocol.wire.kinds import KINDS, Kind
+from tamis.protocol.wire.prefix import PREFIX_BYTES, pack_prefix, read_prefix
+from tamis.protocol.wire.schema import record_of
+
+Body = (
+    session_bodies.Hello
+    | session_bodies.Welcome
+    | session_bodies.Auth
+    | session_bodies.Authenticated
+    | session_bodies.Error
+    | session_bodies.Ping
+    | session_bodies.Pong
+    | session_bodies.Drain
+    | client_bodies.Subscribe
+    | client_bodies.Unsubscribe
+    | client_bodies.Ack
+    | client_bodies.Credit
+    | client_bodies.Lost
+    | report_bodies.TraceRecord
+    | report_bodies.DryRunReport
+    | routing_bodies.LinkState
+    | parts.AdvertisementPart
+    | parts.RequestPart
+    | parts.ReplyPart
+    | routing_bodies.Held
+)
+Frame = DataFrame | Body
+
+BODY_OF: Final[dict[Kind, type[Body]]] = {
+    Kind.HELLO: session_bodies.Hello,
+    Kind.WELCOME: session_bodies.Welcome,
+    Kind.AUTH: session_bodies.Auth,
+    Kind.AUTHENTICATED: session_bodies.Authenticated,
+    Kind.ERROR: session_bodies.Error,
+    Kind.PING: session_bodies.Ping,
+    Kind.PONG: session_bodies.Pong,
+    Kind.DRAIN: session_bodies.Drain,
+    Kind.SUBSCRIBE: client_bodies.Subscribe,
+    Kind.UNSUBSCRIBE: client_bodies.Unsubscribe,
+    Kind.ACK: client_bodies.Ack,
+    Kind.CREDIT: client_bodies.Credit,
+    Kind.LOST: client_bodies.Lost,
+    Kind.TRACE_RECORD: report_bodies.TraceRecord,
+    Kind.DRY_RUN_REPORT: report_bodies.DryRunReport,
+    Kind.LSA: routing_bodies.LinkState,
+    Kind.RA: parts.AdvertisementPart,
+    Kind.SR: parts.RequestPart,
+    Kind.UR: parts.ReplyPart,
+    Kind.HELD: routing_bodies.Held,
+}
+_KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
+
+
+def kind_of(frame: Frame) -> Kind:
+    return frame.kind if isinstance(frame, DataFrame) else _KIND_OF[type(frame)]
+
+
+def encode(frame: Frame, frame_bytes_max: int = FRAME_BYTES_MAX) -> bytes:
+    """The frame's bytes; Refused if they could not be decoded, or are more than the peer takes."""
+    data = encode_data(frame) if isinstance(frame, DataFrame) else _encode_body(frame)
+    if len(data) > frame_bytes_max:
+        raise Refused(f"a frame has at most {frame_bytes_max} bytes here, this one {len(data)}")
+    return data
+
+
+def decode(frame: bytes) -> Frame:
+    """The frame in exactly `frame`, which FrameReader has cut out of the stream; FrameError for whatever is wrong."""
+    prefix = read_prefix(frame)
+    if prefix.kind not in KINDS:
+        raise FrameError(ErrorCode.UNKNOWN_KIND, f"no frame kind 0x{prefix.kind:02x}")
+    kind = Kind(prefix.kind)
+    if kind.is_data:
+        return decode_data(frame)
+    if prefix.flags or prefix.hop_limit:
+        raise FrameError(ErrorCode.RESERVED, "flags and hop limit are 0 in a frame that is not a data frame")
+    reader = BodyReader(memoryview(frame)[PREFIX_BYTES:], kind.name)
+    body: Body = record_of(BODY_OF[kind]).read(reader)
+    reader.finish()
+    return body
+
+
+def _encode_body(body: Body) -> bytes:
+    packed = pack(record_of(type(body)).plain(body))
+    return pack_prefix(_KIND_OF[type(body)], PREFIX_BYTES + len(packed)) + packed

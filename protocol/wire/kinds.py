@@ -1,0 +1,59 @@
+"""The kinds of frames: byte 4 of every frame.
+
+Law: a number keeps its meaning for ever. Data frames are those below 0x10: fixed header, then bytes that a router
+passes on unread. All others are a prefix and one msgpack array. A kind that a receiver does not know is skipped if its
+top bit is set; otherwise it ends the connection.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+SKIPPABLE: Final = 0x80
+"""The bit of a kind number which says that a receiver may skip what it does not know."""
+
+DATA_KINDS_END: Final = 0x10
+"""Every kind below it is a data frame: a switch tells them apart with one comparison."""
+
+
+class Kind(enum.IntEnum):
+    PUBLISH = 0x01
+    DELIVER = 0x02
+    DRY_RUN = 0x03
+
+    HELLO = 0x10
+    WELCOME = 0x11
+    AUTH = 0x12
+    AUTHENTICATED = 0x13
+    ERROR = 0x14
+    PING = 0x15
+    PONG = 0x16
+    DRAIN = 0x17
+
+    SUBSCRIBE = 0x20
+    UNSUBSCRIBE = 0x21
+    ACK = 0x22
+    CREDIT = 0x23
+    LOST = 0x24
+
+    TRACE_RECORD = 0x30
+    DRY_RUN_REPORT = 0x31
+
+    LSA = 0x40
+    RA = 0x41
+    SR = 0x42
+    UR = 0x43
+    HELD = 0x44
+
+    @property
+    def is_data(self) -> bool:
+        return self < DATA_KINDS_END
+
+
+KINDS: Final = frozenset(int(kind) for kind in Kind)
+
+
+def is_skippable(kind: int) -> bool:
+    """May a receiver that does not know `kind` pass over it?"""
+    return bool(kind & SKIPPABLE)

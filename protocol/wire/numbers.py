@@ -1,0 +1,64 @@
+"""Names as 64-bit numbers, and digests of what a router advertises.
+
+Law: these are part of the wire: every implementation computes the same number from the same bytes. A digest of a set is
+the sum modulo 2**128 of the digests of its elements, so that a change costs what changed and order does not matter. It
+finds accidents, not forgeries: an issuer may lie about itself only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable
+from typing import Final
+
+from tamis.protocol.limits import DIGEST_BYTES
+from tamis.protocol.values import check_name
+
+NO_DIGEST: Final = bytes(DIGEST_BYTES)
+"""The digest of nothing."""
+
+_MODULUS: Final = 1 << 8 * DIGEST_BYTES
+_ID: Final = struct.Struct("<Q")
+_VERSION: Final = struct.Struct("<QQQ")
+
+
+def stable_number(name: str) -> int:
+    """The number of a router or a publisher: 8 bytes of BLAKE2b of its name, little-endian; 0 is reserved."""
+    digest = hashlib.blake2b(check_name(name).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") or 1
+
+
+def filter_digest(filter_id: int, packed: bytes) -> bytes:
+    """What one advertised filter adds to the digest of its issuer's predicate."""
+    return _digest(b"filter" + _ID.pack(filter_id) + packed)
+
+
+def entry_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
+    """What one issuer's entry adds to the digest over all that a router knows."""
+    return _digest(b"issuer" + _VERSION.pack(issuer, epoch, seq) + digest)
+
+
+def add(digest: bytes, *others: bytes) -> bytes:
+    return _sum(digest, sum(map(_number, others)))
+
+
+def subtract(digest: bytes, *others: bytes) -> bytes:
+    return _sum(digest, -sum(map(_number, others)))
+
+
+def predicate_digest(filters: Iterable[tuple[int, bytes]]) -> bytes:
+    """The digest of a whole predicate, from (filter id, packed filter) in any order."""
+    return add(NO_DIGEST, *(filter_digest(filter_id, packed) for filter_id, packed in filters))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
+
+
+def _number(digest: bytes) -> int:
+    return int.from_bytes(digest, "little")
+
+
+def _sum(digest: bytes, change: int) -> bytes:
+    return ((_number(digest) + change) % _MODULUS).to_bytes(DIGEST_BYTES, "little")

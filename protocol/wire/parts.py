@@ -1,0 +1,157 @@
+"""Large control bodies in parts: RA, SR and UR, one part a frame.
+
+Law: parts of one body leave in order and arrive in order, for a link keeps order; other frames pass between them. A
+fresher (epoch, seq) of the same origin takes the place of an unfinished older one, whose late parts are dropped in
+silence. A part that fits neither is refused, and with it the body it belongs to, not the connection. What is
+unfinished never passes `bytes_max`, whatever the parts promise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from tamis.protocol import limits
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire._msgpack import pack
+from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SenderRequest, Ticket, UpdateReply
+from tamis.protocol.wire.schema import U64, Binary, PositiveU32, record_of
+
+PART_OVERHEAD_BYTES: Final = 64
+"""More than prefix, ticket and counts take, so that a whole part frame fits CONTROL_PART_BYTES_MAX."""
+
+CHUNK_BYTES_MAX: Final = limits.CONTROL_PART_BYTES_MAX - PART_OVERHEAD_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Part `k` of `n`, counted from 1, of the body that the ticket names. Which body it is, the frame's kind says."""
+
+    origin: U64
+    epoch: U64
+    seq: U64
+    k: PositiveU32
+    n: PositiveU32
+    chunk: Annotated[bytes, Binary(1, CHUNK_BYTES_MAX)]
+
+    def __post_init__(self) -> None:
+        if not self.k <= self.n <= limits.CONTROL_PARTS_MAX:
+            raise Refused(f"part {self.k} of {self.n}: k is at most n, n at most {limits.CONTROL_PARTS_MAX}")
+
+    @property
+    def ticket(self) -> Ticket:
+        return Ticket(self.origin, self.epoch, self.seq)
+
+
+class AdvertisementPart(Part):
+    """Part of an RA."""
+
+    __slots__ = ()
+
+
+class RequestPart(Part):
+    """Part of an SR."""
+
+    __slots__ = ()
+
+
+class ReplyPart(Part):
+    """Part of a UR."""
+
+    __slots__ = ()
+
+
+Whole = ReceiverAdvertisement | SenderRequest | UpdateReply
+_WHOLE_OF: Final[dict[type[Part], type[Whole]]] = {
+    AdvertisementPart: ReceiverAdvertisement,
+    RequestPart: SenderRequest,
+    ReplyPart: UpdateReply,
+}
+_PART_OF: Final = {whole: part for part, whole in _WHOLE_OF.items()}
+
+
+def split(whole: Whole, part_bytes_max: int = limits.CONTROL_PART_BYTES_MAX) -> list[Part]:
+    """The parts of a body, whose frames have at most `part_bytes_max` bytes: the peer's frame limit may be smaller."""
+    body = pack(record_of(type(whole)).plain(whole))
+    step = min(part_bytes_max, limits.CONTROL_PART_BYTES_MAX) - PART_OVERHEAD_BYTES
+    starts = range(0, len(body), step)
+    part = _PART_OF[type(whole)]
+    return [part(*whole.ticket, k, len(starts), body[at : at + step]) for k, at in enumerate(starts, 1)]
+
+
+class PartAssembler:
+    """Makes bodies whole again; one for each session of a link."""
+
+    def __init__(self, bytes_max: int = limits.ASSEMBLY_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._unfinished: dict[tuple[type[Part], int], _Unfinished] = {}
+        self.bytes_held = 0
+
+    def add(self, part: Part) -> Whole | None:
+        """The body that `part` completes. FrameError once for a body that is refused; its other parts are dropped."""
+        key = (type(part), part.origin)
+        held = self._unfinished.get(key)
+        if held is None or part.ticket > held.ticket:
+            self._forget(key)
+            held = self._start(key, part)
+        elif part.ticket < held.ticket:
+            return None
+        if not held.refused:
+            self._append(held, part)
+        if part.k < part.n:
+            return None
+        self._forget(key)
+        return None if held.refused else _whole(part, held.body)
+
+    def _start(self, key: tuple[type[Part], int], part: Part) -> _Unfinished:
+        if len(self._unfinished) >= limits.ASSEMBLY_STREAMS_MAX:
+            raise _refusal(part, f"{limits.ASSEMBLY_STREAMS_MAX} other bodies are unfinished")
+        held = self._unfinished[key] = _Unfinished(part.ticket, part.n)
+        return held
+
+    def _append(self, held: _Unfinished, part: Part) -> None:
+        problem = ""
+        if part.n != held.n or part.k != held.parts + 1:
+            problem = f"expected part {held.parts + 1} of {held.n}"
+        elif self.bytes_held + len(part.chunk) > self._bytes_max:
+            problem = f"unfinished bodies have at most {self._bytes_max} bytes"
+        if problem:
+            self.bytes_held -= len(held.body)
+            held.body, held.refused = bytearray(), True
+            raise _refusal(part, problem)
+        held.body += part.chunk
+        held.parts += 1
+        self.bytes_held += len(part.chunk)
+
+    def _forget(self, key: tuple[type[Part], int]) -> None:
+        held = self._unfinished.pop(key, None)
+        self.bytes_held -= len(held.body) if held else 0
+
+
+@dataclass(slots=True)
+class _Unfinished:
+    """A body so far. A refused one stays, empty, so that its other parts are recognised."""
+
+    ticket: Ticket
+    n: int
+    parts: int = 0
+    body: bytearray = field(default_factory=bytearray)
+    refused: bool = False
+
+
+def _whole(part: Part, body: bytearray) -> Whole:
+    reader = BodyReader(memoryview(body), _WHOLE_OF[type(part)].__name__)
+    try:
+        whole: Whole = record_of(_WHOLE_OF[type(part)]).read(reader)
+        reader.finish()
+    except FrameError as error:
+        raise _refusal(part, error.problem) from None
+    if whole.ticket != part.ticket:
+        raise _refusal(part, f"the body says it is {tuple(whole.ticket)}")
+    return whole
+
+
+def _refusal(part: Part, problem: str) -> FrameError:
+    return FrameError(ErrorCode.BAD_PARTS, f"part {part.k} of {part.n} of {tuple(part.ticket)}: {problem}")

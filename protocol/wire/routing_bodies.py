@@ -1,0 +1,155 @@
+"""Bodies between routers: topology, advertisements, requests and replies (`ROUTING`: LSA, RA, SR, UR).
+
+Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
+(`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR and UR may be large and travel in
+parts (`parts.py`); each says in `ticket` what its parts are known by.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LINKS_MAX
+from tamis.protocol.wire.schema import U64, Between, Binary, Digest, Name, PackedFilter, PositiveU32
+
+
+class Ticket(NamedTuple):
+    """Whose body it is and how fresh: the issuer's (epoch, seq), or the requester's (epoch, request id)."""
+
+    origin: int
+    epoch: int
+    seq: int
+
+
+class Adjacency(NamedTuple):
+    """One end's word for one link. The edge counts if the other end lists it too."""
+
+    neighbour: U64
+    link_epoch: U64
+    cost: PositiveU32
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """LSA: all links of one router."""
+
+    issuer: Name
+    epoch: U64
+    seq: U64
+    links: Annotated[tuple[Adjacency, ...], Between(0, LINKS_MAX)]
+
+    def __post_init__(self) -> None:
+        if len({link.neighbour for link in self.links}) != len(self.links):
+            raise Refused("a neighbour is listed twice")
+
+
+class AdvertisedFilter(NamedTuple):
+    """A filter under its id, a counter of its issuer."""
+
+    id: U64
+    filter: PackedFilter
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverAdvertisement:
+    """RA: an issuer's predicate, whole or as a change of the one it had at `base_seq`.
+
+    `digest` and `count` are those of the whole afterwards. `confirm` asks who applies it to say so with Held.
+    """
+
+    issuer: U64
+    epoch: U64
+    seq: U64
+    full: bool
+    base_seq: U64
+    added: Annotated[tuple[AdvertisedFilter, ...], Between(0, ENTRIES_MAX)]
+    removed: Annotated[tuple[U64, ...], Between(0, ENTRIES_MAX)]
+    digest: Digest
+    count: U64
+    confirm: bool
+
+    def __post_init__(self) -> None:
+        if self.full and (self.base_seq or self.removed or self.count != len(self.added)):
+            raise Refused("a full advertisement has base 0, removes nothing, and counts what it adds")
+        if not self.full and self.base_seq >= self.seq:
+            raise Refused(f"a change of {self.base_seq} comes after it, not at {self.seq}")
+
+    @property
+    def ticket(self) -> Ticket:
+        return Ticket(self.issuer, self.epoch, self.seq)
+
+
+class Scope(enum.IntEnum):
+    """How far a request goes: to the neighbour, or through the whole tree below it."""
+
+    NEIGHBOUR = 0
+    TREE = 1
+
+
+class Known(NamedTuple):
+    """What the requester holds of one issuer."""
+
+    issuer: U64
+    epoch: U64
+    seq: U64
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class SenderRequest:
+    """SR: "send me what I lack": either one digest over all that the requester holds, or the vector of it.
+
+    With neither, the requester holds nothing.
+    """
+
+    requester: U64
+    epoch: U64
+    request: U64
+    scope: Scope
+    digest: Annotated[bytes, Binary(0, DIGEST_BYTES)]
+    known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)]
+
+    def __post_init__(self) -> None:
+        if len(self.digest) not in (0, DIGEST_BYTES) or (self.digest and self.known):
+            raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the vector of what is known")
+
+    @property
+    def ticket(self) -> Ticket:
+        return Ticket(self.requester, self.epoch, self.request)
+
+
+class Entry(NamedTuple):
+    """One issuer's whole predicate."""
+
+    issuer: U64
+    epoch: U64
+    seq: U64
+    digest: Digest
+    filters: Annotated[tuple[AdvertisedFilter, ...], Between(0, ENTRIES_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReply:
+    """UR: the answer to an SR. An issuer that it does not name is not thereby known to be gone."""
+
+    requester: U64
+    epoch: U64
+    request: U64
+    entries: Annotated[tuple[Entry, ...], Between(0, ENTRIES_MAX)]
+
+    @property
+    def ticket(self) -> Ticket:
+        return Ticket(self.requester, self.epoch, self.request)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Routers that have applied the issuer's advertisement; travels towards the issuer, merged on the way."""
+
+    issuer: U64
+    epoch: U64
+    seq: U64
+    holders: Annotated[tuple[U64, ...], Between(1, LINKS_MAX)]

@@ -1,0 +1,267 @@
+"""Bodies are declared once, as dataclasses or named tuples whose annotations say how each field travels.
+
+    class Ping:
+        token: U64                                   an int to the type checker, an unsigned 64-bit integer on the wire
+
+A record is a msgpack array of its fields in order. Law: later versions append fields and change nothing else. A reader
+skips fields past those it knows; a writer's field that a peer may leave out has a default. What cannot be decoded
+cannot be encoded: both directions check the same bounds, Refused for what is ours and FrameError for what is theirs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Protocol, cast, get_args, get_origin, get_type_hints
+
+from tamis.protocol import limits
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.codes import ErrorCode
+
+FIELDS_MAX: Final = 64
+"""Fields of one record, those appended by later versions included."""
+
+
+class Codec(Protocol):
+    """How one field travels."""
+
+    def read(self, reader: BodyReader) -> Any:  # noqa: ANN401 - the type is the annotation's
+        """The value at the cursor; FrameError if it is not one."""
+
+    def plain(self, value: Any) -> object:  # noqa: ANN401
+        """`value` as msgpack packs it; Refused if it is outside the bounds."""
+
+    def __str__(self) -> str:
+        """As the reference page names the type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    bits: int
+    least: int = 0
+
+    def read(self, reader: BodyReader) -> int:
+        value = reader.scalar()
+        if type(value) is not int or not self.least <= value < 1 << self.bits:
+            raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: expected {self}, not {_shown(value)}")
+        return value
+
+    def plain(self, value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value < 1 << self.bits:
+            raise Refused(f"expected {self}, not {_shown(value)}")
+        return int(value)
+
+    def __str__(self) -> str:
+        return f"u{self.bits}" + (f" from {self.least}" if self.least else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    least: int
+    most: int
+
+    def read(self, reader: BodyReader) -> str:
+        value = reader.scalar()
+        if not isinstance(value, str):
+            raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: expected {self}, not {_shown(value)}")
+        if not self.least <= len(value.encode()) <= self.most:
+            raise FrameError(ErrorCode.OVER_LIMIT, f"{reader.what}: expected {self}, not {len(value.encode())}")
+        return value
+
+    def plain(self, value: object) -> str:
+        try:
+            if isinstance(value, str) and self.least <= len(value.encode()) <= self.most:
+                return value
+        except UnicodeEncodeError:
+            pass  # a lone surrogate is refused like any other text that does not fit
+        raise Refused(f"expected {self}, not {_shown(value)}")
+
+    def __str__(self) -> str:
+        return f"text of {self.least} to {self.most} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    least: int
+    most: int
+
+    def read(self, reader: BodyReader) -> bytes:
+        value = reader.scalar()
+        if not isinstance(value, bytes):
+            raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: expected {self}, not {_shown(value)}")
+        if not self.least <= len(value) <= self.most:
+            raise FrameError(ErrorCode.OVER_LIMIT, f"{reader.what}: expected {self}, not {len(value)}")
+        return value
+
+    def plain(self, value: object) -> bytes:
+        if not isinstance(value, bytes) or not self.least <= len(value) <= self.most:
+            raise Refused(f"expected {self}, not {_shown(value)}")
+        return value
+
+    def __str__(self) -> str:
+        return f"{self.least} bytes" if self.least == self.most else f"{self.least} to {self.most} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    def read(self, reader: BodyReader) -> bool:
+        value = reader.scalar()
+        if not isinstance(value, bool):
+            raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: expected {self}, not {_shown(value)}")
+        return value
+
+    def plain(self, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise Refused(f"expected {self}, not {_shown(value)}")
+        return value
+
+    def __str__(self) -> str:
+        return "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A number that selects what a frame means: one that is not listed is refused."""
+
+    options: type[enum.IntEnum]
+
+    def read(self, reader: BodyReader) -> enum.IntEnum:
+        value = reader.scalar()
+        if type(value) is not int or value not in self.options._value2member_map_:
+            raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: expected {self}, not {_shown(value)}")
+        return self.options(value)
+
+    def plain(self, value: object) -> int:
+        if not isinstance(value, self.options):
+            raise Refused(f"expected {self}, not {_shown(value)}")
+        return value.value
+
+    def __str__(self) -> str:
+        return f"u8: {', '.join(f'{option.value} {option.name}' for option in self.options)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    item: Codec
+    least: int
+    most: int
+
+    def read(self, reader: BodyReader) -> tuple[Any, ...]:
+        return tuple([self.item.read(reader) for _ in range(reader.array(self.least, self.most))])
+
+    def plain(self, value: object) -> list[object]:
+        items = list(cast("Iterable[object]", value))
+        if not self.least <= len(items) <= self.most:
+            raise Refused(f"expected {self}, not {len(items)}")
+        return [self.item.plain(item) for item in items]
+
+    def __str__(self) -> str:
+        return f"list of {self.least} to {self.most}: {self.item}"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    codec: Codec
+    required: bool
+
+
+class Record:
+    """The codec of a declared class. Its fields are known after the class is, hence not in the constructor."""
+
+    def __init__(self, of: type) -> None:
+        self.of = of
+        self.fields = tuple(_fields(of))
+        self._required = sum(field.required for field in self.fields)
+
+    def read(self, reader: BodyReader) -> Any:  # noqa: ANN401
+        count = reader.array(self._required, FIELDS_MAX)
+        values = [self._read_field(field, reader) for field in self.fields[:count]]
+        for _ in range(count - len(values)):
+            reader.skip()
+        try:
+            return self.of(*values)
+        except Refused as error:
+            raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: {error}") from None
+
+    def plain(self, value: object) -> list[object]:
+        if not isinstance(value, self.of):
+            raise Refused(f"expected {self}, not {_shown(value)}")
+        return [self._plain_field(field, getattr(value, field.name)) for field in self.fields]
+
+    def _read_field(self, field: Field, reader: BodyReader) -> object:
+        try:
+            return field.codec.read(reader)
+        except FrameError as error:
+            raise FrameError(error.code, f"{field.name} of {error.problem}") from None
+
+    def _plain_field(self, field: Field, value: object) -> object:
+        try:
+            return field.codec.plain(value)
+        except Refused as error:
+            raise Refused(f"{field.name} of {self}: {error}") from None
+
+    def __str__(self) -> str:
+        return self.of.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """How many elements a tuple may have."""
+
+    least: int
+    most: int
+
+
+def record_of(declared: type) -> Record:
+    """The codec of a declared class, made once."""
+    if declared not in _RECORDS:
+        _RECORDS[declared] = Record(declared)
+    return _RECORDS[declared]
+
+
+_RECORDS: Final[dict[type, Record]] = {}
+
+
+def _fields(declared: type) -> Iterable[Field]:
+    hints = get_type_hints(declared, include_extras=True)
+    if dataclasses.is_dataclass(declared):
+        named = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(declared)}
+    else:
+        parameters = inspect.signature(declared).parameters.values()
+        named = {parameter.name: parameter.default is parameter.empty for parameter in parameters}
+    for name, required in named.items():
+        yield Field(name, _codec_of(hints[name]), required)
+
+
+def _codec_of(hint: Any) -> Codec:  # noqa: ANN401
+    if get_origin(hint) is Annotated:
+        declared, extra = get_args(hint)
+        if isinstance(extra, Between):
+            return Many(_codec_of(get_args(declared)[0]), extra.least, extra.most)
+        return cast("Codec", extra)
+    if hint is bool:
+        return Flag()
+    return Choice(hint) if issubclass(hint, enum.IntEnum) else record_of(hint)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+U8 = Annotated[int, Unsigned(8)]
+U16 = Annotated[int, Unsigned(16)]
+U32 = Annotated[int, Unsigned(32)]
+U64 = Annotated[int, Unsigned(64)]
+PositiveU32 = Annotated[int, Unsigned(32, least=1)]
+PositiveU64 = Annotated[int, Unsigned(64, least=1)]
+Name = Annotated[str, Text(1, limits.NAME_BYTES_MAX)]
+Sentence = Annotated[str, Text(0, limits.TEXT_BYTES_MAX)]
+Nonce = Annotated[bytes, Binary(limits.NONCE_BYTES, limits.NONCE_BYTES)]
+Digest = Annotated[bytes, Binary(limits.DIGEST_BYTES, limits.DIGEST_BYTES)]
+PackedFilter = Annotated[bytes, Binary(1, limits.FILTER_BYTES_MAX)]

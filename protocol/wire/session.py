@@ -1,0 +1,125 @@
+"""Who may send what, when: the life of a connection as tables.
+
+    HELLO_DUE -> WELCOME_DUE -> AUTH_DUE -> VERDICT_DUE -> OPEN -> CONNECTOR_DRAINING  -> BOTH_DRAINING
+                                                                `-> ACCEPTOR_DRAINING -'
+
+The connector (a client, or the router that dialled) and the acceptor (a router) take turns until OPEN; from there each
+sends when it likes, and once it has sent DRAIN it starts nothing new. Law: everything that decides whether a kind of
+frame may be sent stands in this file. A pair that is absent from a side's table is an error of that side; a fatal error
+ends the connection from any state.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.kinds import Kind
+
+
+class State(enum.Enum):
+    """The state of a connection, which both ends see alike; before OPEN it says which frame is due."""
+
+    HELLO_DUE = "the connector's HELLO is due"
+    WELCOME_DUE = "the acceptor's WELCOME is due"
+    AUTH_DUE = "the connector's AUTH is due"
+    VERDICT_DUE = "the acceptor's AUTHENTICATED is due"
+    OPEN = "open"
+    CONNECTOR_DRAINING = "the connector has sent DRAIN"
+    ACCEPTOR_DRAINING = "the acceptor has sent DRAIN"
+    BOTH_DRAINING = "both have sent DRAIN"
+    CLOSED = "closed"
+
+
+Table = dict[tuple[State, Kind], State]
+
+_GREETING: Final = frozenset({State.HELLO_DUE, State.WELCOME_DUE, State.AUTH_DUE, State.VERDICT_DUE})
+_ALIVE: Final = frozenset({Kind.ERROR, Kind.PING, Kind.PONG})
+
+_CLIENT_BEGINS: Final = frozenset({Kind.PUBLISH, Kind.DRY_RUN, Kind.SUBSCRIBE})
+_CLIENT_GOES_ON: Final = _ALIVE | {Kind.UNSUBSCRIBE, Kind.ACK}
+_HOME_BEGINS: Final = frozenset({Kind.CREDIT})
+_HOME_GOES_ON: Final = _ALIVE | {Kind.DELIVER, Kind.ACK, Kind.LOST, Kind.TRACE_RECORD, Kind.DRY_RUN_REPORT}
+_ROUTER_BEGINS: Final = frozenset({Kind.SR})
+_ROUTER_GOES_ON: Final = _ALIVE | {
+    *(Kind.PUBLISH, Kind.DRY_RUN, Kind.LOST, Kind.TRACE_RECORD, Kind.DRY_RUN_REPORT),
+    *(Kind.LSA, Kind.RA, Kind.UR, Kind.HELD),
+}
+
+_CONNECTOR_GREETS: Final[Table] = {
+    (State.HELLO_DUE, Kind.HELLO): State.WELCOME_DUE,
+    (State.AUTH_DUE, Kind.AUTH): State.VERDICT_DUE,
+}
+_ACCEPTOR_GREETS: Final[Table] = {
+    (State.WELCOME_DUE, Kind.WELCOME): State.AUTH_DUE,
+    (State.VERDICT_DUE, Kind.AUTHENTICATED): State.OPEN,
+}
+_ERROR_ENDS_GREETING: Final[Table] = {(state, Kind.ERROR): State.CLOSED for state in _GREETING}
+
+_CONNECTOR_DRAINS: Final = {
+    State.OPEN: State.CONNECTOR_DRAINING,
+    State.ACCEPTOR_DRAINING: State.BOTH_DRAINING,
+}
+_ACCEPTOR_DRAINS: Final = {
+    State.OPEN: State.ACCEPTOR_DRAINING,
+    State.CONNECTOR_DRAINING: State.BOTH_DRAINING,
+}
+
+
+def _open_life(begins: frozenset[Kind], goes_on: frozenset[Kind], drains: Mapping[State, State]) -> Table:
+    """Before its DRAIN a side begins things and goes on with them; after it, it goes on with what was begun."""
+    before = {(state, kind): state for state in drains for kind in begins | goes_on}
+    at = {(state, Kind.DRAIN): after for state, after in drains.items()}
+    return before | at | {(state, kind): state for state in drains.values() for kind in goes_on}
+
+
+class Sides(NamedTuple):
+    """The two tables of a connection."""
+
+    connector: Table
+    acceptor: Table
+
+
+CLIENT_CONNECTION: Final = Sides(
+    _CONNECTOR_GREETS | _ERROR_ENDS_GREETING | _open_life(_CLIENT_BEGINS, _CLIENT_GOES_ON, _CONNECTOR_DRAINS),
+    _ACCEPTOR_GREETS | _ERROR_ENDS_GREETING | _open_life(_HOME_BEGINS, _HOME_GOES_ON, _ACCEPTOR_DRAINS),
+)
+LINK: Final = Sides(
+    _CONNECTOR_GREETS | _ERROR_ENDS_GREETING | _open_life(_ROUTER_BEGINS, _ROUTER_GOES_ON, _CONNECTOR_DRAINS),
+    _ACCEPTOR_GREETS | _ERROR_ENDS_GREETING | _open_life(_ROUTER_BEGINS, _ROUTER_GOES_ON, _ACCEPTOR_DRAINS),
+)
+
+
+class Session:
+    """One end's view of a connection. You must tell it every frame sent and received, in order, before acting on it.
+
+    An acceptor learns only from HELLO whether it has a client or a router before it: until then the tables agree.
+    """
+
+    def __init__(self, sides: Sides, is_connector: bool) -> None:
+        self._is_connector = is_connector
+        self.state = State.HELLO_DUE
+        self.use(sides)
+
+    def use(self, sides: Sides) -> None:
+        """Judge from now on by the tables of another sort of connection: an acceptor's step after HELLO."""
+        self._ours, self._theirs = sides if self._is_connector else (sides.acceptor, sides.connector)
+
+    def sent(self, kind: Kind) -> None:
+        """We are about to send `kind`; Refused if it is not for us to send now."""
+        if (self.state, kind) not in self._ours:
+            raise Refused(f"{kind.name} is not ours to send: {self.state.value}")
+        self.state = self._ours[self.state, kind]
+
+    def received(self, kind: Kind) -> None:
+        """The peer has sent `kind`; FrameError if it was not for the peer to send now."""
+        if (self.state, kind) not in self._theirs:
+            raise FrameError(ErrorCode.UNEXPECTED_KIND, f"{kind.name} is not the peer's to send: {self.state.value}")
+        self.state = self._theirs[self.state, kind]
+
+    def closed(self) -> None:
+        """The connection has ended, by a fatal error or otherwise."""
+        self.state = State.CLOSED

@@ -1,0 +1,150 @@
+"""Bodies of a connection's life: greeting, authentication, signs of life, errors, the end.
+
+Law: what a peer may send before it is authenticated (Hello, Welcome, Auth, Authenticated, Error) fits within
+UNAUTHENTICATED_BYTES_MAX, whatever it says.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Annotated
+
+from tamis.protocol import limits
+from tamis.protocol.errors import Refused
+from tamis.protocol.wire.schema import (
+    U8,
+    U16,
+    U32,
+    U64,
+    Between,
+    Binary,
+    Name,
+    Nonce,
+    PositiveU32,
+    Sentence,
+    Text,
+    Unsigned,
+)
+from tamis.protocol.wire.versions import VersionRange
+
+FrameLimit = Annotated[int, Unsigned(32, least=limits.UNAUTHENTICATED_BYTES_MAX)]
+Capabilities = Annotated[
+    tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
+]
+Credential = Annotated[bytes, Binary(0, limits.CREDENTIAL_BYTES_MAX)]
+
+
+class Role(enum.IntEnum):
+    """What the connecting side is."""
+
+    CLIENT = 1
+    ROUTER = 2
+
+
+class AuthMethod(enum.IntEnum):
+    """How the connecting side proves its name."""
+
+    NONE = 0
+    TOKEN = 1
+    SECRET = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first frame, from the side that connected."""
+
+    role: Role
+    name: Name
+    epoch: U64
+    nonce: Nonce
+    version_low: PositiveU32
+    version_high: PositiveU32
+    capabilities: Capabilities
+    frame_bytes_max: FrameLimit
+    hold_ms: PositiveU32
+    link_cost: U32
+
+    def __post_init__(self) -> None:
+        if self.version_low > self.version_high:
+            raise Refused(f"versions {self.version_low} to {self.version_high} are none")
+        if (self.role is Role.ROUTER) is not bool(self.link_cost):
+            raise Refused("a router states the cost of its link, from 1; a client states 0")
+
+    @property
+    def versions(self) -> VersionRange:
+        return VersionRange(self.version_low, self.version_high)
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """The answer to Hello: the chosen version, and what the accepting router asks for."""
+
+    name: Name
+    epoch: U64
+    nonce: Nonce
+    version: PositiveU32
+    capabilities: Capabilities
+    frame_bytes_max: FrameLimit
+    hold_ms: PositiveU32
+    link_cost: U32
+    methods: Annotated[tuple[U8, ...], Between(1, limits.AUTH_METHODS_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    """The connecting side's credential: nothing, its token, or its proof."""
+
+    method: AuthMethod
+    credential: Credential
+
+    def __post_init__(self) -> None:
+        size = len(self.credential)
+        fits = {AuthMethod.NONE: size == 0, AuthMethod.TOKEN: size > 0, AuthMethod.SECRET: size == limits.PROOF_BYTES}
+        if not fits[self.method]:
+            raise Refused(f"a credential of {size} bytes does not fit method {self.method.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticated:
+    """The end of the greeting; with a shared secret, the accepting side's own proof. From here on both sides send."""
+
+    proof: Credential
+    number: U64
+    filters_max: U32
+
+    def __post_init__(self) -> None:
+        if len(self.proof) not in (0, limits.PROOF_BYTES):
+            raise Refused(f"a proof has {limits.PROOF_BYTES} bytes, or none, not {len(self.proof)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """What the receiver of this frame did wrong. After a fatal one the sender closes the connection."""
+
+    code: U16
+    text: Sentence
+    kind: U8
+    fatal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Asks for a Pong with the same token."""
+
+    token: U64
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """The answer to a Ping."""
+
+    token: U64
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """The sender will close the connection within the grace period and starts nothing new until then."""
+
+    grace_ms: U32
+    reason: Sentence

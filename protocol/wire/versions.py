@@ -1,0 +1,35 @@
+"""Which version of the wire two peers speak.
+
+Law: each side states the range it speaks; the version is the highest that both do. Versions next to each other read
+each other's bodies without asking: a later one only appends fields (see `schema.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tamis.protocol.errors import VersionRefused
+from tamis.protocol.wire.codes import ErrorCode
+
+PROTOCOL_VERSION: Final = 1
+
+
+class VersionRange(NamedTuple):
+    """The versions from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+
+
+SPOKEN: Final = VersionRange(1, PROTOCOL_VERSION)
+
+
+def negotiate(ours: VersionRange, theirs: VersionRange) -> int:
+    """The highest version in both ranges; VersionRefused says what each side speaks."""
+    version = min(ours.high, theirs.high)
+    if version < max(ours.low, theirs.low):
+        raise VersionRefused(ErrorCode.VERSION_REFUSED, f"no version in common: we speak {ours}, the peer {theirs}")
+    return version

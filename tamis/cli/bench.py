@@ -1,0 +1,99 @@
+"""`tamis bench`: how fast the engines are, on seeded workloads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from tamis.bench.match import Result, Setup
+    from tamis.bench.workloads import Workload
+
+_EXAMPLE = """\b
+Example:
+  tamis bench match --workload sigcomm03 --filters 20000 --interfaces 20 --engine sff,tamis
+"""
+
+
+@click.group("bench")
+def command() -> None:
+    """Measure the engines."""
+
+
+@command.command("match", epilog=_EXAMPLE)
+@click.option("--workload", default="sigcomm03", show_default=True, help="sigcomm03, cu922 or market.")
+@click.option("--filters", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many.")
+@click.option("--interfaces", default="20", show_default=True, help="How many; F is one for each filter.")
+@click.option("--messages", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many.")
+@click.option("--names", type=click.IntRange(min=1), default=1_000, show_default=True, help="Attribute names.")
+@click.option("--seed", type=int, default=2003, show_default=True, help="Equal seeds give equal bytes.")
+@click.option("--engine", "engines", default="sff,tamis", show_default=True, help="Ratios are to the first one.")
+@click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
+@click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Measured passes of each.")
+@click.option("--grouping", type=click.IntRange(min=1), help="Put the interfaces behind so many links.")
+@click.option("--callgrind", is_flag=True, help="Count instructions too (needs valgrind; slow).")
+@click.option("--churn", is_flag=True, help="Also match during 50,000 adds and 50,000 removals a second.")
+@click.option("--json", "as_json", is_flag=True, help="One object a line for each engine.")
+def match(
+    workload: str,
+    filters: int,
+    interfaces: str,
+    messages: int,
+    names: int,
+    seed: int,
+    engines: str,
+    rounds: str,
+    passes: int,
+    grouping: int | None,
+    callgrind: bool,
+    churn: bool,
+    as_json: bool,
+) -> int:
+    """Match the same messages with each engine and compare times, memory and answers.
+
+    Times are microseconds per message on one thread, decoding excluded. The exit code is 1 if the engines disagree.
+    """
+    from tamis.bench import match as bench
+    from tamis.bench import report
+
+    try:
+        chosen = bench.contenders(engines.split(","), [int(count) for count in rounds.split(",")])
+        interface_count = None if interfaces == "F" else int(interfaces)
+        setup = bench.Setup(workload, filters, interface_count, messages, names, seed, chosen, grouping, passes)
+        _say(f"making {filters:,} filters and {messages:,} messages of {workload}")
+        made = setup.make()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        results = bench.run(setup, made, _say)
+    except bench.EnginesDisagree as error:
+        raise click.ClickException(str(error)) from None
+    results = _more(results, setup, made, callgrind=callgrind, churn=churn)
+    if as_json:
+        for row in report.rows_for_programs(setup, results):
+            click.echo(json.dumps(row))
+    else:
+        click.echo(report.table_for_people(results))
+    return 0
+
+
+def _more(results: list[Result], setup: Setup, made: Workload, callgrind: bool, churn: bool) -> list[Result]:
+    """The results with what takes a run of its own."""
+    from tamis.bench.churn import speed_left
+    from tamis.bench.instructions import available, per_message
+
+    if callgrind and not available():
+        _say("valgrind is not installed: no instructions are counted")
+    for index, each in enumerate(setup.contenders):
+        if callgrind and available():
+            results[index] = replace(results[index], instructions=per_message(setup, each, made, _say))
+        if churn:
+            results[index] = replace(results[index], churn=speed_left(setup, each, made, _say))
+    return results
+
+
+def _say(words: str) -> None:
+    click.echo(words, err=True)

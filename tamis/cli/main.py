@@ -1,0 +1,83 @@
+"""The `tamis` command.
+
+Law: results go to stdout, everything else to stderr; 0 is done, 1 failed, 2 misused, and 130 stopped by Ctrl-C. A
+command is imported when it is named, so that start-up stays light: its module is named after it and holds it as
+`command`, a function that returns the exit code.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+COMMANDS = ("match", "explain", "check", "completion")
+"""In the order of the help page."""
+
+_EXAMPLE = """\b
+Examples:
+  tamis explain 'severity > 2 and device ^= "web"' severity=6 device=web-3
+  tamis match --filters filters.jsonl --messages messages.jsonl
+  tamis check network.yaml
+"""
+
+
+class _Commands(click.Group):
+    """The commands by name, each imported at first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = importlib.import_module(f"tamis.cli.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            ctx.fail(f"there is no command {name!r}{f', did you mean {near[0]!r}?' if near else ''}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, epilog=_EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tamis", message="%(prog)s %(version)s")
+def root() -> None:
+    """A content-based network: messages go to everyone whose predicate they satisfy."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    try:
+        code = root.main(args=None if argv is None else list(argv), prog_name="tamis", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        _discard_output()
+        return 1
+    except SystemExit as done:  # click's own way out of a completion request and of a closed pipe
+        return done.code if isinstance(done.code, int) else 1
+    return code if isinstance(code, int) else 0
+
+
+def _discard_output() -> None:
+    """What is still buffered has no reader; let the flush at exit find somewhere to put it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""`tamis match`: which interfaces want each message, offline.
+
+Law: the output has one line for each message line, so that the two files can be laid side by side: `null` where the
+message could not be read. Messages are streamed; only the filters are held.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import click
+
+from tamis.cli.engines import DEFAULT, ENGINES, Engine
+from tamis.cli.progress import Progress
+from tamis.protocol.errors import Refused
+from tamis.protocol.json_form import Interface, decode_message, decode_table_line
+
+_EXAMPLE = """\b
+Example:
+  filters.jsonl    {"i": 7, "f": [["price", "<", 500], ["dest", "=", "MXP"]]}
+  messages.jsonl   {"price": 300, "dest": "MXP"}
+  $ tamis match --filters filters.jsonl --messages messages.jsonl
+  [7]
+"""
+
+Line = TypeVar("Line")
+
+_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+@click.command("match", epilog=_EXAMPLE)
+@click.option("--filters", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
+@click.option("--messages", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
+@click.option("--engine", type=click.Choice(list(ENGINES)), default=DEFAULT, show_default=True, help="How to match.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines; there is no other form.")
+def command(filters: str, messages: str, engine: str, as_json: bool) -> int:  # noqa: ARG001 - see --json
+    """Print which interfaces want each message.
+
+    For each message, the sorted list of the interfaces of which a filter matches it, as one JSON line.
+
+    Blank lines of both files are skipped. Mistakes are reported on stderr as file:line: reason. A mistake in a
+    filter stops everything before the first message (exit code 2); a message that cannot be read gives the line
+    null, the rest is matched, and the exit code is 1.
+    """
+    if filters == messages == "-":
+        raise click.UsageError("only one of --filters and --messages can be read from stdin")
+    table = ENGINES[engine]()
+    return _match_all(table, messages) if _fill(table, filters) else 2
+
+
+def _fill(table: Engine, path: str) -> bool:
+    """Whether every filter line was sound."""
+    sound = True
+    for entry in _decoded(path, decode_table_line):
+        if entry is None:
+            sound = False
+        else:
+            table.add(entry.filter, entry.interface)
+    return sound
+
+
+def _match_all(table: Engine, path: str) -> int:
+    code = 0
+    progress = Progress("messages matched")
+    for attributes in _decoded(path, decode_message):
+        if attributes is None:
+            code = 1
+        interfaces = None if attributes is None else in_order(table.match(attributes))
+        sys.stdout.write(json.dumps(interfaces) + "\n")
+        progress.step()
+    return code
+
+
+def in_order(interfaces: Iterable[Interface]) -> list[Interface]:
+    """Integers before strings, each sorted."""
+    return sorted(interfaces, key=lambda interface: (isinstance(interface, str), interface))
+
+
+def _decoded(path: str, decode: Callable[[str], Line]) -> Iterator[Line | None]:
+    """Each line that is not blank; None for one that cannot be read, which is reported."""
+    with click.open_file(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                yield decode(line.decode())
+            except UnicodeDecodeError as error:
+                _report(path, number, f"not UTF-8 at byte {error.start + 1}")
+                yield None
+            except Refused as error:
+                _report(path, number, str(error))
+                yield None
+
+
+def _report(path: str, number: int, reason: str) -> None:
+    click.echo(f"{'<stdin>' if path == '-' else path}:{number}: {reason}", err=True)

@@ -1,0 +1,89 @@
+"""`tamis explain`: what it prints, in text and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tamis.cli.main import main
+
+PREDICATE = 'severity > 2 and class = "alert" or device ^= "web"'
+
+
+def test_why_it_matches(capsys) -> None:
+    assert main(["explain", PREDICATE, "class=alert", "severity=6"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out == (
+        "match: yes\n"
+        'yes  class = "alert" and severity > 2\n'
+        '     yes  class = "alert"  class is "alert"\n'
+        "     yes  severity > 2     severity is 6\n"
+        'no   device prefix "web"\n'
+        '     no   device prefix "web"  device is absent\n'
+    )
+
+
+def test_why_it_does_not(capsys) -> None:
+    assert main(["explain", PREDICATE, '{"class": "alert", "severity": "6"}']) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("match: no\nno ")
+    assert '     no   severity > 2     severity is the string "6"\n' in out
+
+
+def test_json(capsys) -> None:
+    assert main(["explain", "--json", "x > 2 or exists y", "x=6"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "match": True,
+        "filters": [
+            {
+                "match": True,
+                "filter": [["x", ">", 2]],
+                "text": "x > 2",
+                "constraints": [
+                    {"holds": True, "constraint": ["x", ">", 2], "text": "x > 2", "seen": "x is 6", "value": 6}
+                ],
+            },
+            {
+                "match": False,
+                "filter": [["y", "exists"]],
+                "text": "exists y",
+                "constraints": [
+                    {"holds": False, "constraint": ["y", "exists"], "text": "exists y", "seen": "y is absent"}
+                ],
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("predicate", "printed"),
+    [("true", "match: yes\nyes  true\n"), ("false", "match: no\nno message matches false\n")],
+)
+def test_everything_and_nothing(predicate: str, printed: str, capsys) -> None:
+    assert main(["explain", predicate]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_a_dropped_alternative_is_told(capsys) -> None:
+    assert main(["explain", "x = 1 or y = 1 and y = 2", "x=1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("match: yes\n")
+    assert err.startswith("dropped y = 1 and y = 2: ")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["x => 3"], "predicate, line 1, column 3: there is no operator `=>`\nx => 3\n  ^\ndid you mean `>=`?\n"),
+        (["x = 1 and x = 2"], "predicate, line 1, column 11: this can never match: "),
+        (["x = 1", "x"], "message, line 1, column 2: expected `=`"),
+        (["x = 1", "{}}"], "message, line 1, column 1: not JSON"),
+    ],
+)
+def test_mistakes(argv: list[str], said: str, capsys) -> None:
+    assert main(["explain", *argv]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err

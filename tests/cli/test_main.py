@@ -1,0 +1,127 @@
+"""The command as a whole: help, misuse, start-up, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tamis.cli import demo
+from tamis.cli.main import COMMANDS, main
+
+HEAVY = ("pydantic", "yaml", "lark", "tamis.native", "tamis.configs", "asyncio")
+
+
+def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # noqa: S603
+
+
+def loaded_by(*argv: str) -> str:
+    code = f"import sys; from tamis.cli.main import main; main({list(argv)!r});"
+    done = run(sys.executable, "-c", f"{code} print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)")
+    return done.stderr.strip().splitlines()[-1]
+
+
+def test_the_version_and_the_help_import_nothing_heavy() -> None:
+    assert loaded_by("--version") == "[]"
+    assert loaded_by("--help") == "[]"
+
+
+def test_matching_does_not_load_the_parser(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.touch()
+    assert loaded_by("match", "--filters", str(path), "--messages", str(path)) == "[]"
+
+
+def test_the_console_script() -> None:
+    script = Path(sys.executable).with_name("tamis")
+    done = run(str(script), "--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"tamis {version('tamis')}\n", "")
+
+
+def test_help_shows_every_command_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    overview = capsys.readouterr().out
+    for name in COMMANDS:
+        assert f"  {name}" in overview
+        assert main([name, "-h"]) == 0
+        out, err = capsys.readouterr()
+        assert "Example" in out
+        assert f"tamis {name}" in out.partition("Example")[2]
+        assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["mtach"], "there is no command 'mtach', did you mean 'match'?"),
+        (["xyzzy"], "there is no command 'xyzzy'\n"),
+        (["--verison"], "--version"),
+        ([], "Usage: tamis"),
+        (["match"], "Missing option '--filters'"),
+        (["match", "--fliters", "x"], "--filters"),
+        (["explain"], "Missing argument 'PREDICATE'"),
+        (["check"], "Missing argument 'FILE'"),
+        (["completion", "csh"], "'bash', 'zsh', 'fish'"),
+    ],
+)
+def test_misuse(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert out == ""
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "_TAMIS_COMPLETE" in capsys.readouterr().out
+
+
+def test_completion_completes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("_TAMIS_COMPLETE", "fish_complete")
+    monkeypatch.setenv("COMP_WORDS", "tamis ")
+    monkeypatch.setenv("COMP_CWORD", "ma")
+    assert main([]) == 0
+    assert "match" in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
+    # More output than a pipe or a buffer holds, so that writing fails before the end.
+    (tmp_path / "filters").write_text('{"i": "' + "x" * 1000 + '", "f": []}\n')
+    (tmp_path / "messages").write_text("{}\n" * 1000)
+    command = [sys.executable, "-m", "tamis.cli.main", "match", "--filters", "filters", "--messages", "messages"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+
+
+def test_an_argument_that_is_not_utf8_is_a_mistake_like_any_other() -> None:
+    done = run(sys.executable, "-m", "tamis.cli.main", "explain", "x = 1", "x=\udcff")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "message, line 1, column 3: this is not valid UTF-8\nx=\\udcff\n  ^\n"
+
+
+def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Interrupted(io.BytesIO):
+        def __next__(self) -> bytes:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Interrupted()))
+    assert main(["match", "--filters", "-", "--messages", "/dev/null"]) == 130
+    assert capsys.readouterr().err.strip() == ""
+
+
+def test_the_demo_shows_what_the_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
+    assert demo.demo() == 0
+    out, err = capsys.readouterr()
+    assert '[3, "archive", "night-shift", "sms"]\n' in out
+    assert 'no   not (device prefix "web")  device is "web-3"' in out
+    assert "did you mean `>=`?" in err

@@ -1,0 +1,148 @@
+"""`tamis match`: lines in, lines out."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tamis.cli import match, progress
+from tamis.cli.engines import ENGINES
+from tamis.cli.main import main
+
+FILTERS = """\
+{"i": 7, "f": [["price", "<", 500], ["dest", "=", "MXP"]]}
+{"i": "b", "f": []}
+
+{"i": "a", "f": [["price", "exists"]]}
+{"i": 10, "f": [["dest", "not", "in", ["MXP"]]]}
+{"i": 7, "f": [["price", "=", 1000]]}
+{"i": 10, "f": [["dest", "prefix", "M"]]}
+"""
+MESSAGES = """\
+{"price": 300, "dest": "MXP"}
+
+{"price": 1000}
+   \t
+{}
+"""
+EXPECTED = '[7, 10, "a", "b"]\n[7, 10, "a", "b"]\n[10, "b"]\n'
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    filters, messages = tmp_path / "filters.jsonl", tmp_path / "messages.jsonl"
+    filters.write_text(FILTERS)
+    messages.write_text(MESSAGES)
+    return filters, messages
+
+
+def run(filters: object, messages: object, *options: str) -> int:
+    return main(["match", "--filters", str(filters), "--messages", str(messages), *options])
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], *(["--engine", name] for name in ENGINES)])
+def test_each_message_gets_the_sorted_list_of_its_interfaces(files, options, capsys) -> None:
+    assert run(*files, *options) == 0
+    assert capsys.readouterr() == (EXPECTED, "")
+
+
+@pytest.mark.parametrize("from_stdin", [0, 1])
+def test_either_file_may_be_stdin(files, from_stdin, monkeypatch, capsys) -> None:
+    text = files[from_stdin].read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert run(*("-" if number == from_stdin else path for number, path in enumerate(files))) == 0
+    assert capsys.readouterr() == (EXPECTED, "")
+
+
+def test_not_both(capsys) -> None:
+    assert run("-", "-") == 2
+    assert "only one of" in capsys.readouterr().err
+
+
+def test_every_mistake_of_the_filters_is_reported_before_anything_is_matched(files, capsys) -> None:
+    filters, messages = files
+    filters.write_bytes(b'{"i": 1}\n\n{"i": 1, "f": []}\n{"i": 1, "f": [["x", "~", 1]]}\n\xff\n')
+    assert run(filters, messages) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    reported = err.splitlines()
+    assert len(reported) == 3
+    assert reported[0] == f'{filters}:1: a filter line is {{"i": INTERFACE, "f": [CONSTRAINT, ...]}}'
+    assert reported[1].startswith(f'{filters}:4: constraint ["x", "~", 1]: no operator "~"')
+    assert reported[2] == f"{filters}:5: not UTF-8 at byte 1"
+
+
+def test_a_message_that_cannot_be_read_keeps_its_line(files, capsys) -> None:
+    filters, messages = files
+    messages.write_bytes(b'{"price": 1000}\n{"price": NaN}\n\n{"dest": "\xe9"}\n{}')
+    assert run(filters, messages) == 1
+    out, err = capsys.readouterr()
+    assert [json.loads(line) for line in out.splitlines()] == [[7, 10, "a", "b"], None, None, [10, "b"]]
+    assert err.splitlines() == [
+        f"{messages}:2: a float must be finite, not NaN",
+        f"{messages}:4: not UTF-8 at byte 11",
+    ]
+
+
+def test_stdin_has_a_name_in_a_report(files, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{")))
+    assert run(files[0], "-") == 1
+    assert capsys.readouterr().err.startswith("<stdin>:1: not JSON")
+
+
+def test_files_and_engines_that_do_not_exist(files, tmp_path, capsys) -> None:
+    assert run(files[0], tmp_path / "none") == 2
+    assert "does not exist" in capsys.readouterr().err
+    assert run(files[0], tmp_path) == 2
+    assert "is a directory" in capsys.readouterr().err
+    assert run(*files, "--engine", "plian") == 2
+    assert "plain" in capsys.readouterr().err
+
+
+def test_messages_are_matched_as_they_are_read(files, monkeypatch, capsys) -> None:
+    """A line is matched and written before the next one is asked for."""
+    written: list[str] = []
+
+    class Lines(io.BytesIO):
+        def __next__(self) -> bytes:
+            if len(written) == 3:
+                raise StopIteration
+            written.append(capsys.readouterr().out)
+            return b"{}\n"
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Lines()))
+    assert run(files[0], "-") == 0
+    assert written == ["", '[10, "b"]\n', '[10, "b"]\n']
+
+
+def test_no_interfaces_and_no_filters(tmp_path, files, capsys) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    assert run(empty, files[1]) == 0
+    assert capsys.readouterr().out == "[]\n[]\n[]\n"
+
+
+def test_an_interface_is_printed_as_it_was_written(tmp_path, capsys) -> None:
+    (tmp_path / "f").write_text('{"i": "\\u00e9", "f": []}\n{"i": -1, "f": []}\n{"i": "1", "f": []}\n')
+    (tmp_path / "m").write_text("{}")
+    assert run(tmp_path / "f", tmp_path / "m") == 0
+    assert json.loads(capsys.readouterr().out) == [-1, "1", "é"]
+
+
+def test_integers_come_before_strings() -> None:
+    assert match.in_order(["b", 10, "10", -1, 9]) == [-1, 9, 10, "10", "b"]
+
+
+def test_progress_is_for_terminals_and_for_long_runs(files, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(progress, "INTERVAL_S", 0.0)
+    assert run(*files) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert run(*files) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "3 messages matched"
+    monkeypatch.setattr(progress, "INTERVAL_S", 60.0)
+    assert run(*files) == 0
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,292 @@
+"""Every mistake of a file at once, each at its line and column, in plain words."""
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tamis.configs import load_topology, parse_topology
+from tamis.configs.document import FILE_BYTES_MAX, NODES_MAX
+from tamis.configs.explain import sections
+from tamis.configs.mistakes import MISTAKES_MAX
+from tamis.protocol.errors import ConfigError
+
+
+def mistakes(text):
+    lines = refusal(text)
+    assert lines is not None, "nothing was refused"
+    return lines
+
+
+def refusal(text):
+    try:
+        parse_topology(text, "net.yaml")
+    except ConfigError as error:
+        return error.mistakes
+    return None
+
+
+ID = "must be 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter, digit or `_`"
+TREES = "must be source-trees, shared-tree or reverse-path"
+PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535"
+ONE = "routers: {a: {}}\n"
+TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
+
+SEVEN = """\
+name: seven
+routers:
+  a: {clients: 127.0.0.1:7400, neighbours: 127.0.0.1:7500}
+  b:
+    clients: 127.0.0.1:7400
+    neighbors: 127.0.0.1:7501
+    neighbours: 127.0.0.1:7502
+  west: {neighbours: 127.0.0.1:75000}
+links:
+  - [a, b]
+  - {ends: [b, wset], cost: 2}
+  - {ends: [a, west], cost: 0}
+limits: {frame_bytes: lots}
+engine: pst
+"""
+
+
+def test_seven_mistakes_give_seven_lines_in_order():
+    assert mistakes(SEVEN) == [
+        'net.yaml:5:14: routers.b.clients: "127.0.0.1:7400" is taken already by routers.a.clients',
+        "net.yaml:6:5: routers.b.neighbors: unknown key, did you mean neighbours?",
+        f'net.yaml:8:22: routers.west.neighbours: {PORT}, got "127.0.0.1:75000"',
+        'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
+        'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
+        'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
+        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting or plain',
+    ]
+
+
+VALUES = [
+    # the whole file
+    ("links: []\n", "1:1: routers: is missing"),
+    ("[]", "1:1: must be a mapping, `key: value`, got a list"),
+    ("hello", '1:1: must be a mapping, `key: value`, got "hello"'),
+    ("routers: {}", "1:10: routers: must name at least one router"),
+    ("routers: [a, b]", "1:10: routers: must be a mapping, `key: value`, got a list"),
+    ("routers: {a: x}", '1:14: routers.a: must be a mapping, `key: value`, got "x"'),
+    # unknown, planned and empty keys
+    (ONE + "linsk: []", "2:1: linsk: unknown key, did you mean links?"),
+    (ONE + "zzz: []", "2:1: zzz: unknown key"),
+    (ONE + "limits: {conections: 3}", "2:10: limits.conections: unknown key, did you mean connections?"),
+    ("routers: {a: {limits: {x: 1}}}", "1:24: routers.a.limits.x: unknown key"),
+    (ONE + "tls: {}", "2:1: tls: is not supported yet (encrypted connections)"),
+    (ONE + "logging: {file: x}", "2:11: logging.file: is not supported yet (a log file beside standard error)"),
+    ("routers: {a: {tls: {}}}", "1:15: routers.a.tls: is not supported yet (the certificate and key of a router)"),
+    (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
+    (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
+    # choices
+    (ONE + "strategy: flood", '2:11: strategy: "flood" is not supported yet; choose advertise'),
+    (ONE + "strategy: {name: x}", '2:18: strategy.name: must be advertise, got "x"'),
+    (
+        ONE + "broadcast: shared_tree",
+        f'2:12: broadcast: {TREES}, got "shared_tree", did you mean shared-tree?',
+    ),
+    (
+        "routers: {a: {engine: {name: sfff}}}",
+        '1:30: routers.a.engine.name: must be tamis, sff, counting or plain, got "sfff", did you mean sff?',
+    ),
+    (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
+    (ONE + "engine: {name: sff, rounds: 1001}", '2:29: engine.rounds: must be from 0 to 1000, got "1001"'),
+    (ONE + "engine: [sff]", "2:9: engine: must be a mapping, `key: value`, got a list"),
+    (ONE + "logging: {level: [info]}", "2:18: logging.level: must be text, got a list"),
+    # numbers and names
+    (ONE + "version: 2", '2:10: version: must be 1, got "2"'),
+    (ONE + "limits: {connections: 1.5}", '2:23: limits.connections: must be a whole number, got "1.5"'),
+    (ONE + "limits: {connections: yes}", '2:23: limits.connections: must be a whole number, got "yes"'),
+    (ONE + "limits: {connections: {}}", "2:23: limits.connections: must be a whole number, got a mapping"),
+    (ONE + "limits: {connections: 0}", '2:23: limits.connections: must be from 1 to 1000000, got "0"'),
+    (
+        ONE + "limits: {frame_bytes: 2_000_000}",
+        '2:23: limits.frame_bytes: must be from 4096 to 1048576, got "2_000_000"',
+    ),
+    (
+        'routers: {"a b": {}}',
+        f'1:11: routers.a b: {ID}, got "a b"',
+    ),
+    (
+        ONE + "name: ../x",
+        f'2:7: name: {ID}, got "../x"',
+    ),
+    ('routers: {a: {data: "\\x07"}}', '1:21: routers.a.data: must be a path of printable characters, got "\\u0007"'),
+    ("routers: {a: {machine: [x], clients: h:1}}", f"1:24: routers.a.machine: {ID}, got a list"),
+    # addresses
+    (
+        "routers: {a: {clients: {x: 1}}}",
+        "1:24: routers.a.clients: must be an address or a list of addresses, got a mapping",
+    ),
+    (
+        "routers: {a: {clients: [h:1, 7]}}",
+        '1:30: routers.a.clients.1: must be host:port, [ipv6]:port or unix:path, got "7"',
+    ),
+    (
+        "routers: {a: {admin: [h:1]}}",
+        "1:22: routers.a.admin: must be host:port, [ipv6]:port or unix:path, got a list",
+    ),
+    ("routers: {a: {clients: [" + "h:0, " * 17 + "]}}", "1:24: routers.a.clients: must have at most 16"),
+    # links
+    (TWO + "links: x", '2:8: links: must be a list, got "x"'),
+    (TWO + "links: [[a, b], x]", '2:17: links.1: must be a mapping, `key: value`, got "x"'),
+    (TWO + "links: [[a, b], [a]]", "2:17: links.1: must be two router ids, [a, b], got 1"),
+    (TWO + "links: [{ends: [a, b, b]}]", "2:16: links.0.ends: must be two router ids, [a, b], got 3"),
+    (TWO + "links: [{cost: 3}]", "2:9: links.0.ends: is missing"),
+    (TWO + "links: [{ends: [a, b], costs: 3}]", "2:24: links.0.costs: unknown key, did you mean cost?"),
+    (TWO + "links: [[a, [b]]]", f"2:13: links.0.1: {ID}, got a list"),
+]
+
+BETWEEN = [
+    (TWO + "links:\n  - [a, b2]\n", '3:9: links.0.1: no router is called "b2", did you mean b?'),
+    (TWO + "links:\n  - [a, b]\n  - [b, b]\n", '4:5: links.1: links router "b" with itself'),
+    (TWO + "links:\n  - [a, b]\n  - [b, a]\n", '4:5: links.1: links "b" and "a" a second time (links.0 does already)'),
+    (
+        "routers: {a: {neighbours: '[::]:1'}, b: {neighbours: h:0}}\nlinks: [[a, b]]",
+        '2:9: links.0: needs an end that can be dialled: give "a" or "b" a `neighbours` address',
+    ),
+    (TWO, '1:1: routers: the network is in 2 parts that no link joins: ("a"), ("b")'),
+    (
+        "routers: {a: {neighbours: h:1}, b: {}, c: {neighbours: h:2}, d: {}}\nlinks: [[a, b], [d, c]]",
+        '2:1: links: the network is in 2 parts that no link joins: ("a", "b"), ("c", "d")',
+    ),
+    (
+        "routers: {" + ", ".join(f"r{n}: {{}}" for n in range(9)) + "}",
+        '1:1: routers: the network is in 9 parts that no link joins: ("r0"), ("r1"), ("r2"), ("r3") and 5 more',
+    ),
+    (
+        "routers: {a: {clients: [h:1, h:2], admin: h:2}}",
+        '1:43: routers.a.admin: "h:2" is taken already by routers.a.clients.1',
+    ),
+    (
+        "routers: {a: {clients: 0.0.0.0:1, admin: 127.0.0.1:1}}",
+        '1:42: routers.a.admin: "127.0.0.1:1" is taken already by routers.a.clients',
+    ),
+    (
+        "routers: {a: {clients: unix:x/../s, admin: unix:s}}",
+        '1:44: routers.a.admin: "unix:s" is taken already by routers.a.clients',
+    ),
+    (
+        "data: run\nrouters: {a: {neighbours: h:1}, b: {data: run/a}}\nlinks: [[a, b]]",
+        '2:43: routers.b.data: folder "run/a" is taken already by routers.a.data',
+    ),
+]
+
+TEXT = [
+    ("", "1:1: the file is empty; a topology has at least `routers`"),
+    ("# only a comment\n", "1:1: the file is empty; a topology has at least `routers`"),
+    ("---\n...\n", "1:1: the file is empty; a topology has at least `routers`"),
+    ("routers:\n\ta: {}\n", "2:1: a tab cannot indent YAML; use spaces"),
+    (
+        "routers:\n  a: {}\n  b:\n    clients: [::1]:7400\n",
+        '4:15: is not YAML: an address that begins with a bracket needs quotes: "[::1]:7400"',
+    ),
+    (ONE + "---\n" + ONE, "2:1: a second document begins here; a file holds one topology"),
+    ("routers:\n  a: {}\n  a: {}\n", "3:3: routers.a: is written twice (first in line 2)"),
+    (ONE + "name: x\nname: {y: [z]}\n", "3:1: name: is written twice (first in line 2)"),
+    (
+        ONE + "limits: &l {}",
+        "2:9: limits: YAML anchors (&l) are not allowed; write the value out where it is used",
+    ),
+    (ONE + "limits: *l", "2:9: limits: YAML aliases (*l) are not allowed; write the value out"),
+    (ONE + "name: !!str x", '2:7: name: YAML tags ("tag:yaml.org,2002:str") are not allowed; write the plain value'),
+    (ONE + "? [a]\n: b", "2:3: a key must be plain text"),
+    ("[" * 5_000, "1:18: nested more than 16 deep"),
+    ("%YAML 1.1\n---\n" + ONE, "1:1: no line may begin with %: YAML directives are not allowed"),
+    (ONE + "# \x00", "2:3: character U+0000 is not allowed in a text file"),
+    (b"routers: {}\n#  \xff", "2:4: the file must be UTF-8 text; byte 0xFF is not"),
+    ("é: \udc80", "1:4: character U+DC80 is not allowed in a text file"),
+    ("x" * (FILE_BYTES_MAX + 1), f"1:1: the file has more than {FILE_BYTES_MAX} bytes"),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), VALUES + BETWEEN + TEXT)
+def test_one_mistake_is_one_line(text, line):
+    assert mistakes(text) == [f"net.yaml:{line}"]
+
+
+@pytest.mark.parametrize(
+    "text", ["a: {b", "a: 'x", "a: b: c", "- a\nb: c", "a: @x", '"\\ud800": 1', 'a: "\\U00110000"']
+)
+def test_broken_yaml_is_reported_alone_and_at_a_place(text):
+    (line,) = mistakes("linsk: 3\n" + text)
+    assert line.startswith(("net.yaml:2:", "net.yaml:3:"))
+    assert "is not YAML: " in line
+
+
+def test_a_byte_order_mark_and_windows_line_ends_change_no_position():
+    text = "\ufeff" + (ONE + "linsk: []\n").replace("\n", "\r\n")
+    assert mistakes(text.encode()) == ["net.yaml:2:1: linsk: unknown key, did you mean links?"]
+
+
+@pytest.mark.slow
+def test_too_many_values():
+    (line,) = mistakes("a: [" + "x," * NODES_MAX + "]")
+    assert f"the file has more than {NODES_MAX} keys and values" in line
+
+
+def test_an_alias_bomb_is_refused_unexpanded():
+    bomb = "a: &a [x]\n" + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghi"))
+    lines = mistakes(bomb)
+    assert sum("YAML aliases" in line for line in lines) == 72
+    assert sum("YAML anchors" in line for line in lines) == 9
+
+
+def test_lines_are_bounded_and_the_rest_counted():
+    lines = mistakes(ONE + "".join(f"x{n}: 1\n" for n in range(MISTAKES_MAX + 5)))
+    assert len(lines) == MISTAKES_MAX + 1
+    assert lines[-1] == "net.yaml: and 5 more"
+
+
+def test_what_follows_from_a_mistake_is_no_mistake():
+    # A router whose settings are missing still exists; a link that cannot be read leaves no gap in the network.
+    lines = mistakes("routers:\n  a: {neighbours: oops}\n  b:\nlinks:\n  - [a, b]\n  - [a, c]\n  - [b\n, ]\n")
+    assert [line.split(": ")[1] for line in lines] == ["routers.a.neighbours", "routers.b", "links.1.1", "links.2"]
+
+
+def test_everything_printed_is_one_printable_line():
+    lines = mistakes('routers: {"a\\nb\\e[1m": {"\\u2028": 1}, ' + "k" * 500 + ': 7}\nname: "x\\ny"\n')
+    assert all(line.isprintable() and len(line) < 400 for line in lines)
+    assert len(lines) == 5
+
+
+KEYS = sorted({name for model in sections().values() for name in model.model_fields} | {"a", "b", "tls"})
+WORDS = st.sampled_from(["a", "b", "h:1", "unix:s", "sff", "3", "", "x y"])
+TREES_OF_KEYS = st.recursive(
+    WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=20,
+)
+FILES = st.fixed_dictionaries(
+    {"routers": st.dictionaries(WORDS, st.dictionaries(st.sampled_from(KEYS), TREES_OF_KEYS, max_size=4), max_size=3)},
+    optional={key: TREES_OF_KEYS for key in sections()[()].model_fields if key != "routers"},
+)
+
+
+@given(FILES | TREES_OF_KEYS)
+def test_real_keys_at_wrong_places_are_mistakes_with_a_place(data):
+    lines = refusal(json.dumps(data))
+    assert lines is None or lines
+    for line in lines or ():
+        assert re.match(r"net\.yaml:1:[0-9]+: .", line)
+        assert "pydantic" not in line
+        assert "nput should" not in line
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.yaml: cannot be read: No such file or directory"):
+        load_topology(tmp_path / "none.yaml")
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load_topology(tmp_path)
+
+
+def test_a_file_names_itself(tmp_path):
+    file = tmp_path / "net.yaml"
+    file.write_text("links: []\n")
+    with pytest.raises(ConfigError) as caught:
+        load_topology(file)
+    assert caught.value.mistakes == [f"{file}:1:1: routers: is missing"]

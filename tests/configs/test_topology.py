@@ -1,0 +1,165 @@
+"""A sound file: what the Topology says, its short forms, and what a router's own settings do."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from tamis.configs import Address, Topology, load_topology, parse_topology
+from tamis.configs.explain import sections
+
+NET = """\
+name: net
+data: run
+engine: counting
+limits: {connections: 50, memory_bytes: 33_554_432}
+logging: {level: warning, format: json}
+routers:
+  b: {neighbours: 'h:2'}
+  a:
+    clients: [127.0.0.1:7400, 'unix:a.sock']
+    neighbours: ['0.0.0.0:9', 'h:1']
+    engine: {name: sff, rounds: 5}
+    limits: {connections: 5}
+    logging: {level: debug}
+    data: /var/a
+  c: {neighbours: '[::]:3', reached_at: 'gate:3'}
+links:
+  - {ends: [b, a], cost: 7}
+  - [c, b]
+"""
+
+
+def test_short_and_long_forms_mean_the_same():
+    short = "routers: {a: {clients: h:1, neighbours: h:2}, b: {}}\nlinks: [[a, b]]\nengine: sff\nstrategy: advertise"
+    long = (
+        "version: 1\nrouters: {a: {clients: [h:1], neighbours: [h:2]}, b: {}}\n"
+        "links: [{ends: [a, b], cost: 1}]\nengine: {name: sff}\nstrategy: {name: advertise}"
+    )
+    assert parse_topology(short) == parse_topology(long)
+
+
+def test_edges_and_neighbours_are_sorted():
+    net = parse_topology(NET)
+    assert net.edges == (("a", "b", 7), ("b", "c", 1))
+    assert net.neighbours("b") == [("a", 7), ("c", 1)]
+    assert net.neighbours("a") == [("b", 7)]
+
+
+def test_own_settings_go_before_those_of_the_network():
+    a, b = parse_topology(NET).router("a"), parse_topology(NET).router("b")
+    assert (a.id, a.data, a.engine.name, a.engine.rounds) == ("a", "/var/a", "sff", 5)
+    assert (b.id, b.data, b.engine.name, b.engine.rounds) == ("b", "run/b", "counting", None)
+    assert (a.limits.connections, b.limits.connections) == (5, 50)
+    assert a.limits.memory_bytes == b.limits.memory_bytes == 33_554_432
+    assert (a.logging.level, a.logging.format, b.logging.level) == ("debug", "json", "warning")
+
+
+def test_what_neighbours_dial():
+    net = parse_topology(NET)
+    assert net.router("a").dial == Address("tcp", "h", 1)
+    assert net.router("c").dial == Address("tcp", "gate", 3)
+    assert parse_topology("routers: {a: {clients: h:1}}").router("a").dial is None
+
+
+def test_one_dialable_end_is_enough_for_a_link():
+    net = parse_topology("routers: {a: {}, b: {neighbours: h:1}}\nlinks: [[a, b]]")
+    assert net.neighbours("a") == [("b", 1)]
+
+
+def test_an_unknown_router_is_a_key_error():
+    with pytest.raises(KeyError):
+        parse_topology(NET).router("z")
+    with pytest.raises(KeyError):
+        parse_topology(NET).neighbours("z")
+
+
+def test_summary_is_plain_data():
+    summary = parse_topology(NET).summary()
+    assert json.loads(json.dumps(summary)) == summary
+    assert summary == {
+        "name": "net",
+        "routers": 3,
+        "links": 2,
+        "redundant_links": 0,
+        "most_neighbours": 2,
+        "machines": 1,
+        "client_addresses": 2,
+        "admin_addresses": 0,
+        "broadcast": "source-trees",
+        "strategy": "advertise",
+        "engines": ["counting", "sff"],
+    }
+
+
+def test_text_stays_text():
+    net = parse_topology("routers: {no: {neighbours: h:1}, 007: {}, 1e3: {}}\nlinks: [[no, 007], [no, 1e3]]\nname: on")
+    assert list(net.routers) == ["no", "007", "1e3"]
+    assert net.name == "on"
+
+
+def test_machines_keep_addresses_and_folders_apart():
+    net = parse_topology(
+        "data: run\nrouters:\n  a: {neighbours: h:1, admin: 127.0.0.1:1, machine: m1}\n"
+        "  b: {admin: 127.0.0.1:1, machine: m2, data: run/a}\nlinks: [[a, b]]\n"
+    )
+    assert net.summary()["machines"] == 2
+
+
+def test_port_0_never_clashes():
+    net = parse_topology("routers: {a: {clients: ['h:0', 'h:0'], admin: h:0, neighbours: 0.0.0.0:0}}")
+    assert net.router("a").admin == Address("tcp", "h", 0)
+
+
+def test_relative_paths_start_from_the_folder_of_the_file(tmp_path):
+    file = tmp_path / "net.yaml"
+    file.write_text("data: ../run\nrouters: {a: {clients: 'unix:a.sock'}}\n")
+    a = load_topology(file).router("a")
+    assert a.data == str(tmp_path.parent / "run" / "a")
+    assert a.clients[0].path == str(tmp_path / "a.sock")
+
+
+def test_a_topology_is_frozen():
+    net = parse_topology(NET)
+    with pytest.raises(ValidationError):
+        net.name = "other"
+
+
+def test_a_topology_built_in_python_keeps_the_same_law():
+    with pytest.raises(ValidationError, match="in 2 parts"):
+        Topology.model_validate({"routers": {"a": {}, "b": {}}})
+    with pytest.raises(ValidationError, match='no router is called "b"'):
+        Topology.model_validate({"routers": {"a": {"neighbours": "h:1"}}, "links": [["a", "b"]]})
+
+
+def test_every_number_names_its_unit_or_counts_things():
+    units = ("_bytes", "_per_client", "connections", "cost", "rounds")
+    for model in sections().values():
+        for name, field in model.model_fields.items():
+            assert field.description, name
+            assert field.annotation not in (int, int | None) or name.endswith(units), name
+
+
+@st.composite
+def networks(draw):
+    """Router ids, and links that join them all: a random tree and some more."""
+    count = draw(st.integers(1, 12))
+    ids = draw(st.permutations([f"r{n}" for n in range(count)]))
+    pairs = {(draw(st.integers(0, n - 1)), n) for n in range(1, count)}
+    for _ in range(draw(st.integers(0, 5)) if count > 2 else 0):
+        low, high = sorted(draw(st.lists(st.integers(0, count - 1), min_size=2, max_size=2, unique=True)))
+        pairs.add((low, high))
+    links = [(ids[a], ids[b], draw(st.integers(1, 2**32 - 1))) for a, b in sorted(pairs)]
+    return ids, draw(st.permutations(links))
+
+
+@given(networks())
+def test_what_is_written_is_what_is_read(network):
+    ids, links = network
+    routers = {router_id: {"neighbours": f"h:{port}"} for port, router_id in enumerate(ids, 1)}
+    # JSON is YAML.
+    net = parse_topology(json.dumps({"routers": routers, "links": [{"ends": [a, b], "cost": c} for a, b, c in links]}))
+    assert list(net.routers) == list(ids)
+    assert set(net.edges) == {(min(a, b), max(a, b), cost) for a, b, cost in links}
+    assert sum(len(net.neighbours(router_id)) for router_id in ids) == 2 * len(links)

@@ -1,0 +1,190 @@
+"""Hypothesis strategies for every kind of frame, drawn from the declared schemas.
+
+Law: every kind is drawn, each field over the whole of its range; where fields depend on each other the class is built
+by hand in `_BY_HAND`, so that nothing drawn is thrown away.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.extensions import Extensions, ExtensionType, ReuseKeys
+from tamis.protocol.wire.frames import BODY_OF, Frame
+from tamis.protocol.wire.header import OWN, TRACED, Transit
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.schema import Binary, Choice, Codec, Flag, Many, Record, Text, Unsigned, record_of
+
+from tests.strategies import filters, wide_attributes
+
+U32 = st.integers(0, 2**32 - 1)
+U64 = st.integers(0, 2**64 - 1)
+POSITIVE_U64 = st.integers(1, 2**64 - 1)
+
+
+def of_codec(codec: Codec) -> SearchStrategy[object]:
+    match codec:
+        case Unsigned(bits, least):
+            return st.integers(least, 2**bits - 1)
+        case Text(least, most):
+            return st.text(min_size=least, max_size=most // 4)
+        case Binary(least, most):
+            return st.binary(min_size=least, max_size=min(most, max(least, 40)))
+        case Flag():
+            return st.booleans()
+        case Choice(options):
+            return st.sampled_from(list(options))
+        case Many(item, least, most):
+            return st.lists(of_codec(item), min_size=least, max_size=min(most, 3)).map(tuple)
+        case Record():
+            return of_class(codec.of)
+    raise AssertionError(codec)
+
+
+@cache
+def of_class(declared: type) -> SearchStrategy[object]:
+    return _BY_HAND[declared]() if declared in _BY_HAND else of_fields(declared)
+
+
+def of_fields(declared: type, **known: SearchStrategy[object]) -> SearchStrategy[object]:
+    """Each field by its codec, but those in `known`."""
+    fields = record_of(declared).fields
+    others = {field.name: of_codec(field.codec) for field in fields if field.name not in known}
+    return st.builds(declared, **others, **known)
+
+
+def frames(kind: Kind) -> SearchStrategy[Frame]:
+    return data_frames(kind) if kind.is_data else of_class(BODY_OF[kind])
+
+
+def any_frame() -> SearchStrategy[Frame]:
+    return st.sampled_from(list(Kind)).flatmap(frames)
+
+
+def extensions(kind: Kind) -> SearchStrategy[Extensions]:
+    ids = st.lists(U32, min_size=1, max_size=4).map(tuple)
+    known: dict[int, SearchStrategy[object]] = {
+        ExtensionType.REUSE_KEYS: st.builds(ReuseKeys, st.booleans(), st.lists(U32, max_size=3).map(tuple)),
+        ExtensionType.EXPIRY: U64,
+        ExtensionType.GROUP: st.text(min_size=1, max_size=20),
+        0x0777: st.binary(max_size=5),
+        0x7FFF: st.binary(max_size=5),
+    }
+    trace: dict[int, SearchStrategy[object]] = {ExtensionType.TRACE: POSITIVE_U64}
+    if kind is Kind.DELIVER:
+        known |= {ExtensionType.SATISFIED: ids, ExtensionType.LOG_POSITION: U64}
+    if kind is Kind.DRY_RUN:
+        return st.fixed_dictionaries(trace, optional=known)
+    return st.fixed_dictionaries({}, optional=known | trace)
+
+
+@st.composite
+def data_frames(draw: st.DrawFn, kind: Kind) -> DataFrame:
+    found = draw(extensions(kind))
+    flags = draw(st.integers(0, 15)) & ~(0 if kind is Kind.DELIVER else OWN)
+    identity = MessageId(draw(POSITIVE_U64), draw(POSITIVE_U64))
+    message = Message(draw(wide_attributes()), draw(st.binary(max_size=20)), identity)
+    flags |= TRACED if ExtensionType.TRACE in found else 0
+    transit = Transit(draw(U64), draw(U64), draw(U64))
+    return DataFrame(kind, message, flags, draw(st.integers(0, 255)), transit, draw(U64), found)
+
+
+@st.composite
+def _hello(draw: st.DrawFn) -> object:
+    role = draw(st.sampled_from(list(session_bodies.Role)))
+    versions = sorted(draw(st.tuples(st.integers(1, 2**32 - 1), st.integers(1, 2**32 - 1))))
+    cost = st.integers(1, 2**32 - 1) if role is session_bodies.Role.ROUTER else st.just(0)
+    low, high = (st.just(version) for version in versions)
+    drawn = of_fields(
+        session_bodies.Hello, role=st.just(role), version_low=low, version_high=high, link_cost=cost
+    )
+    return draw(drawn)
+
+
+def _auth() -> SearchStrategy[object]:
+    methods = session_bodies.AuthMethod
+    fitting = {methods.NONE: (0, 0), methods.TOKEN: (1, 1024), methods.SECRET: (32, 32)}
+    return st.one_of(
+        st.builds(session_bodies.Auth, st.just(method), st.binary(min_size=least, max_size=most))
+        for method, (least, most) in fitting.items()
+    )
+
+
+def _authenticated() -> SearchStrategy[object]:
+    proofs = st.just(b"") | st.binary(min_size=32, max_size=32)
+    return of_fields(session_bodies.Authenticated, proof=proofs)
+
+
+def _subscription() -> SearchStrategy[object]:
+    packed = st.lists(filters().map(encode_filter), min_size=1, max_size=3).map(tuple)
+    return st.builds(client_bodies.Subscription, U32, packed)
+
+
+def _subscribe() -> SearchStrategy[object]:
+    batch = st.lists(_subscription(), min_size=1, max_size=3, unique_by=lambda subscription: subscription.id)
+    return of_fields(client_bodies.Subscribe, subscriptions=batch.map(tuple))
+
+
+def _unsubscribe() -> SearchStrategy[object]:
+    return of_fields(client_bodies.Unsubscribe, ids=st.lists(U32, min_size=1, max_size=4, unique=True).map(tuple))
+
+
+def _ack() -> SearchStrategy[object]:
+    return of_fields(client_bodies.Ack, ranges=st.sets(st.integers(0, 9) | U64).map(client_bodies.ranges_of))
+
+
+def _link_state() -> SearchStrategy[object]:
+    links = st.lists(of_class(routing_bodies.Adjacency), max_size=4, unique_by=lambda link: link.neighbour)
+    return of_fields(routing_bodies.LinkState, links=links.map(tuple))
+
+
+@st.composite
+def _advertisement(draw: st.DrawFn) -> object:
+    whole = draw(of_fields(routing_bodies.UpdateReply))
+    added = draw(st.lists(of_class(routing_bodies.AdvertisedFilter), max_size=4).map(tuple))
+    digest, confirm = draw(st.binary(min_size=16, max_size=16)), draw(st.booleans())
+    if draw(st.booleans()):
+        rest = (True, 0, added, (), digest, len(added), confirm)
+        return routing_bodies.ReceiverAdvertisement(*whole.ticket, *rest)
+    base, seq = sorted(draw(st.lists(U64, min_size=2, max_size=2, unique=True)))
+    removed = draw(st.lists(U64, max_size=4).map(tuple))
+    rest = (False, base, added, removed, digest, draw(U64), confirm)
+    return routing_bodies.ReceiverAdvertisement(whole.requester, whole.epoch, seq, *rest)
+
+
+def _request() -> SearchStrategy[object]:
+    digest = of_fields(routing_bodies.SenderRequest, digest=st.binary(min_size=16, max_size=16), known=st.just(()))
+    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""))
+
+
+def _part(declared: type) -> SearchStrategy[object]:
+    numbers = st.lists(st.integers(1, 65_536), min_size=2, max_size=2).map(sorted)
+    return numbers.flatmap(lambda kn: of_fields(declared, k=st.just(kn[0]), n=st.just(kn[1])))
+
+
+_BY_HAND = {
+    session_bodies.Hello: _hello,
+    session_bodies.Auth: _auth,
+    session_bodies.Authenticated: _authenticated,
+    client_bodies.Subscription: _subscription,
+    client_bodies.Subscribe: _subscribe,
+    client_bodies.Unsubscribe: _unsubscribe,
+    client_bodies.Ack: _ack,
+    routing_bodies.LinkState: _link_state,
+    routing_bodies.ReceiverAdvertisement: _advertisement,
+    routing_bodies.SenderRequest: _request,
+    parts.AdvertisementPart: lambda: _part(parts.AdvertisementPart),
+    parts.RequestPart: lambda: _part(parts.RequestPart),
+    parts.ReplyPart: lambda: _part(parts.ReplyPart),
+}
+
+
+def wholes() -> SearchStrategy[parts.Whole]:
+    """Bodies that travel in parts."""
+    declared = (routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply)
+    return st.one_of(of_class(one) for one in declared)

@@ -1,0 +1,177 @@
+"""Adds frames to the frozen vectors: `python -m tests.protocol.wire.make_vectors`.
+
+Law: a vector that exists is never written again, for it is what peers in the field send. A new one is added under a new
+name; one whose bytes would come out differently today is an error, here and in `test_vectors.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
+from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.wire import client_bodies as client
+from tamis.protocol.wire import parts, routing_bodies, session_bodies
+from tamis.protocol.wire import report_bodies as report
+from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
+from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.extensions import ExtensionType, ReuseKeys
+from tamis.protocol.wire.frames import Frame, encode
+from tamis.protocol.wire.header import Flags, Transit
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
+from tamis.protocol.wire.packed_filters import encode_filter
+
+from tests.protocol.wire.json_forms import json_form
+
+VECTORS = Path(__file__).parent / "vectors.json"
+
+ALICE, ROME, OSLO = (stable_number(name) for name in ("alice", "rome", "oslo"))
+TIME_NS = 1_700_000_000_123_456_789
+CHEAP = encode_filter(Filter((Constraint("price", Op.LT, (500,)), Constraint("dest", Op.EQ, ("MXP",)))))
+ODD = encode_filter(
+    Filter(
+        (
+            Constraint("venue", Op.IN, ("X", "Y", 3, 2.5, True), negated=True),
+            Constraint("price", Op.BETWEEN, (10, 20)),
+            Constraint("région", Op.EXISTS),
+        )
+    )
+)
+ANY = encode_filter(EVERYTHING)
+NONCE = bytes(range(16))
+LAST = 2**64 - 1
+
+
+def data_frames() -> dict[str, Frame]:
+    quote = Message({"price": 300, "dest": "MXP"}, b"hello", MessageId(ALICE, 7))
+    every_type = {"s": "é\U0001f600", "i": -(2**63), "f": 1.0, "g": -2.5, "yes": True, "no": False}
+    typed = Message(every_type, b"", MessageId(LAST, LAST))
+    routed = Transit(ROME, 5, 1_000)
+    extended = {
+        ExtensionType.REUSE_KEYS: ReuseKeys(True, (1, 2**32 - 1)),
+        ExtensionType.TRACE: 99,
+        ExtensionType.EXPIRY: TIME_NS + 10**9,
+        ExtensionType.GROUP: "order-17",
+        0x0777: b"unknown",
+    }
+    delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
+    traced = {ExtensionType.TRACE: 100}
+    return {
+        "publish": DataFrame(Kind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
+        "publish, every type": DataFrame(Kind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
+        "publish, extended": DataFrame(Kind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
+        "deliver": DataFrame(Kind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
+        "deliver, from the log": DataFrame(
+            Kind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
+        ),
+        "dry run": DataFrame(Kind.DRY_RUN, quote, Flags.TRACED, 0, Transit(), TIME_NS, traced),
+        "dry run, between routers": DataFrame(Kind.DRY_RUN, typed, Flags.TRACED, 3, routed, 0, traced),
+    }
+
+
+def session_frames() -> dict[str, Frame]:
+    roles, methods = session_bodies.Role, session_bodies.AuthMethod
+    return {
+        "hello, client": session_bodies.Hello(
+            roles.CLIENT, "alice", 0, NONCE, 1, 1, ("trace",), 1_048_576, 30_000, 0
+        ),
+        "hello, router": session_bodies.Hello(
+            roles.ROUTER, "rome", 5, NONCE, 1, 2, ("trace", "durable"), 1_048_576, 10_000, 10
+        ),
+        "welcome, client": session_bodies.Welcome("rome", 5, NONCE, 1, ("trace",), 1_048_576, 30_000, 0, (0, 1)),
+        "welcome, router": session_bodies.Welcome("oslo", 6, NONCE, 1, (), 65_536, 10_000, 12, (2,)),
+        "auth, none": session_bodies.Auth(methods.NONE, b""),
+        "auth, token": session_bodies.Auth(methods.TOKEN, b"a token"),
+        "auth, secret": session_bodies.Auth(methods.SECRET, bytes(range(32))),
+        "authenticated": session_bodies.Authenticated(b"", ALICE, 10_000),
+        "authenticated, mutually": session_bodies.Authenticated(bytes(range(32, 64)), ROME, 0),
+        "error, fatal": session_bodies.Error(ErrorCode.MALFORMED, "ids of UNSUBSCRIBE: cut short", 0x21, True),
+        "error, passing": session_bodies.Error(ErrorCode.UNKNOWN_EXTENSION, "", 1, False),
+        "ping": session_bodies.Ping(0),
+        "ping, last": session_bodies.Ping(LAST),
+        "pong": session_bodies.Pong(0),
+        "pong, last": session_bodies.Pong(LAST),
+        "drain": session_bodies.Drain(30_000, "upgrade"),
+        "drain, at once": session_bodies.Drain(0, ""),
+    }
+
+
+def client_frames() -> dict[str, Frame]:
+    reach, of = client.Reach, client.AckOf
+    one, two = client.Subscription(1, (CHEAP,)), client.Subscription(2, (ODD, ANY))
+    refusal = client.Refusal(2, RefusalCode.NEVER_MATCHES, "price: nothing is below 1 and above 2")
+    return {
+        "subscribe": client.Subscribe(1, (one,), False, reach.HOME, False),
+        "subscribe, two": client.Subscribe(2, (one, two), True, reach.NETWORK, True),
+        "unsubscribe": client.Unsubscribe(3, (1,)),
+        "unsubscribe, two": client.Unsubscribe(4, (2**32 - 1, 0)),
+        "ack, subscribe": client.Ack(of.SUBSCRIBE, 1, (client.Range(1, 1),), (refusal,)),
+        "ack, unsubscribe": client.Ack(of.UNSUBSCRIBE, 3, (client.Range(1, 2),)),
+        "ack, publish": client.Ack(of.PUBLISH, 0, (client.Range(1, 6), client.Range(8, LAST))),
+        "ack, deliver": client.Ack(of.DELIVER, 0, (client.Range(0, 42),)),
+        "credit": client.Credit(1_000, 10_000_000),
+        "credit, none": client.Credit(0, 0),
+        "lost": client.Lost(12, 34_567, LossReason.QUEUE_FULL, (1, 7)),
+        "lost, unknown": client.Lost(1, 0, LossReason.LINK_CUT),
+    }
+
+
+def report_frames() -> dict[str, Frame]:
+    departures = (report.Departure(OSLO, False, TIME_NS + 900), report.Departure(ALICE, True, TIME_NS + 950))
+    filters = (report.MatchedFilter(OSLO, 3), report.MatchedFilter(ALICE, 1))
+    passed = (report.WouldDeliver(ALICE, 1), report.WouldDeliver(ALICE, 7))
+    return {
+        "trace record": report.TraceRecord(
+            99, ROME, "rome", ALICE, 9, TIME_NS, 800, 2, filters, 2, departures, ""
+        ),
+        "trace record, dropped": report.TraceRecord(99, ROME, "oslo", ROME, 0, TIME_NS, 0, 0, (), 0, (), "hop limit"),
+        "dry run report": report.DryRunReport(100, ROME, "rome", ALICE, 2, passed, 1, (OSLO,)),
+        "dry run report, end": report.DryRunReport(100, ROME, "oslo", ROME, 0, (), 0, ()),
+    }
+
+
+def routing_frames() -> dict[str, Frame]:
+    filters = tuple(routing_bodies.AdvertisedFilter(i, packed) for i, packed in enumerate((CHEAP, ODD, ANY), 1))
+    digest = predicate_digest(filters)
+    less = predicate_digest(filters[:2])
+    known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
+    wholes: dict[str, parts.Whole] = {
+        "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
+        "ra, change": routing_bodies.ReceiverAdvertisement(ROME, 5, 2, False, 1, (), (3,), less, 2, True),
+        "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
+        "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known),
+        "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
+        "ur, nothing": routing_bodies.UpdateReply(OSLO, 6, 3, ()),
+    }
+    long = parts.split(wholes["ra, full"], parts.PART_OVERHEAD_BYTES + 60)
+    adjacency = (routing_bodies.Adjacency(OSLO, 1, 10), routing_bodies.Adjacency(LAST, LAST, 2**32 - 1))
+    return {
+        "lsa": routing_bodies.LinkState("rome", 5, 3, adjacency),
+        "lsa, alone": routing_bodies.LinkState("oslo", 6, 0, ()),
+        **{name: parts.split(whole)[0] for name, whole in wholes.items()},
+        **{f"ra, part {part.k} of {part.n}": part for part in long},
+        "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
+        "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
+    }
+
+
+def frames() -> dict[str, Frame]:
+    return data_frames() | session_frames() | client_frames() | report_frames() | routing_frames()
+
+
+def main() -> None:
+    vectors = json.loads(VECTORS.read_text()) if VECTORS.exists() else []
+    frozen = {vector["name"]: vector["hex"] for vector in vectors}
+    for name, frame in frames().items():
+        encoded = encode(frame).hex()
+        if name not in frozen:
+            vectors.append({"name": name, "hex": encoded, "frame": json_form(frame)})
+        elif frozen[name] != encoded:
+            raise SystemExit(f"vector {name!r} is frozen and would change; give the new form a name of its own")
+    VECTORS.write_text(json.dumps(vectors, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
