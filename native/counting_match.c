@@ -54,8 +54,8 @@ static void report(const matching *run, uint32_t link, uint32_t filter) {
 static void satisfy(matching *run, uint32_t interface, uint32_t filter) {
     uint32_t link = run->grouped ? run->query->grouping[interface] : interface;
     report(run, link, filter);
-    if (run->query->mode == TM_MATCH_ALL && bit_at(run->core->interfaces.clients, interface)) {
-        return;
+    if (run->query->mode == TM_MATCH_ALL) {
+        return; /* a client is told of every filter */
     }
     uint64_t *done = run->grouped ? run->core->links_done : run->ignored;
     done[link / 64] |= (uint64_t)1 << link % 64;
@@ -183,8 +183,10 @@ static uint32_t words_for(uint32_t bits) {
 
 static void ignore_all_but_candidates(matching *run) {
     const tm_interfaces *all = &run->core->interfaces;
+    bool only_clients = run->query->mode == TM_MATCH_ALL;
     for (uint32_t i = 0; i < all->ignored_capacity; i++) {
-        run->ignored[i] = ~(all->occupied[i] & candidate_word(run->query, i));
+        uint64_t word = all->occupied[i] & candidate_word(run->query, i);
+        run->ignored[i] = ~(only_clients ? word & all->clients[i] : word);
     }
 }
 

@@ -42,6 +42,11 @@ class Part:
     def has_patterns(self) -> bool:
         return bool(self.suffix or self.contains or self.not_suffixes or self.not_contains)
 
+    @property
+    def excludes_empty_text(self) -> bool:
+        """Patterns do, whatever the interval says: `suffix "a"` and `contains "a"` both mean `!= ""` as well."""
+        return self.has_patterns and not self._admits_text("")
+
     def admits(self, value: Value) -> bool:
         if value not in self.interval or (self.holes and any(value in hole for hole in self.holes)):
             return False
@@ -246,14 +251,17 @@ def tidy(part: Part | None) -> Part | None:
         return None
     if not part.holes and not part.has_patterns:
         return part
-    # 1. Holes that patterns already exclude go first, so that they do not move the ends of the interval.
+    # 1. The empty string leaves the interval if no pattern admits it. (Other strings that just fail a pattern stay.)
+    if part.interval.low == "" and part.excludes_empty_text:
+        part = replace(part, interval=Interval("\0", part.interval.high))
+    # 2. Holes that patterns already exclude go before they move the ends of the interval.
     holes = [hole for hole in part.holes if not _patterns_exclude(part, hole)]
-    # 2. Holes at the ends are no holes but ends.
+    # 3. Holes at the ends are no holes but ends.
     interval = _trimmed(part.interval, holes)
     if interval.is_empty:
         return None
     part = replace(part, interval=interval, holes=_largest(holes, interval))
-    # 3. One value left decides everything.
+    # 4. One value left decides everything.
     if interval.is_single:
         return Part(interval) if part.admits(interval.low) else None
     return _with_tidy_patterns(part) if part.has_patterns else part

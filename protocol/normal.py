@@ -2,8 +2,8 @@
 
 Law: a normal form admits exactly the messages of the filter it came from, and is its own normal form. Attributes are
 independent, so each is written from its region (`_regions.py`) alone, which is why the order and the wording of the
-original leave no trace. Two patterns may mean the same by a coincidence that nobody looks for (`> "a"` and `>= "a"`
-beside `suffix "b"`); then the forms differ, and `covers` says yes both ways.
+original leave no trace. Two forms that differ may still mean the same by a coincidence of patterns that nobody looks
+for (`> "a"` and `>= "a"` beside `suffix "b"`); that costs a table entry, never a message.
 
 How a region is written:
 
@@ -96,7 +96,10 @@ def spell_region(name: str, region: Region) -> list[Constraint]:
 
 
 def _spell_part(name: str, part: Part) -> Iterator[Constraint]:
-    phrases = _bounds(part.interval)
+    interval = part.interval
+    if interval.low == "\0" and part.excludes_empty_text:
+        interval = Interval("", interval.high)  # the patterns say it already
+    phrases = _bounds(interval)
     phrases += [(Op.SUFFIX, (part.suffix,))] if part.suffix else []
     phrases += [(Op.CONTAINS, (piece,)) for piece in part.contains]
     points = [hole.low for hole in part.holes if hole.is_single]

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+
 from tamis.protocol import limits
 from tamis.protocol.filters import PATTERN_OPS, Constraint, Filter, Op, Predicate
 from tamis.protocol.messages import Message, MessageId

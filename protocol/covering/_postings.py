@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
+
 from tamis.protocol import _intervals as intervals
-from tamis.protocol._intervals import Interval, at, common_prefix
+from tamis.protocol._intervals import Interval, common_prefix, successor
 from tamis.protocol._regions import Broad, Finite, Region
 from tamis.protocol.values import Kind, Value, kind_of
 
@@ -32,11 +33,10 @@ class Postings:
     def __init__(self) -> None:
         # (kind, least value, number) of every filter that constrains the attribute.
         self._least = SortedList()
-        # The anchors. A range is in both lists; (kind, 0, end, number) or (kind, 1, 0, number) without an end.
+        # The anchors.
         self._values: dict[Key, dict[int, None]] = {}
         self._prefixes: dict[str, dict[int, None]] = {}
-        self._lows = SortedList()
-        self._highs = SortedList()
+        self._ranges = {Kind.NUMBER: _Ranges(), Kind.STRING: _Ranges()}
         self._loose: dict[int, None] = {}
 
     def __len__(self) -> int:
@@ -82,8 +82,7 @@ class Postings:
         elif _is_prefix(interval):
             self._prefixes.setdefault(str(interval.low), {})[number] = None
         else:
-            self._lows.add((*_key(interval.low), number))
-            self._highs.add((*_end(interval), number))
+            self._ranges[kind_of(interval.low)].add(number, interval)
 
     def unanchor(self, number: int, region: Region) -> None:
         interval = _range(region)
@@ -95,15 +94,12 @@ class Postings:
         elif _is_prefix(interval):
             _discard(self._prefixes, str(interval.low), number)
         else:
-            self._lows.remove((*_key(interval.low), number))
-            self._highs.remove((*_end(interval), number))
+            self._ranges[kind_of(interval.low)].remove(number, interval)
 
     def wider(self, region: Region) -> Iterator[int]:
         yield from self._loose
         least = _least(region)
         yield from self._values.get(least, ())
-        if not self._lows and not self._prefixes:
-            return
         interval = _range(region)
         if interval is None:
             return
@@ -111,15 +107,33 @@ class Postings:
             start = common_prefix(interval)
             for length in range(len(start) + 1):
                 yield from self._prefixes.get(start[:length], ())
-        yield from self._ranges_around(interval)
+        yield from self._ranges[kind_of(interval.low)].around(interval)
 
-    def _ranges_around(self, interval: Interval) -> Iterator[int]:
-        kind = kind_of(interval.low).value
-        first, last = self._lows.bisect_left((kind,)), self._lows.bisect_left((*_key(interval.low), _LAST))
-        first_end, last_end = self._highs.bisect_left(_end(interval)), self._highs.bisect_left((kind + 1,))
-        if last - first <= last_end - first_end:
-            return (number for _, _, number in self._lows.islice(first, last))
-        return (number for _, _, _, number in self._highs.islice(first_end, last_end))
+
+class _Ranges:
+    """Intervals of one kind, by their low and by their high end."""
+
+    def __init__(self) -> None:
+        self._lows = SortedList()
+        self._highs = SortedList()
+
+    def add(self, number: int, interval: Interval) -> None:
+        self._lows.add((interval.low, number))
+        self._highs.add((*_end(interval), number))
+
+    def remove(self, number: int, interval: Interval) -> None:
+        self._lows.remove((interval.low, number))
+        self._highs.remove((*_end(interval), number))
+
+    def around(self, interval: Interval) -> Iterator[int]:
+        """Those that start early enough, or those that end late enough: whichever are fewer."""
+        if not self._lows:
+            return iter(())
+        starting = self._lows.bisect_left((interval.low, _LAST))
+        ending = self._highs.bisect_left(_end(interval))
+        if starting <= len(self._highs) - ending:
+            return (number for _, number in self._lows.islice(0, starting))
+        return (number for _, _, number in self._highs.islice(ending))
 
 
 def _least(region: Region) -> Key:
@@ -133,9 +147,9 @@ def _range(region: Region) -> Interval | None:
     """The interval around a region of one ordered kind."""
     if isinstance(region, Broad):
         return None if region.only_part is None else region.only_part.interval
-    (kind, first), *_ = region.values
+    kind, first = next(iter(region.values))
     last_kind, last = next(reversed(region.values))
-    return None if kind != last_kind or kind == Kind.BOOLEAN.value else at(first).hull(at(last))
+    return None if kind != last_kind or kind == Kind.BOOLEAN.value else Interval(first, successor(last))
 
 
 def _span(least: SortedList, interval: Interval) -> tuple[int, int]:
@@ -148,9 +162,9 @@ def _key(value: Value) -> Key:
     return (kind_of(value).value, value)
 
 
-def _end(interval: Interval) -> tuple[int, int, Value]:
-    kind = kind_of(interval.low).value
-    return (kind, 1, 0) if interval.high is None else (kind, 0, interval.high)
+def _end(interval: Interval) -> tuple[bool, Value]:
+    """What sorts intervals by their end, those without one last."""
+    return (True, 0) if interval.high is None else (False, interval.high)
 
 
 def _is_prefix(interval: Interval) -> bool:

@@ -1,9 +1,9 @@
 """Covering: a covers b if every message that matches b matches a.
 
-Law: True is always right. False may be wrong where several patterns on one attribute imply another only together, and
-between predicates, where one filter of p must cover all of a filter of q. For one constraint against one, and for
-ranges, sets, prefixes and suffixes in any number, False is right as well. Attributes are independent, so covering is
-asked attribute by attribute (`_regions.includes`).
+Law: True is always right. False is right as well for one constraint against one on each attribute, and for any number
+of ranges, sets and prefixes; it may be wrong where suffixes and substrings meet those on one attribute (`>= "a"` and
+`suffix "b"` imply `> "a"`), and between predicates, where one filter of p must cover all of a filter of q. Attributes
+are independent, so covering is asked attribute by attribute (`_regions.includes`).
 """
 
 from __future__ import annotations

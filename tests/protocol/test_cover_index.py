@@ -8,21 +8,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+
 from tamis.protocol.covering import CoverIndex, covers
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import EVERYTHING, Filter
 from tamis.protocol.json_form import decode_filter
-
 from tests.strategies import filters
 
 some_filters = filters(max_size=3) | filters(max_size=2, name=st.just("a"))
 
 
 def never_matches(filter_: Filter) -> bool:
-    return not covers(filter_, EVERYTHING) and all(covers(other, filter_) for other in _DISJOINT)
-
-
-_DISJOINT = [decode_filter([["no such name", "=", value]]) for value in (1, 2)]
+    """Only then it is covered by a filter that has nothing to do with it."""
+    return covers(decode_filter([["elsewhere", "=", 1]]), filter_)
 
 
 class IndexMachine(RuleBasedStateMachine):
@@ -78,9 +76,9 @@ class IndexMachine(RuleBasedStateMachine):
         assert len(self.index) == len(self.model)
 
 
-TestIndexMachine = IndexMachine.TestCase
+TestIndexMachine = pytest.mark.slow(IndexMachine.TestCase)
 TestIndexMachine.settings = settings(
-    max_examples=60, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow], deadline=None
+    max_examples=30, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow], deadline=None
 )
 
 

@@ -8,13 +8,13 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tamis.protocol.covering import covers, covers_normal, predicate_covers
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.evaluate import constraint_holds, filter_matches, predicate_matches
 from tamis.protocol.filters import PATTERN_OPS, Constraint, Filter, Op, Predicate
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.normal import normalize
-
 from tests.strategies import attributes_near, filters, predicates
 
 same_name = filters(max_size=3, name=st.just("a"))
@@ -25,7 +25,7 @@ def form_covers(a: list[list[object]], b: list[list[object]]) -> bool:
     return covers(decode_filter(a), decode_filter(b))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.data())
 def test_no_message_contradicts_a_claim(data):
     a, b = data.draw(st.tuples(same_name, same_name) | st.tuples(filters(max_size=2), filters()))
@@ -105,7 +105,7 @@ def test_one_constraint_against_one_is_decided_exactly(values):
 @pytest.mark.parametrize("values", [TEXTS[:4], NUMBERS[:3]], ids=["strings", "numbers"])
 def test_two_ordered_constraints_against_two_are_decided_exactly(values):
     ordered = [c for c in plain_constraints(values) if c.op not in (Op.SUFFIX, Op.CONTAINS, Op.IN)]
-    assert_complete([Filter(pair) for pair in itertools.combinations(ordered, 2)][::3])
+    assert_complete([Filter(pair) for pair in itertools.combinations(ordered, 2)][::4])
 
 
 def test_witnesses_tell_constraints_apart():
@@ -148,6 +148,8 @@ def test_witnesses_tell_constraints_apart():
         ([["x", "contains", "b"]], [["x", "suffix", "abc"], ["x", "!=", "abc"]], True),
         ([["x", "prefix", ""]], [["x", "contains", "a"]], True),
         ([["x", "!=", "aa"]], [["x", "suffix", "b"]], True),
+        ([["x", "!=", ""]], [["x", "suffix", "b"]], True),
+        ([["x", "!=", ""]], [["x", "contains", "b"], ["x", "<", "c"]], True),
         # negated
         ([["x", "not", "=", 3]], [["x", "=", 4]], True),
         ([["x", "not", "=", 3]], [["x", "=", "3"]], True),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.keys import encode_normal, filter_key, normal_key
 from tamis.protocol.normal import normalize
-
 from tests.strategies import filters
 
 
@@ -19,13 +19,13 @@ def key(form: list[list[object]]) -> int:
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ([], 0),
-        ([["x", "=", 1]], 0),
-        ([["x", "=", True]], 0),
-        ([["x", "=", 0.5]], 0),
-        ([["x", "=", "1"]], 0),
-        ([["symbol", "=", "S1"], ["price", "<", 500], ["venue", "not", "in", ["X", "Y"]]], 0),
-        ([["x", "prefix", "é\U0010ffff"], ["y", "not", "exists"]], 0),
+        ([], 0xD063BDBBC1D4E3EE),
+        ([["x", "=", 1]], 0x8B4FF62B64865B07),
+        ([["x", "=", True]], 0x1A8286B01EFF9545),
+        ([["x", "=", 0.5]], 0x690D0F59312BB196),
+        ([["x", "=", "1"]], 0x1F2F9D4BC2FEFCAB),
+        ([["symbol", "=", "S1"], ["price", "<", 500], ["venue", "not", "in", ["X", "Y"]]], 0xD07B84E5EFE9E7C5),
+        ([["x", "prefix", "é\U0010ffff"], ["y", "not", "exists"]], 0xBB78894960430E10),
     ],
 )
 def test_frozen(form, expected):

@@ -10,6 +10,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
@@ -19,7 +20,6 @@ from tamis.protocol.wire.header import OWN, TRACED, Transit
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.schema import Binary, Choice, Codec, Flag, Many, Record, Text, Unsigned, record_of
-
 from tests.strategies import filters, wide_attributes
 
 U32 = st.integers(0, 2**32 - 1)
@@ -100,9 +100,7 @@ def _hello(draw: st.DrawFn) -> object:
     versions = sorted(draw(st.tuples(st.integers(1, 2**32 - 1), st.integers(1, 2**32 - 1))))
     cost = st.integers(1, 2**32 - 1) if role is session_bodies.Role.ROUTER else st.just(0)
     low, high = (st.just(version) for version in versions)
-    drawn = of_fields(
-        session_bodies.Hello, role=st.just(role), version_low=low, version_high=high, link_cost=cost
-    )
+    drawn = of_fields(session_bodies.Hello, role=st.just(role), version_low=low, version_high=high, link_cost=cost)
     return draw(drawn)
 
 

@@ -22,7 +22,6 @@ from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-
 from tests.protocol.wire.json_forms import json_form
 
 VECTORS = Path(__file__).parent / "vectors.json"
@@ -74,9 +73,7 @@ def data_frames() -> dict[str, Frame]:
 def session_frames() -> dict[str, Frame]:
     roles, methods = session_bodies.Role, session_bodies.AuthMethod
     return {
-        "hello, client": session_bodies.Hello(
-            roles.CLIENT, "alice", 0, NONCE, 1, 1, ("trace",), 1_048_576, 30_000, 0
-        ),
+        "hello, client": session_bodies.Hello(roles.CLIENT, "alice", 0, NONCE, 1, 1, ("trace",), 1_048_576, 30_000, 0),
         "hello, router": session_bodies.Hello(
             roles.ROUTER, "rome", 5, NONCE, 1, 2, ("trace", "durable"), 1_048_576, 10_000, 10
         ),
@@ -123,9 +120,7 @@ def report_frames() -> dict[str, Frame]:
     filters = (report.MatchedFilter(OSLO, 3), report.MatchedFilter(ALICE, 1))
     passed = (report.WouldDeliver(ALICE, 1), report.WouldDeliver(ALICE, 7))
     return {
-        "trace record": report.TraceRecord(
-            99, ROME, "rome", ALICE, 9, TIME_NS, 800, 2, filters, 2, departures, ""
-        ),
+        "trace record": report.TraceRecord(99, ROME, "rome", ALICE, 9, TIME_NS, 800, 2, filters, 2, departures, ""),
         "trace record, dropped": report.TraceRecord(99, ROME, "oslo", ROME, 0, TIME_NS, 0, 0, (), 0, (), "hop limit"),
         "dry run report": report.DryRunReport(100, ROME, "rome", ALICE, 2, passed, 1, (OSLO,)),
         "dry run report, end": report.DryRunReport(100, ROME, "oslo", ROME, 0, (), 0, ()),

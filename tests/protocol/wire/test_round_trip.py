@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.messages import Message, MessageId
@@ -13,8 +14,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publi
 from tamis.protocol.wire.frames import BODY_OF, decode, encode, kind_of
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.schema import FIELDS_MAX, record_of
-from tamis.protocol.wire.session_bodies import Auth, AuthMethod, Authenticated, Hello, Ping, Role
-
+from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Role
 from tests.protocol.wire.frame_strategies import any_frame, data_frames, frames
 from tests.protocol.wire.json_forms import json_form
 from tests.strategies import wide_attributes
@@ -106,7 +106,9 @@ def test_what_cannot_be_decoded_cannot_be_published(change: dict[str, object]) -
         encode(DataFrame(Kind.PUBLISH, message, rest["flags"], **times))
 
 
-@pytest.mark.parametrize("attributes", [{"a": "é" * 32_768}, {f"a{i}": i for i in range(64)}, {"a" * 256: 2**63 - 1}, {}])
+@pytest.mark.parametrize(
+    "attributes", [{"a": "é" * 32_768}, {f"a{i}": i for i in range(64)}, {"a" * 256: 2**63 - 1}, {}]
+)
 def test_the_largest_that_is_allowed_passes(attributes: dict[str, object]) -> None:
     assert dict(decode(encode_publish(1, 1, 0, attributes)).message.attributes) == attributes
 

@@ -1,0 +1,375 @@
+/* support.c - see support.h. */
+#define _DEFAULT_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+
+#include "support.h"
+
+/* ---- randomness ----------------------------------------------------------------------------------------------- */
+
+uint64_t roll(dice *d) {
+    uint64_t z = d->state += 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+uint32_t below(dice *d, uint32_t bound) {
+    return (uint32_t)(roll(d) >> 33) % bound;
+}
+
+/* ---- bytes of the wire ------------------------------------------------------------------------------------------ */
+
+static void put_big_endian(wire *out, uint8_t tag, uint64_t value, unsigned width) {
+    out->bytes[out->size++] = tag;
+    while (width > 0) {
+        out->bytes[out->size++] = (uint8_t)(value >> 8 * --width);
+    }
+}
+
+void put_array(wire *out, uint32_t count) {
+    put_big_endian(out, 0xdc, count, 2);
+}
+
+void put_map(wire *out, uint32_t count) {
+    put_big_endian(out, 0xde, count, 2);
+}
+
+void put_integer(wire *out, int64_t value) {
+    put_big_endian(out, 0xd3, (uint64_t)value, 8);
+}
+
+void put_real(wire *out, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_big_endian(out, 0xcb, bits, 8);
+}
+
+void put_boolean(wire *out, bool value) {
+    out->bytes[out->size++] = value ? 0xc3 : 0xc2;
+}
+
+void put_string(wire *out, const void *bytes, uint32_t length) {
+    put_big_endian(out, 0xdb, length, 4);
+    if (length > 0) {
+        memcpy(out->bytes + out->size, bytes, length);
+    }
+    out->size += length;
+}
+
+guarded guard(const void *bytes, size_t size) {
+    size_t page = 4096;
+    size_t room = (size + page - 1) / page * page + page;
+    uint8_t *start = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(start != MAP_FAILED, "mmap");
+    CHECK(mprotect(start + room - page, page, PROT_NONE) == 0, "mprotect");
+    guarded copy = {start + room - page - size, start, room};
+    if (size > 0) {
+        memcpy(copy.bytes, bytes, size);
+    }
+    return copy;
+}
+
+void unguard(guarded *copy) {
+    munmap(copy->mapping, copy->mapped);
+}
+
+/* ---- random content -----------------------------------------------------------------------------------------------
+ */
+
+static void put_name(dice *d, wire *out) {
+    static const char *const names[] = {"a", "b", "ab", "price", "a-much-longer-name-than-the-others"};
+    const char *name = names[below(d, sizeof names / sizeof *names)];
+    put_string(out, name, (uint32_t)strlen(name));
+}
+
+/* Short words over two letters, sometimes with a long common beginning. */
+static void put_word(dice *d, wire *out, uint32_t length_max) {
+    char word[40];
+    uint32_t length = below(d, length_max + 1);
+    uint32_t start = 0;
+    if (below(d, 6) == 0 && length_max > 3) {
+        start = 9 + below(d, 3);
+        memcpy(word, "aaaaaaaaabbb", 12);
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        word[start + i] = (char)('a' + below(d, 2));
+    }
+    put_string(out, word, start + length);
+}
+
+static void put_number(dice *d, wire *out) {
+    static const double reals[] = {0.5,    -0.5,   1.5, -1e300, 1e300, 0x1p63, -0x1.8p63, 9007199254740992.0,
+                                   5e-324, -5e-324};
+    static const int64_t integers[] = {INT64_MIN, INT64_MAX, 9007199254740993, -1, INT64_MAX - 1};
+    switch (below(d, 6)) {
+    case 0:
+        put_real(out, reals[below(d, sizeof reals / sizeof *reals)]);
+        break;
+    case 1:
+        put_integer(out, integers[below(d, sizeof integers / sizeof *integers)]);
+        break;
+    default:
+        put_integer(out, below(d, 6));
+    }
+}
+
+static void put_value(dice *d, wire *out) {
+    switch (below(d, 8)) {
+    case 0:
+        put_boolean(out, below(d, 2));
+        break;
+    case 1:
+    case 2:
+    case 3:
+        put_number(d, out);
+        break;
+    default:
+        put_word(d, out, 5);
+    }
+}
+
+static void put_operands(dice *d, wire *out, uint8_t op) {
+    if (op >= TM_OP_PREFIX) {
+        put_word(d, out, 3);
+    } else if (op >= TM_OP_BETWEEN && op <= TM_OP_LE) {
+        below(d, 2) ? put_number(d, out) : put_word(d, out, 4);
+    } else {
+        put_value(d, out);
+    }
+}
+
+static void put_between(dice *d, wire *out) {
+    if (below(d, 2)) {
+        uint32_t low = below(d, 5);
+        put_integer(out, low);
+        put_integer(out, low + below(d, 3));
+    } else {
+        put_string(out, "ab", 1 + below(d, 2));
+        put_string(out, "bba", 1 + below(d, 3));
+    }
+}
+
+static void put_constraint(dice *d, wire *out) {
+    uint8_t op = (uint8_t)below(d, TM_OP_CONTAINS + 1);
+    uint32_t count = op == TM_OP_EXISTS ? 0 : op == TM_OP_BETWEEN ? 2 : op == TM_OP_IN ? 1 + below(d, 5) : 1;
+    put_array(out, 2 + count);
+    put_name(d, out);
+    put_integer(out, op | (below(d, 5) == 0 ? TM_OP_NEGATED : 0));
+    if (op == TM_OP_BETWEEN) {
+        put_between(d, out);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        put_operands(d, out, op);
+    }
+}
+
+void random_filter(dice *d, wire *out) {
+    uint32_t count = below(d, 40) == 0 ? TM_CONSTRAINTS_MAX : below(d, 5);
+    out->size = 0;
+    put_array(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_constraint(d, out);
+    }
+}
+
+void random_message(dice *d, wire *out) {
+    static const char *const names[] = {"a", "b", "ab", "price", "a-much-longer-name-than-the-others", "unknown"};
+    uint32_t present = below(d, 64);
+    uint32_t count = (uint32_t)__builtin_popcount(present);
+    out->size = 0;
+    put_map(out, count);
+    for (uint32_t i = 0; i < 6; i++) {
+        if (present >> i & 1) {
+            put_string(out, names[i], (uint32_t)strlen(names[i]));
+            put_value(d, out);
+        }
+    }
+}
+
+/* ---- the twin ------------------------------------------------------------------------------------------------------
+ */
+
+void twin_add(twin *t, const wire *filter, uint32_t interface, uint32_t handle) {
+    uint32_t place = 0;
+    while (t->filters[place].bytes != NULL) {
+        place++;
+    }
+    twin_filter *kept = &t->filters[place];
+    *kept = (twin_filter){.bytes = malloc(filter->size), .parsed = malloc(sizeof(tm_filter)), .interface = interface};
+    CHECK(kept->bytes != NULL && kept->parsed != NULL, "out of memory");
+    memcpy(kept->bytes, filter->bytes, filter->size);
+    CHECK(tm_filter_parse(kept->bytes, filter->size, kept->parsed) == TM_OK, "a generated filter is refused");
+    kept->handle = handle;
+    t->live++;
+}
+
+void twin_remove(twin *t, uint32_t place) {
+    free(t->filters[place].bytes);
+    free(t->filters[place].parsed);
+    t->filters[place] = (twin_filter){0};
+    t->live--;
+}
+
+void twin_clear(twin *t) {
+    for (uint32_t i = 0; i < TWIN_FILTERS_MAX; i++) {
+        if (t->filters[i].bytes != NULL) {
+            twin_remove(t, i);
+        }
+    }
+}
+
+uint32_t twin_pick(const twin *t, dice *d) {
+    uint32_t place = below(d, TWIN_FILTERS_MAX);
+    while (t->filters[place].bytes == NULL) {
+        place = (place + 1) % TWIN_FILTERS_MAX;
+    }
+    return place;
+}
+
+static const tm_attribute *attribute_of(const tm_constraint *constraint, const tm_attribute *attributes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (attributes[i].name_length == constraint->name_length &&
+            memcmp(attributes[i].name, constraint->name, constraint->name_length) == 0) {
+            return &attributes[i];
+        }
+    }
+    return NULL;
+}
+
+bool twin_matches(const twin_filter *filter, const tm_attribute *attributes, size_t count) {
+    for (size_t i = 0; i < filter->parsed->count; i++) {
+        const tm_constraint *constraint = &filter->parsed->constraints[i];
+        if (!tm_constraint_holds(constraint, attribute_of(constraint, attributes, count))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------------------
+ */
+
+/* What the twin says for one query: per link whether it matches, per filter whether a handle of it may be reported. */
+typedef struct answer {
+    bool links[256];
+    bool filters[TWIN_FILTERS_MAX];
+    size_t rows;
+} answer;
+
+static bool is_candidate(const tm_query *query, uint32_t link) {
+    return link < query->link_count && (query->candidates == NULL || query->candidates[link / 64] >> link % 64 & 1);
+}
+
+/* The link of an interface, or UINT32_MAX for none. */
+static uint32_t link_of(const tm_query *query, uint32_t interface) {
+    if (query->grouping == NULL || query->mode == TM_MATCH_ALL) {
+        return interface;
+    }
+    return interface < query->grouping_count ? query->grouping[interface] : UINT32_MAX;
+}
+
+static void ask_twin(const twin *t, const tm_query *query, const tm_attribute *attributes, size_t count, answer *out) {
+    *out = (answer){0};
+    for (uint32_t i = 0; i < TWIN_FILTERS_MAX; i++) {
+        const twin_filter *filter = &t->filters[i];
+        if (filter->bytes == NULL || !twin_matches(filter, attributes, count)) {
+            continue;
+        }
+        uint32_t link = link_of(query, filter->interface);
+        if (link == UINT32_MAX || !is_candidate(query, link) ||
+            (query->mode == TM_MATCH_ALL && !t->clients[filter->interface])) {
+            continue;
+        }
+        out->rows += query->mode == TM_MATCH_ALL || !out->links[link];
+        out->links[link] = true;
+        out->filters[i] = true;
+    }
+}
+
+/* The twin's filter of that handle must match and stand for that link; each handle comes once. */
+static void check_row(const twin *t, const tm_query *query, answer *expected, uint32_t link, uint32_t handle) {
+    for (uint32_t i = 0; i < TWIN_FILTERS_MAX; i++) {
+        if (t->filters[i].bytes != NULL && t->filters[i].handle == handle) {
+            CHECK(expected->filters[i], "handle %u does not match or came twice", handle);
+            CHECK(link_of(query, t->filters[i].interface) == link, "handle %u is not of link %u", handle, link);
+            expected->filters[i] = false;
+            return;
+        }
+    }
+    CHECK(false, "handle %u is not in use", handle);
+}
+
+static void compare_list(const twin *t, tm_table *table, const tm_query *query, const tm_attribute *attributes,
+                         size_t count) {
+    answer expected;
+    uint32_t links[TWIN_FILTERS_MAX];
+    uint32_t handles[TWIN_FILTERS_MAX];
+    bool seen[256] = {false};
+    tm_hits hits = {.links = links, .capacity = TWIN_FILTERS_MAX};
+    hits.handles = query->mode == TM_MATCH_INTERFACES ? NULL : handles;
+    ask_twin(t, query, attributes, count, &expected);
+    CHECK(tm_table_match(table, attributes, count, query, &hits) == TM_OK, "mode %u", query->mode);
+    for (size_t i = 0; i < hits.count; i++) {
+        CHECK(links[i] < 256 && expected.links[links[i]], "link %u should not match (mode %u)", links[i], query->mode);
+        CHECK(query->mode == TM_MATCH_ALL || !seen[links[i]], "link %u came twice", links[i]);
+        seen[links[i]] = true;
+        if (hits.handles != NULL) {
+            check_row(t, query, &expected, links[i], handles[i]);
+        }
+    }
+    for (uint32_t link = 0; link < 256; link++) {
+        CHECK(seen[link] == expected.links[link], "link %u is missing (mode %u)", link, query->mode);
+    }
+    CHECK(hits.count == expected.rows, "%zu rows of %zu (mode %u)", hits.count, expected.rows, query->mode);
+}
+
+static void compare_bits(const twin *t, tm_table *table, const tm_query *query, const tm_attribute *attributes,
+                         size_t count) {
+    answer expected;
+    uint64_t bits[4] = {~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0};
+    tm_hits hits = {.bits = bits};
+    ask_twin(t, query, attributes, count, &expected);
+    CHECK(tm_table_match(table, attributes, count, query, &hits) == TM_OK, "bits");
+    for (uint32_t link = 0; link < query->link_count; link++) {
+        CHECK((bits[link / 64] >> link % 64 & 1) == expected.links[link], "bit %u is wrong", link);
+    }
+}
+
+void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *attributes, size_t count) {
+    uint64_t candidates[4] = {roll(d), roll(d), roll(d), roll(d)};
+    uint32_t grouping[TWIN_INTERFACES_MAX];
+    tm_query query = {.link_count = TWIN_INTERFACES_MAX};
+    for (query.mode = TM_MATCH_INTERFACES; query.mode <= TM_MATCH_ALL; query.mode++) {
+        compare_list(t, table, &query, attributes, count);
+    }
+    query.mode = below(d, 3);
+    query.candidates = candidates;
+    query.link_count = below(d, 200);
+    compare_list(t, table, &query, attributes, count);
+    uint32_t groups = 1 + below(d, 8);
+    for (uint32_t i = 0; i < TWIN_INTERFACES_MAX; i++) {
+        grouping[i] = below(d, 10) == 0 ? 10000 : below(d, groups);
+    }
+    query.grouping = grouping;
+    query.grouping_count = below(d, TWIN_INTERFACES_MAX + 1);
+    query.candidates = below(d, 2) ? candidates : NULL;
+    query.link_count = groups;
+    compare_list(t, table, &query, attributes, count);
+    query.mode = TM_MATCH_INTERFACES;
+    compare_bits(t, table, &query, attributes, count);
+}
+
+void check_valid(const tm_table *table) {
+    const char *reason = "";
+    int result = tm_table_validate(table, &reason);
+    CHECK(result == TM_OK, "%s", reason);
+}
+
+tm_table *new_table(int engine) {
+    tm_table *table = NULL;
+    tm_options options = {.selectivity_rounds = 3};
+    CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %d", engine);
+    return table;
+}

@@ -1,0 +1,106 @@
+"""Versions next to each other understand each other: the range that is negotiated, and fields that are appended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.protocol.errors import FrameError, Refused, VersionRefused
+from tamis.protocol.limits import CONTROL_DEPTH_MAX
+from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.schema import FIELDS_MAX, U32, U64, Name, record_of
+from tamis.protocol.wire.session_bodies import Drain, Ping
+from tamis.protocol.wire.versions import PROTOCOL_VERSION, SPOKEN, VersionRange, negotiate
+from tests.protocol.wire.vectors import BODY_VECTORS, Vector, with_length
+
+RANGES = st.tuples(st.integers(1, 5), st.integers(1, 5)).map(sorted).map(lambda pair: VersionRange(*pair))
+
+
+@given(RANGES, RANGES)
+def test_the_highest_common_version_is_chosen(ours: VersionRange, theirs: VersionRange) -> None:
+    common = set(range(ours.low, ours.high + 1)) & set(range(theirs.low, theirs.high + 1))
+    if common:
+        assert negotiate(ours, theirs) == negotiate(theirs, ours) == max(common)
+    else:
+        with pytest.raises(VersionRefused) as caught:
+            negotiate(ours, theirs)
+        assert caught.value.code == ErrorCode.VERSION_REFUSED
+        assert str(ours) in caught.value.problem
+        assert str(theirs) in caught.value.problem
+
+
+def test_we_speak_our_version() -> None:
+    assert negotiate(SPOKEN, SPOKEN) == PROTOCOL_VERSION == 1
+
+
+def appended(data: bytes, *fields: object) -> bytes:
+    """The body with fields of a later version behind those that this one knows."""
+    body = [*msgpack.unpackb(data[8:], use_list=True), *fields]
+    return with_length(data[:8] + msgpack.packb(body))
+
+
+LATER = [0, "text", b"bytes", None, 1.5, [], {}, [1, [2, [3]]], {"a": [1], "b": {"c": None}}, msgpack.ExtType(5, b"x")]
+
+
+@pytest.mark.parametrize("vector", BODY_VECTORS, ids=str)
+def test_a_body_of_the_next_version_is_read_by_this_one(vector: Vector) -> None:
+    assert decode(appended(vector.data, *LATER)) == decode(vector.data)
+    assert appended(vector.data) == vector.data
+
+
+@given(st.integers(1, 63))
+def test_fields_are_bounded_in_number(more: int) -> None:
+    ping = appended(bytes.fromhex("0a0000001500000091") + b"\x07", *range(more))
+    assert decode(ping) == Ping(7)
+    with pytest.raises(FrameError):
+        decode(appended(ping, *range(FIELDS_MAX - more)))
+
+
+def nested(depth: int) -> object:
+    return [nested(depth - 1)] if depth > 1 else []
+
+
+def test_what_is_skipped_is_bounded_in_depth() -> None:
+    ping = bytes.fromhex("0a0000001500000091") + b"\x07"
+    assert decode(appended(ping, nested(CONTROL_DEPTH_MAX))) == Ping(7)
+    with pytest.raises(FrameError, match="levels deep"):
+        decode(appended(ping, nested(CONTROL_DEPTH_MAX + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class DrainOfVersion2:
+    """Drain as a later version might have it."""
+
+    grace_ms: U32
+    reason: Name
+    until: U64 = 0
+    successor: Name = "none"
+
+
+def test_the_next_version_reads_a_body_of_this_one_with_its_defaults() -> None:
+    body = msgpack.packb(record_of(Drain).plain(Drain(5, "upgrade")))
+    later = record_of(DrainOfVersion2)
+    assert later.read(BodyReader(body, "DRAIN")) == DrainOfVersion2(5, "upgrade")
+    longer = msgpack.packb(later.plain(DrainOfVersion2(5, "upgrade", 9, "oslo")))
+    assert record_of(Drain).read(BodyReader(longer, "DRAIN")) == Drain(5, "upgrade")
+
+
+def test_a_field_without_a_default_must_be_there() -> None:
+    with pytest.raises(FrameError, match="at least 2"):
+        record_of(DrainOfVersion2).read(BodyReader(b"\x91\x01", "DRAIN"))
+
+
+def test_a_default_is_checked_like_any_value() -> None:
+    with pytest.raises(Refused):
+        record_of(DrainOfVersion2).plain(DrainOfVersion2(5, "upgrade", -1))
+
+
+def test_kinds_that_may_be_skipped_are_free() -> None:
+    assert all(kind < 0x80 for kind in Kind)

@@ -1,0 +1,99 @@
+"""The extension area: known types checked, unknown ones carried, some must be understood, none comes twice."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.codes import ErrorCode, is_fatal
+from tamis.protocol.wire.extensions import (
+    Extensions,
+    ExtensionType,
+    ReuseKeys,
+    decode_extensions,
+    encode_extensions,
+)
+from tamis.protocol.wire.kinds import Kind
+from tests.protocol.wire.frame_strategies import extensions
+
+
+def area(*items: tuple[int, bytes]) -> bytes:
+    return b"".join(struct.pack("<HH", type_, len(data)) + data for type_, data in items)
+
+
+@given(extensions(Kind.DELIVER))
+def test_what_was_written_is_read(found: Extensions) -> None:
+    assert decode_extensions(encode_extensions(found, Kind.DELIVER), Kind.DELIVER) == found
+
+
+@given(st.binary(max_size=30))
+def test_any_bytes_decode_or_are_refused(data: bytes) -> None:
+    try:
+        found = decode_extensions(data, Kind.DELIVER)
+    except FrameError as error:
+        assert error.code in (ErrorCode.BAD_EXTENSION, ErrorCode.UNKNOWN_EXTENSION)
+    else:
+        assert encode_extensions(found, Kind.DELIVER) == data
+
+
+def test_unknown_types_are_carried_in_their_order() -> None:
+    data = area((0x7FFF, b"b"), (0x0100, b""), (3, bytes(8)))
+    found = decode_extensions(data, Kind.PUBLISH)
+    assert list(found.items()) == [(0x7FFF, b"b"), (0x0100, b""), (3, 0)]
+    assert encode_extensions(found, Kind.PUBLISH) == data
+
+
+@pytest.mark.parametrize("type_", [0x8000, 0x8001, 0xFFFF])
+def test_what_must_be_understood_costs_the_frame_alone(type_: int) -> None:
+    with pytest.raises(FrameError) as caught:
+        decode_extensions(area((3, bytes(8)), (type_, b"")), Kind.PUBLISH)
+    assert caught.value.code == ErrorCode.UNKNOWN_EXTENSION
+    assert not is_fatal(caught.value.code)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"\x03", b"\x03\x00\x08", area((3, bytes(8)))[:-1], area((3, bytes(8))) + b"\0"),
+        area((3, bytes(8)), (3, bytes(8))),
+        area((0x0100, b""), (0x0100, b"")),
+        *(area((3, bytes(7))), area((3, bytes(9))), area((2, bytes(8)))),
+        *(area((4, b"")), area((4, b"\xff")), area((4, b"a" * 257))),
+        *(area((5, b"")), area((5, bytes(5))), area((6, bytes(4)))),
+        *(area((1, b"")), area((1, b"\x02")), area((1, b"\x01\x00"))),
+    ],
+)
+def test_a_malformed_area_is_refused(data: bytes) -> None:
+    with pytest.raises(FrameError) as caught:
+        decode_extensions(data, Kind.DELIVER)
+    assert caught.value.code == ErrorCode.BAD_EXTENSION
+
+
+@pytest.mark.parametrize("kind", [Kind.PUBLISH, Kind.DRY_RUN])
+@pytest.mark.parametrize("type_", [ExtensionType.SATISFIED, ExtensionType.LOG_POSITION])
+def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: Kind, type_: ExtensionType) -> None:
+    with pytest.raises(FrameError, match="only a DELIVER frame"):
+        decode_extensions(area((type_, bytes(8))), kind)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        *({3: -1}, {3: 2**64}, {3: True}, {3: "1"}, {2: 0}, {4: ""}, {4: b"x"}),
+        *({5: ()}, {5: (2**32,)}, {5: (-1,)}, {5: (True,)}, {5: tuple(range(16_384))}),
+        *({1: ReuseKeys(1, ())}, {1: ReuseKeys(True, (-1,))}),
+        *({0x8000: b""}, {0x10000: b""}, {-1: b""}, {0x0100: "text"}, {0x0100: bytes(65_532)}),
+    ],
+)
+def test_what_cannot_be_decoded_cannot_be_encoded(found: Extensions) -> None:
+    with pytest.raises(Refused, match="extension"):
+        encode_extensions(found, Kind.DELIVER)
+
+
+def test_ten_thousand_subscriptions_fit() -> None:
+    found = {ExtensionType.SATISFIED: tuple(range(10_000))}
+    assert decode_extensions(encode_extensions(found, Kind.DELIVER), Kind.DELIVER) == found

@@ -1,0 +1,79 @@
+"""What every implementation must compute alike: numbers of names, digests, proofs."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.wire.numbers import (
+    NO_DIGEST,
+    add,
+    entry_digest,
+    filter_digest,
+    predicate_digest,
+    stable_number,
+    subtract,
+)
+from tamis.protocol.wire.proofs import Prover, proof, proves
+
+ENTRIES = st.dictionaries(st.integers(0, 2**64 - 1), st.binary(max_size=8), max_size=6)
+
+
+def test_a_name_has_the_number_it_had() -> None:
+    assert stable_number("rome") == int.from_bytes(hashlib.blake2b(b"rome", digest_size=8).digest(), "little")
+    assert [stable_number(name) for name in ("rome", "alice", "é")] == FROZEN_NUMBERS
+
+
+FROZEN_NUMBERS = [6323239376170568878, 9933345172075899469, 0]
+
+
+@pytest.mark.parametrize("name", ["", "a" * 257, "\ud800"])
+def test_what_is_no_name_has_no_number(name: str) -> None:
+    with pytest.raises(Refused):
+        stable_number(name)
+
+
+@given(ENTRIES, st.data())
+def test_a_digest_follows_every_change_and_forgets_the_order(filters: dict[int, bytes], data: st.DataObject) -> None:
+    whole = predicate_digest(filters.items())
+    assert predicate_digest(data.draw(st.permutations(list(filters.items())))) == whole
+    built = NO_DIGEST
+    for filter_id, packed in filters.items():
+        built = add(built, filter_digest(filter_id, packed))
+    assert built == whole
+    for filter_id, packed in filters.items():
+        built = subtract(built, filter_digest(filter_id, packed))
+    assert built == NO_DIGEST
+
+
+def test_a_digest_tells_neighbours_apart() -> None:
+    digests = {filter_digest(1, b"\x90"), filter_digest(2, b"\x90"), filter_digest(1, b"\x91")}
+    digests |= {entry_digest(1, 1, 1, NO_DIGEST), entry_digest(1, 1, 2, NO_DIGEST), entry_digest(1, 2, 1, NO_DIGEST)}
+    assert len(digests) == 6
+    assert all(len(digest) == 16 for digest in digests)
+
+
+def test_a_proof_is_an_hmac_of_label_and_greeting() -> None:
+    expected = hmac.new(b"secret", b"tamis 1 connector" + b"HELLO" + b"WELCOME", hashlib.sha256).digest()
+    assert proof(b"secret", Prover.CONNECTOR, b"HELLO", b"WELCOME") == expected
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (b"Secret", Prover.CONNECTOR, b"HELLO", b"WELCOME"),
+        (b"secret", Prover.ACCEPTOR, b"HELLO", b"WELCOME"),
+        (b"secret", Prover.CONNECTOR, b"hELLO", b"WELCOME"),
+        (b"secret", Prover.CONNECTOR, b"HELLO", b"WELCOMe"),
+    ],
+)
+def test_a_proof_proves_one_thing(other: tuple[bytes, Prover, bytes, bytes]) -> None:
+    ours = (b"secret", Prover.CONNECTOR, b"HELLO", b"WELCOME")
+    assert proves(proof(*ours), *ours)
+    assert not proves(proof(*other), *ours)
+    assert not proves(b"", *ours)
