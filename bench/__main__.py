@@ -18,6 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+
 from tamis.bench import figures
 from tamis.bench.figures import Measured, Runner
 

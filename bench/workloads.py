@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import msgpack
+
 from tamis.bench import words
 from tamis.native import Batch
 from tamis.protocol.filters import Op

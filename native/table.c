@@ -15,6 +15,7 @@ struct tm_table {
 
 static const tm_engine_class *const engine_classes[] = {
     [TM_ENGINE_COUNTING] = &tm_engine_counting,
+    [TM_ENGINE_SFF] = &tm_engine_sff,
     [TM_ENGINE_TAMIS] = &tm_engine_tamis,
 };
 

@@ -142,8 +142,10 @@ class Table:
     def validate(self) -> None:
         """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
         reason = ffi.new("char **")
-        if lib.tm_table_validate(self._open, reason) != lib.TM_OK:
+        result = lib.tm_table_validate(self._open, reason)
+        if result == lib.TM_MISUSED:
             raise RuntimeError(f"table of engine {self.engine}: {ffi.string(reason[0]).decode()}")
+        check(result)
 
     def fail_allocation(self, n: int) -> None:
         """Let the n-th allocation from now on fail; 0 turns it off. For tests."""

@@ -173,8 +173,9 @@ typedef struct tamis_key {
     tamis_list scan;
     uint32_t equalities; /* filters in buckets under an equality of this key */
     uint32_t patterns;   /* in buckets under a pattern */
-    uint32_t pairs;      /* in buckets under this key and another */
+    uint32_t pairs;      /* in buckets under this key, the rarer one, and a partner */
     uint32_t pins;       /* filters placed in any way */
+    uint64_t *partners;  /* a bit for each partner (tamis_partner_bit), stale ones included; TAMIS_PARTNER_WORDS */
 } tamis_key;
 
 /* Hash from (tag, name, operand) to the filters under it. */
@@ -200,6 +201,7 @@ typedef struct tamis_slot {
 _Static_assert(sizeof(tamis_slot) == 24, "as the memory figures say");
 
 typedef struct tamis_segment {
+    uint8_t *tags; /* a byte of each slot's hash, 0 where it is empty: most probes end here */
     tamis_slot *slots;
     uint32_t count;
     uint32_t capacity;
@@ -359,7 +361,16 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
 static inline uint64_t tamis_bucket_key(tamis_tag tag, uint32_t name, uint32_t operand) {
     return (uint64_t)tag << 56 | (uint64_t)name << 32 | operand;
 }
-uint64_t tamis_pair_key(uint32_t name_a, unsigned kind_a, uint32_t name_b, unsigned kind_b);
+/* Of the rarer name and its partner. */
+static inline uint64_t tamis_pair_key(uint32_t name, unsigned kind, uint32_t partner, unsigned partner_kind) {
+    return (uint64_t)TAMIS_BY_PAIR << 56 | ((uint64_t)name << 2 | kind) << 26 | ((uint64_t)partner << 2 | partner_kind);
+}
+
+#define TAMIS_PARTNER_WORDS 8U
+
+static inline uint32_t tamis_partner_bit(uint32_t partner, unsigned partner_kind) {
+    return ((partner << 2 | partner_kind) * 0x9e3779b1U) >> 23;
+}
 
 void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory, uint64_t seed);
 void tamis_buckets_clear(tamis_buckets *buckets);
@@ -368,22 +379,30 @@ bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single
 void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body);
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle);
 
-static inline const tamis_slot *tamis_buckets_find(const tamis_buckets *buckets, uint64_t key) {
-    uint64_t hash = tm_hash_u64(key, buckets->seed);
-    const tamis_segment *segment = &buckets->segments[hash >> 58];
+static inline uint64_t tamis_bucket_hash(const tamis_buckets *buckets, uint64_t key) {
+    return tm_hash_u64(key, buckets->seed);
+}
+static inline const tamis_segment *tamis_segment_of(const tamis_buckets *buckets, uint64_t hash) {
+    return &buckets->segments[hash >> 58];
+}
+static inline uint8_t tamis_tag_of(uint64_t hash) { return (uint8_t)(hash >> 50) | 1; }
+
+static inline const tamis_slot *tamis_buckets_find_hashed(const tamis_buckets *buckets, uint64_t key, uint64_t hash) {
+    const tamis_segment *segment = tamis_segment_of(buckets, hash);
     if (segment->count == 0) {
         return NULL;
     }
     uint32_t mask = segment->capacity - 1;
-    for (uint32_t at = (uint32_t)hash & mask;; at = (at + 1) & mask) {
-        const tamis_slot *slot = &segment->slots[at];
-        if (slot->key == key) {
-            return slot;
-        }
-        if (slot->key == 0) {
-            return NULL;
+    uint8_t tag = tamis_tag_of(hash);
+    for (uint32_t at = (uint32_t)hash & mask; segment->tags[at] != 0; at = (at + 1) & mask) {
+        if (segment->tags[at] == tag && segment->slots[at].key == key) {
+            return &segment->slots[at];
         }
     }
+    return NULL;
+}
+static inline const tamis_slot *tamis_buckets_find(const tamis_buckets *buckets, uint64_t key) {
+    return tamis_buckets_find_hashed(buckets, key, tamis_bucket_hash(buckets, key));
 }
 static inline const tamis_entry *tamis_slot_entries(const tamis_buckets *buckets, const tamis_slot *slot) {
     return (const tamis_entry *)tm_arena_at(&buckets->arena, slot->entries);

@@ -25,15 +25,10 @@ void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory, uint64_t seed
 void tamis_buckets_clear(tamis_buckets *buckets) {
     for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
         TM_DELETE(buckets->memory, TM_HOT, buckets->segments[i].slots, tamis_slot, buckets->segments[i].capacity);
+        TM_DELETE(buckets->memory, TM_HOT, buckets->segments[i].tags, uint8_t, buckets->segments[i].capacity);
     }
     tm_arena_clear(&buckets->arena);
     tamis_buckets_init(buckets, buckets->memory, buckets->seed);
-}
-
-uint64_t tamis_pair_key(uint32_t name_a, unsigned kind_a, uint32_t name_b, unsigned kind_b) {
-    uint64_t a = (uint64_t)name_a << 2 | kind_a;
-    uint64_t b = (uint64_t)name_b << 2 | kind_b;
-    return (uint64_t)TAMIS_BY_PAIR << 56 | (a < b ? a << 26 | b : b << 26 | a);
 }
 
 static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
@@ -43,12 +38,17 @@ static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
 /* ---- slots --------------------------------------------------------------------------------------------------------
  */
 
-static tamis_slot *place(tamis_slot *slots, uint32_t mask, uint64_t hash) {
+/* Put a slot where a probe for its hash finds it; there is room. */
+static tamis_slot *place(tamis_segment *segment, uint64_t hash, tamis_slot slot) {
+    uint32_t mask = segment->capacity - 1;
     uint32_t at = (uint32_t)hash & mask;
-    while (slots[at].key != 0) {
+    while (segment->tags[at] != 0) {
         at = (at + 1) & mask;
     }
-    return &slots[at];
+    segment->tags[at] = tamis_tag_of(hash);
+    segment->slots[at] = slot;
+    segment->count++;
+    return &segment->slots[at];
 }
 
 /* At most two thirds full. */
@@ -56,19 +56,21 @@ static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
     if ((segment->count + 1) * 3 <= segment->capacity * 2) {
         return true;
     }
-    uint32_t capacity = segment->capacity == 0 ? SEGMENT_SLOTS_MIN : segment->capacity * 2;
-    tamis_slot *slots = TM_NEW(buckets->memory, TM_HOT, tamis_slot, capacity);
-    if (slots == NULL) {
+    tamis_segment larger = {.capacity = segment->capacity == 0 ? SEGMENT_SLOTS_MIN : segment->capacity * 2};
+    larger.slots = TM_NEW(buckets->memory, TM_HOT, tamis_slot, larger.capacity);
+    larger.tags = larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity);
+    if (larger.tags == NULL) {
+        TM_DELETE(buckets->memory, TM_HOT, larger.slots, tamis_slot, larger.capacity);
         return false;
     }
     for (uint32_t at = 0; at < segment->capacity; at++) {
-        if (segment->slots[at].key != 0) {
-            *place(slots, capacity - 1, tm_hash_u64(segment->slots[at].key, buckets->seed)) = segment->slots[at];
+        if (segment->tags[at] != 0) {
+            place(&larger, tamis_bucket_hash(buckets, segment->slots[at].key), segment->slots[at]);
         }
     }
     TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
-    segment->slots = slots;
-    segment->capacity = capacity;
+    TM_DELETE(buckets->memory, TM_HOT, segment->tags, uint8_t, segment->capacity);
+    *segment = larger;
     return true;
 }
 
@@ -78,15 +80,9 @@ static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key) {
     if (slot != NULL) {
         return slot;
     }
-    uint64_t hash = tm_hash_u64(key, buckets->seed);
+    uint64_t hash = tamis_bucket_hash(buckets, key);
     tamis_segment *segment = segment_of(buckets, hash);
-    if (!reserve_slot(buckets, segment)) {
-        return NULL;
-    }
-    slot = place(segment->slots, segment->capacity - 1, hash);
-    *slot = (tamis_slot){.key = key};
-    segment->count++;
-    return slot;
+    return reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
 }
 
 /* Erase a slot that holds nothing; those behind it move up where their probe passes it. */
@@ -94,17 +90,19 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     if (slot->entry_count + slot->single_count != 0) {
         return;
     }
-    tamis_segment *segment = segment_of(buckets, tm_hash_u64(slot->key, buckets->seed));
+    tamis_segment *segment = segment_of(buckets, tamis_bucket_hash(buckets, slot->key));
     uint32_t mask = segment->capacity - 1;
     uint32_t hole = (uint32_t)(slot - segment->slots);
-    for (uint32_t at = (hole + 1) & mask; segment->slots[at].key != 0; at = (at + 1) & mask) {
-        uint32_t home = (uint32_t)tm_hash_u64(segment->slots[at].key, buckets->seed) & mask;
+    for (uint32_t at = (hole + 1) & mask; segment->tags[at] != 0; at = (at + 1) & mask) {
+        uint32_t home = (uint32_t)tamis_bucket_hash(buckets, segment->slots[at].key) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             segment->slots[hole] = segment->slots[at];
+            segment->tags[hole] = segment->tags[at];
             hole = at;
         }
     }
     segment->slots[hole] = (tamis_slot){0};
+    segment->tags[hole] = 0;
     segment->count--;
 }
 
@@ -209,7 +207,7 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
         uint32_t count = 0;
         for (uint32_t at = 0; at < segment->capacity; at++) {
             const tamis_slot *slot = &segment->slots[at];
-            if (slot->key == 0) {
+            if (segment->tags[at] == 0) {
                 continue;
             }
             count++;

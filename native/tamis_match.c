@@ -14,6 +14,8 @@
 #include "tamis.h"
 
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
+#define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
+#define WAITING_MAX 32U     /* bodies asked for before the first is read */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32). */
 static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
@@ -29,6 +31,12 @@ typedef enum {
     WHICH,
     ALL,
 } shape;
+
+/* A bucket to look for, its memory already asked for. */
+typedef struct probe {
+    uint64_t key;
+    uint64_t hash;
+} probe;
 
 typedef struct pass {
     tm_engine *engine;
@@ -48,7 +56,11 @@ typedef struct pass {
     uint32_t slot_count;
     uint32_t names[TM_ATTRIBUTES_MAX];
     tamis_view views[TM_ATTRIBUTES_MAX];
+    uint32_t probe_count;
+    uint32_t waiting_count;
     const tamis_slot *slots[SLOTS_KEPT_MAX];
+    const tamis_entry *waiting[WAITING_MAX];
+    probe probes[PROBES_MAX];
 } pass;
 
 static inline bool has_bit(const uint64_t *bits, uint32_t at) { return bits[at / 64] >> (at % 64) & 1; }
@@ -207,6 +219,26 @@ static inline bool holds(const pass *p, tamis_test test) {
     return plain != tamis_test_negated(test);
 }
 
+/* The rest of an entry whose own test holds. */
+static inline void verify(pass *p, const tamis_entry *entry) {
+    const tamis_body *body = tamis_body_at(p->engine, entry->body);
+    uint32_t interface = entry->interface & ~TAMIS_LAST;
+    for (uint32_t i = body->checked; i < body->count; i++) {
+        if (!holds(p, body->tests[i])) {
+            return;
+        }
+    }
+    emit_if_open(p, interface, body->handle);
+}
+
+static void verify_waiting(pass *p) {
+    for (uint32_t i = 0; i < p->waiting_count; i++) {
+        verify(p, p->waiting[i]);
+    }
+    p->waiting_count = 0;
+}
+
+/* Bodies are far away: those that must be read are asked for, and read when several are on their way. */
 static inline void try_entry(pass *p, const tamis_entry *entry) {
     uint32_t interface = entry->interface & ~TAMIS_LAST;
     if (is_settled(p, interface) || !holds(p, entry->test)) {
@@ -216,13 +248,11 @@ static inline void try_entry(pass *p, const tamis_entry *entry) {
         emit(p, interface, 0);
         return;
     }
-    const tamis_body *body = tamis_body_at(p->engine, entry->body);
-    for (uint32_t i = body->checked; i < body->count; i++) {
-        if (!holds(p, body->tests[i])) {
-            return;
-        }
+    if (p->waiting_count == WAITING_MAX) {
+        verify_waiting(p);
     }
-    emit(p, interface, body->handle);
+    __builtin_prefetch(tamis_body_at(p->engine, entry->body));
+    p->waiting[p->waiting_count++] = entry;
 }
 
 static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
@@ -266,12 +296,8 @@ static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t valu
 
 /* ---- buckets ------------------------------------------------------------------------------------------------------ */
 
-static inline void see_bucket(pass *p, uint64_t key) {
+static void look_at(pass *p, const tamis_slot *slot) {
     const tamis_buckets *buckets = &p->engine->buckets;
-    const tamis_slot *slot = tamis_buckets_find(buckets, key);
-    if (slot == NULL) {
-        return;
-    }
     const tamis_single *singles = tamis_slot_singles(buckets, slot);
     for (uint32_t i = 0; i < slot->single_count; i++) {
         emit_if_open(p, singles[i].interface, singles[i].handle);
@@ -280,11 +306,50 @@ static inline void see_bucket(pass *p, uint64_t key) {
         return;
     }
     if (p->slot_count < SLOTS_KEPT_MAX) {
-        __builtin_prefetch(tamis_slot_entries(buckets, slot));
         p->slots[p->slot_count++] = slot;
     } else {
         try_entries(p, tamis_slot_entries(buckets, slot), slot->entry_count);
     }
+}
+
+/* Find the slots of all probes, ask for what they point to, then look at them. */
+static void look_at_probes(pass *p) {
+    const tamis_buckets *buckets = &p->engine->buckets;
+    const tamis_slot *found[PROBES_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->probe_count; i++) {
+        const tamis_slot *slot = tamis_buckets_find_hashed(buckets, p->probes[i].key, p->probes[i].hash);
+        if (slot != NULL) {
+            __builtin_prefetch(tamis_slot_entries(buckets, slot));
+            __builtin_prefetch(tamis_slot_singles(buckets, slot));
+            found[count++] = slot;
+        }
+    }
+    p->probe_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        look_at(p, found[i]);
+    }
+}
+
+static inline void see_bucket(pass *p, uint64_t key) {
+    if (p->probe_count == PROBES_MAX) {
+        look_at_probes(p);
+    }
+    const tamis_buckets *buckets = &p->engine->buckets;
+    uint64_t hash = tamis_bucket_hash(buckets, key);
+    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+    if (segment->count == 0) {
+        return;
+    }
+    uint32_t at = (uint32_t)hash & (segment->capacity - 1);
+    uint8_t tag = segment->tags[at];
+    if (tag == 0) {
+        return; /* most probes end here */
+    }
+    if (tag == tamis_tag_of(hash)) {
+        __builtin_prefetch(&segment->slots[at]);
+    }
+    p->probes[p->probe_count++] = (probe){key, hash};
 }
 
 static void see_patterns(pass *p, uint32_t attribute, uint32_t name) {
@@ -453,29 +518,31 @@ static void see_scans(pass *p) {
     }
 }
 
+/* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
 static void see_pairs(pass *p) {
     tm_engine *engine = p->engine;
     uint32_t names[TM_ATTRIBUTES_MAX];
     unsigned kinds[TM_ATTRIBUTES_MAX];
+    uint32_t bits[TM_ATTRIBUTES_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->attribute_count; i++) {
-        if (p->names[i] == TM_NO_NAME) {
-            continue;
+        if (p->names[i] != TM_NO_NAME) {
+            names[count] = p->names[i];
+            kinds[count] = state_kind(engine->state[p->names[i]]);
+            bits[count] = tamis_partner_bit(names[count], kinds[count]);
+            count++;
         }
-        unsigned kind = state_kind(engine->state[p->names[i]]);
-        const tamis_key *key = engine->names.records[p->names[i]].keys[kind];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const tamis_key *key = engine->names.records[names[i]].keys[kinds[i]];
         if (key == NULL || key->pairs == 0) {
             continue;
         }
         for (uint32_t j = 0; j < count; j++) {
-            const tamis_slot *slot =
-                tamis_buckets_find(&engine->buckets, tamis_pair_key(names[j], kinds[j], p->names[i], kind));
-            if (slot != NULL) {
-                try_entries(p, tamis_slot_entries(&engine->buckets, slot), slot->entry_count);
+            if (j != i && has_bit(key->partners, bits[j])) {
+                see_bucket(p, tamis_pair_key(names[i], kinds[i], names[j], kinds[j]));
             }
         }
-        names[count] = p->names[i];
-        kinds[count++] = kind;
     }
 }
 
@@ -483,16 +550,17 @@ static void see_everything(pass *p) {
     if (see_names(p) || see_values(p)) {
         return;
     }
+    look_at_probes(p);
     see_scans(p);
+    if (p->engine->pair_filters > 0 && !is_full(p)) {
+        see_pairs(p);
+        look_at_probes(p);
+    }
     for (uint32_t i = 0; i < p->slot_count && !is_full(p); i++) {
         try_entries(p, tamis_slot_entries(&p->engine->buckets, p->slots[i]), p->slots[i]->entry_count);
     }
-    if (p->engine->pair_filters > 0 && !is_full(p)) {
-        see_pairs(p);
-    }
-    if (!is_full(p)) {
-        try_entries(p, p->engine->always.entries, p->engine->always.count);
-    }
+    try_entries(p, p->engine->always.entries, p->engine->always.count);
+    verify_waiting(p);
 }
 
 /* ---- before and after --------------------------------------------------------------------------------------------- */
@@ -598,6 +666,8 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     p.attribute_count = (uint32_t)count;
     p.scratch_used = 0;
     p.slot_count = 0;
+    p.probe_count = 0;
+    p.waiting_count = 0;
     if (hits->bits != NULL) {
         memset(hits->bits, 0, sizeof(uint64_t) * ((query->link_count + 63) / 64));
     }

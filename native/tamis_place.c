@@ -229,6 +229,7 @@ void tamis_key_clear(tm_memory *memory, tamis_key *key) {
         }
     }
     TM_DELETE(memory, TM_HOT, key->scan.entries, tamis_entry, key->scan.capacity);
+    TM_DELETE(memory, TM_HOT, key->partners, uint64_t, key->partners == NULL ? 0 : TAMIS_PARTNER_WORDS);
     TM_DELETE(memory, TM_HOT, key, tamis_key, 1);
 }
 
@@ -415,10 +416,10 @@ static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const 
 }
 
 /* Bookkeeping of a key by which a match knows whether looking there can pay. */
-static void count_in_key(tamis_key *key, tamis_place place, tamis_test access, uint32_t by) {
+static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tamis_test access, uint32_t by) {
     key->pins += by;
     if (place == TAMIS_IN_PAIR) {
-        key->pairs += by;
+        key->pairs += is_partner ? 0 : by;
     } else if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
         *(tamis_test_op(access) == TAMIS_PATTERN ? &key->patterns : &key->equalities) += by;
     }
@@ -461,6 +462,26 @@ static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_
                          tamis_strings_of_kind(engine, tamis_kind_of(engine, test)));
 }
 
+static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
+    return tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
+                          tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
+}
+
+static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tests, tamis_entry entry) {
+    if (key->partners == NULL) {
+        key->partners = TM_NEW(engine->memory, TM_HOT, uint64_t, TAMIS_PARTNER_WORDS);
+        if (key->partners == NULL) {
+            return false;
+        }
+    }
+    uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
+    if (!tamis_buckets_add_entry(&engine->buckets, pair_key_of(engine, tests), entry)) {
+        return false;
+    }
+    key->partners[bit / 64] |= UINT64_C(1) << (bit % 64);
+    return true;
+}
+
 /* Put an entry with its body where the place says. */
 static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
                             const tamis_tests *tests) {
@@ -477,9 +498,7 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
     if (place == TAMIS_IN_BUCKET) {
         entered = add_entries(engine, keys, bucket_keys(engine, tests->tests[0], keys), entry);
     } else if (place == TAMIS_IN_PAIR) {
-        keys[0] = tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
-                                 tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
-        entered = add_entries(engine, keys, 1, entry);
+        entered = enter_pair(engine, key, tests, entry);
     } else {
         entered = list_add(engine->memory, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
     }
@@ -545,7 +564,7 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        count_in_key(keys[i], place, tests->tests[0], 1);
+        count_in_key(keys[i], place, i > 0, tests->tests[0], 1);
     }
     record->access = access_of(tests);
     record->place = (uint8_t)place;
@@ -584,9 +603,7 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         }
         break;
     case TAMIS_IN_PAIR:
-        keys[0] = tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
-                                 tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
-        tamis_buckets_remove_entry(&engine->buckets, keys[0], record->body);
+        tamis_buckets_remove_entry(&engine->buckets, pair_key_of(engine, tests), record->body);
         break;
     case TAMIS_IN_SCAN:
         list_remove(&key->scan, record->body);
@@ -609,7 +626,7 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     engine->pair_filters -= record->place == TAMIS_IN_PAIR;
     engine->listed -= !tamis_uses_cells(engine, record->interface);
     for (uint32_t i = 0; i < count; i++) {
-        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, record->access,
+        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,
                      UINT32_MAX);
         drop_key(engine, names[i], kinds[i]);
     }

@@ -12,7 +12,7 @@ safe side: a filter is kept, a covering denied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -112,12 +112,12 @@ UNIVERSE = replace(PRESENT, absent=True)
 # --- from constraints to a region ------------------------------------------------------------------------------
 
 
-def region_of(constraints: Iterable[Constraint]) -> Region | None:
+def region_of(constraints: Sequence[Constraint]) -> Region | None:
     """The region of a conjunction on one attribute; None if it is empty."""
+    if len(constraints) == 1 and constraints[0].op is Op.EQ and not constraints[0].negated:
+        return _one(constraints[0])  # most constraints there are
     regions = [_one(constraint) for constraint in constraints]
     finite = [region for region in regions if isinstance(region, Finite)]
-    if len(finite) == len(regions) == 1:
-        return finite[0]
     broads = [region for region in regions if isinstance(region, Broad)]
     broad = reduce(_meet, broads) if broads else UNIVERSE
     if finite:

@@ -92,6 +92,7 @@ int main(int argc, char **argv) {
             printf("engine %d seed %lu\n", engine, (unsigned long)seed);
             fflush(stdout);
             walk(engine, seed, 1 + (uint32_t)(seed * 7 % 20), 5 + (uint32_t)(seed * 31 % 80));
+            walk(engine, seed, 2, 200);
             walk(engine, seed, TWIN_INTERFACES_MAX, 300);
         }
     }

@@ -18,7 +18,7 @@ answers and go on; if the index has changed meanwhile, its place is gone and it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -90,14 +90,14 @@ class CoverIndex(Generic[Id]):
     def covering(self, filter_: Filter) -> Iterator[Id]:
         """The ids of all filters that cover this one, those with the same meaning included."""
         regions = self._regions_of(filter_)
-        maybe = self._maybe_covering(regions)
-        return self._confirmed(maybe, lambda entry: regions_cover(entry.regions, regions), self._version)
+        maybe = map(self._by_number.__getitem__, self._maybe_covering(regions))
+        return self._guarded((entry.id for entry in maybe if regions_cover(entry.regions, regions)), self._version)
 
     def covered_by(self, filter_: Filter) -> Iterator[Id]:
         """The ids of all filters that this one covers, those with the same meaning included."""
         regions = self._regions_of(filter_)
-        maybe = self._maybe_covered(regions)
-        return self._confirmed(maybe, lambda entry: regions_cover(regions, entry.regions), self._version)
+        maybe = map(self._by_number.__getitem__, self._maybe_covered(regions))
+        return self._guarded((entry.id for entry in maybe if regions_cover(regions, entry.regions)), self._version)
 
     def _regions_of(self, filter_: Filter) -> Regions:
         # Who adds a filter has usually just asked about it, twice.
@@ -119,13 +119,11 @@ class CoverIndex(Generic[Id]):
         name = min(regions, key=lambda name: self._postings[name].narrower_count(regions[name]))
         return self._postings[name].narrower(regions[name])
 
-    def _confirmed(self, numbers: Iterable[int], holds: Callable[[_Entry[Id]], bool], version: int) -> Iterator[Id]:
+    def _guarded(self, answers: Iterator[Id], version: int) -> Iterator[Id]:
         self._check_unchanged(version)
-        for number in numbers:
-            entry = self._by_number[number]
-            if holds(entry):
-                yield entry.id
-                self._check_unchanged(version)
+        for id_ in answers:
+            yield id_
+            self._check_unchanged(version)
 
     def _check_unchanged(self, version: int) -> None:
         if self._version != version:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgpack  # type: ignore[import-untyped]
+import msgpack
 
 Unpacker: Final[Any] = msgpack.Unpacker
 unpack: Final[Callable[..., object]] = msgpack.unpackb

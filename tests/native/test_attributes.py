@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from tamis.native import decode_attributes
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.values import Value, canonical, identity
 from tamis.protocol.wire.attributes import decode_attributes as decode_in_python
 from tamis.protocol.wire.attributes import encode_attributes
-
 from tests.native.spelling import spell
 from tests.strategies import wide_attributes
 

@@ -5,6 +5,7 @@ from array import array
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.native import Batch
 
 

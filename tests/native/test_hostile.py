@@ -7,13 +7,13 @@ import time
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from tamis.native import OutOfMemory, Table, TableStats
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import NEGATED, OPCODES, decode_filter, encode_filter
-
 from tests.native.spelling import spell
 from tests.native.test_attributes import damaged
 from tests.strategies import attributes, attributes_near, filters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -16,13 +16,14 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+
 from tamis.native import InterfaceKind, Table
 from tamis.protocol.filters import Filter
-
 from tests.native.twin import TwinTable
 from tests.strategies import attributes, attributes_near, filters
 
 INTERFACES = st.integers(0, 3)
+PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 
 class TableMachine(RuleBasedStateMachine):
@@ -95,10 +96,12 @@ class TableMachine(RuleBasedStateMachine):
 
 
 def test_any_sequence_of_operations(engine: str) -> None:
-    run_state_machine_as_test(lambda: TableMachine(engine), settings=settings(max_examples=40, stateful_step_count=40))
+    run_state_machine_as_test(
+        lambda: TableMachine(engine), settings=settings(max_examples=25, stateful_step_count=30, **PATIENT)
+    )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_sequences_of_operations(engine: str) -> None:
-    long = settings(max_examples=300, stateful_step_count=80, deadline=None)
-    run_state_machine_as_test(lambda: TableMachine(engine), settings=long)
+    many = settings(max_examples=1_000, stateful_step_count=80, **PATIENT)
+    run_state_machine_as_test(lambda: TableMachine(engine), settings=many)

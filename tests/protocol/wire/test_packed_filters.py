@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol.errors import FrameError, Refused
@@ -19,6 +19,7 @@ from tests.strategies import filters, wide_names
 ROOT = Path(__file__).parents[3]
 
 
+@settings(max_examples=30)
 @given(filters(name=wide_names()))
 def test_what_was_written_is_read(filter_: Filter) -> None:
     packed = encode_filter(filter_)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +49,7 @@ def test_byte_by_byte() -> None:
 @given(st.lists(st.integers(0, len(STREAM))).map(sorted))
 def test_any_chunking_gives_the_same_frames(cuts: list[int]) -> None:
     edges = [0, *cuts, len(STREAM)]
-    pieces = [STREAM[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    pieces = [STREAM[start:end] for start, end in pairwise(edges)]
     assert taken(authenticated(), *pieces) == FRAMES
     assert taken(authenticated(), *map(memoryview, pieces)) == FRAMES
 
@@ -85,20 +87,20 @@ def test_the_longest_frame_passes() -> None:
     assert taken(authenticated(4_096), longest) == [longest]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in range(128) if kind not in KINDS])
-def test_an_unknown_kind_is_refused_at_its_byte(kind: int) -> None:
-    with pytest.raises(FrameError) as caught:
-        taken(authenticated(), (1_000).to_bytes(4, "little") + bytes([kind]))
-    assert caught.value.code == ErrorCode.UNKNOWN_KIND
+def test_an_unknown_kind_is_refused_at_its_byte() -> None:
+    for kind in set(range(128)) - KINDS:
+        with pytest.raises(FrameError) as caught:
+            taken(authenticated(), (1_000).to_bytes(4, "little") + bytes([kind]))
+        assert caught.value.code == ErrorCode.UNKNOWN_KIND
 
 
-@pytest.mark.parametrize("kind", range(128, 256))
-def test_an_unknown_kind_that_may_be_skipped_is(kind: int) -> None:
+def test_an_unknown_kind_that_may_be_skipped_is() -> None:
     reader = authenticated()
     ping = encode(Ping(1))
-    unknown = (20).to_bytes(4, "little") + bytes([kind]) + bytes(15)
-    assert taken(reader, ping + unknown + ping) == [ping, ping]
-    assert reader.skipped == 1
+    for kind in range(128, 256):
+        unknown = (20).to_bytes(4, "little") + bytes([kind]) + bytes(15)
+        assert taken(reader, ping + unknown + ping) == [ping, ping]
+    assert reader.skipped == 128
 
 
 def test_after_an_error_there_are_no_more_frames() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol.errors import FrameError, Refused
@@ -117,6 +117,7 @@ def test_who_drains_begins_nothing_new_and_the_other_side_is_free(sides: Sides) 
 
 
 @SORTS
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(list(Kind))), max_size=30))
 def test_two_ends_that_talk_in_order_agree(sides: Sides, script: list[tuple[bool, Kind]]) -> None:
     connector, acceptor = Session(sides, True), Session(sides, False)
