@@ -6,7 +6,7 @@ Question: is a batch of 100 new filters against 10,000 well under 50 ms? Two tab
                  every other attribute is a number from 0 to 99, the others hold one of 1,000 words
     orders       symbol = "S<k>" and side = "buy" and price < N, over 500 symbols, sides and prices drawn alike
 
-Run: python -m tamis.bench.cover_index [--json]. Each figure is processor time for the whole batch, answers read to the end.
+Run: python -m tamis.bench.cover_index [--json]. Figures are processor time for a batch, answers read to the end.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def _flat(result: Result) -> dict[str, object]:
 
 def _cells(result: Result) -> list[str]:
     times = result.updates
-    updates = (times.add_us, times.add_p999_us, times.add_max_us)
-    updates += (times.remove_us, times.remove_p999_us, times.remove_max_us)
+    updates = [times.add_us, times.add_p999_us, times.add_max_us]
+    updates += [times.remove_us, times.remove_p999_us, times.remove_max_us]
     return [
         label(result),
         *(short(result.build_s), short(result.mean_us), f"{result.spread:.0%}"),

@@ -18,20 +18,21 @@ void tm_arena_clear(tm_arena *arena) {
     tm_arena_init(arena, arena->memory, arena->heat);
 }
 
-/* Class 0 is 1 unit, 1 is 2, then two classes an octave: 3, 4, 6, 8, 12, 16 ... */
+/* Classes 0 ... 15 are 1 ... 16 units, then two classes an octave: 24, 32, 48, 64 ... */
 uint32_t tm_arena_class_units(unsigned size_class) {
-    if (size_class < 2) {
+    if (size_class < TM_ARENA_EXACT) {
         return size_class + 1;
     }
-    return (size_class & 1 ? 4U : 3U) << ((size_class - 2) / 2);
+    unsigned above = size_class - TM_ARENA_EXACT;
+    return (above & 1 ? 4U : 3U) << (above / 2 + 3);
 }
 
 unsigned tm_arena_class(uint32_t units) {
-    if (units <= 2) {
-        return units <= 1 ? 0 : 1;
+    if (units <= TM_ARENA_EXACT) {
+        return units <= 1 ? 0 : units - 1;
     }
-    unsigned octave = 31U - (unsigned)__builtin_clz(units - 1); /* 2^octave < units <= 2^(octave + 1) */
-    unsigned upper = 2 * octave + 1;                            /* the class of 2^(octave + 1) */
+    unsigned octave = 31U - (unsigned)__builtin_clz(units - 1);     /* 2^octave < units <= 2^(octave + 1) */
+    unsigned upper = TM_ARENA_EXACT + 2 * (octave - 4) + 1;         /* the class of 2^(octave + 1) */
     return units <= tm_arena_class_units(upper - 1) ? upper - 1 : upper;
 }
 

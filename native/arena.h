@@ -9,8 +9,9 @@
 
 #include "memory.h"
 
-/* Classes 1, 2, 3, 4, 6, 8, 12, 16, 24 ...: a block wastes at most a third. 60 of them pass 2^30. */
-#define TM_ARENA_CLASSES 60
+/* Classes 1, 2, 3 ... 16 units, then 24, 32, 48, 64 ...: small blocks waste nothing, large ones at most a third. */
+#define TM_ARENA_EXACT 16U
+#define TM_ARENA_CLASSES 64
 
 typedef struct tm_arena {
     tm_memory *memory; /* borrowed */

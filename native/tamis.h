@@ -99,7 +99,7 @@ typedef struct tamis_tests {
  */
 
 /* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests of
- * the body from `checked` on do; TAMIS_LAST says without a look at the body that there are none. */
+ * the body do; TAMIS_LAST says without a look at the body that there are none. */
 typedef struct tamis_entry {
     uint32_t interface; /* with TAMIS_LAST */
     uint32_t body;
@@ -114,11 +114,10 @@ typedef struct tamis_single {
     uint32_t handle;
 } tamis_single;
 
-/* All tests but the access test. */
+/* All tests but the access test and, in a bucket by value, the one beside it in the entry. */
 typedef struct tamis_body {
     uint32_t handle;
-    uint16_t count;
-    uint16_t checked;
+    uint32_t count;
     tamis_test tests[];
 } tamis_body;
 
@@ -188,17 +187,17 @@ typedef enum {
     TAMIS_BY_PAIR,
 } tamis_tag;
 
+/* A bucket, or a part of one: further slots with the same key follow where rows pass what a slot can count. Its block
+ * holds the entries from the front and the singles from the back. */
 typedef struct tamis_slot {
-    uint64_t key;     /* 0: empty */
-    uint32_t entries; /* blocks of the arena; 0: none */
-    uint32_t singles;
-    uint32_t entry_count : 26;
-    uint32_t entry_class : 6; /* size class of the block */
-    uint32_t single_count : 26;
-    uint32_t single_class : 6;
+    uint64_t key; /* 0: empty */
+    uint32_t block;
+    uint32_t entry_count : 13;
+    uint32_t single_count : 13;
+    uint32_t size_class : 6;
 } tamis_slot;
 
-_Static_assert(sizeof(tamis_slot) == 24, "as the memory figures say");
+_Static_assert(sizeof(tamis_slot) == 16, "four slots a cache line");
 
 typedef struct tamis_segment {
     uint8_t *tags; /* a byte of each slot's hash, 0 where it is empty: most probes end here */
@@ -385,31 +384,45 @@ static inline uint64_t tamis_bucket_hash(const tamis_buckets *buckets, uint64_t 
 static inline const tamis_segment *tamis_segment_of(const tamis_buckets *buckets, uint64_t hash) {
     return &buckets->segments[hash >> 58];
 }
-static inline uint8_t tamis_tag_of(uint64_t hash) { return (uint8_t)(hash >> 50) | 1; }
+static inline uint8_t tamis_tag_of(uint64_t hash) { return (uint8_t)(hash >> 32) | 1; }
 
-static inline const tamis_slot *tamis_buckets_find_hashed(const tamis_buckets *buckets, uint64_t key, uint64_t hash) {
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    if (segment->count == 0) {
-        return NULL;
-    }
-    uint32_t mask = segment->capacity - 1;
-    uint8_t tag = tamis_tag_of(hash);
-    for (uint32_t at = (uint32_t)hash & mask; segment->tags[at] != 0; at = (at + 1) & mask) {
-        if (segment->tags[at] == tag && segment->slots[at].key == key) {
-            return &segment->slots[at];
+static inline uint32_t tamis_segment_home(const tamis_segment *segment, uint64_t hash) {
+    return (uint32_t)((uint64_t)(uint32_t)hash * segment->capacity >> 32);
+}
+static inline uint32_t tamis_segment_after(const tamis_segment *segment, uint32_t at) {
+    return at + 1 == segment->capacity ? 0 : at + 1;
+}
+/* The next slot with the key from `*at` on, which starts at the home of the hash; NULL: no more. */
+static inline const tamis_slot *tamis_segment_next(const tamis_segment *segment, uint64_t key, uint8_t tag,
+                                                   uint32_t *at) {
+    while (segment->tags[*at] != 0) {
+        uint32_t here = *at;
+        *at = tamis_segment_after(segment, here);
+        if (segment->tags[here] == tag && segment->slots[here].key == key) {
+            return &segment->slots[here];
         }
     }
     return NULL;
 }
+/* The first slot of a bucket, or NULL. */
 static inline const tamis_slot *tamis_buckets_find(const tamis_buckets *buckets, uint64_t key) {
-    return tamis_buckets_find_hashed(buckets, key, tamis_bucket_hash(buckets, key));
+    uint64_t hash = tamis_bucket_hash(buckets, key);
+    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+    if (segment->count == 0) {
+        return NULL;
+    }
+    uint32_t at = tamis_segment_home(segment, hash);
+    return tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
 }
-static inline const tamis_entry *tamis_slot_entries(const tamis_buckets *buckets, const tamis_slot *slot) {
-    return (const tamis_entry *)tm_arena_at(&buckets->arena, slot->entries);
+static inline tamis_entry *tamis_slot_entries(const tamis_buckets *buckets, const tamis_slot *slot) {
+    return (tamis_entry *)tm_arena_at(&buckets->arena, slot->block);
 }
-static inline const tamis_single *tamis_slot_singles(const tamis_buckets *buckets, const tamis_slot *slot) {
-    return (const tamis_single *)tm_arena_at(&buckets->arena, slot->singles);
+/* Singles stand backwards: number i is [-i]. */
+static inline tamis_single *tamis_slot_singles(const tamis_buckets *buckets, const tamis_slot *slot) {
+    return (tamis_single *)tm_arena_at(&buckets->arena, slot->block + tm_arena_class_units(slot->size_class) - 1);
 }
+/* The entry of a body in a bucket. */
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body);
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason);
 
 /* ---- tamis_place.c: putting a filter where it is reached

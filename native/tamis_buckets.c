@@ -1,8 +1,7 @@
 /* tamis_buckets.c - the hash from one (tag, name, operand) to the filters under it.
  *
- * Law: a slot exists as long as it has an entry or a single; blocks are at most a third empty when they grow, and keep
- * their class when they shrink until they are empty, so that a removal never allocates. Segments are chosen by the
- * hash's top bits and grow one by one.
+ * Law: a slot exists as long as it has an entry or a single; blocks keep their class when rows go, until all have gone, so
+ * that a removal never allocates. Segments are chosen by the hash's top bits and grow one by one.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #define SEGMENT_SLOTS_MIN 8U
 #define ENTRY_UNITS 2U
 #define SINGLE_UNITS 1U
-#define ROWS_MAX ((1U << 26) - 1)
+#define ROWS_MAX 8191U /* of a slot: its counts have 13 bits, and moving them takes microseconds */
 
 _Static_assert(sizeof(tamis_entry) == ENTRY_UNITS * 8 && sizeof(tamis_single) == SINGLE_UNITS * 8, "arena units");
 
@@ -40,10 +39,9 @@ static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
 
 /* Put a slot where a probe for its hash finds it; there is room. */
 static tamis_slot *place(tamis_segment *segment, uint64_t hash, tamis_slot slot) {
-    uint32_t mask = segment->capacity - 1;
-    uint32_t at = (uint32_t)hash & mask;
+    uint32_t at = tamis_segment_home(segment, hash);
     while (segment->tags[at] != 0) {
-        at = (at + 1) & mask;
+        at = tamis_segment_after(segment, at);
     }
     segment->tags[at] = tamis_tag_of(hash);
     segment->slots[at] = slot;
@@ -51,12 +49,12 @@ static tamis_slot *place(tamis_segment *segment, uint64_t hash, tamis_slot slot)
     return &segment->slots[at];
 }
 
-/* At most two thirds full. */
+/* At most four fifths full, and growing by a quarter: a probe that ends at a tag is cheap, an empty slot is not. */
 static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
-    if ((segment->count + 1) * 3 <= segment->capacity * 2) {
+    if ((segment->count + 1) * 5 <= segment->capacity * 4) {
         return true;
     }
-    tamis_segment larger = {.capacity = segment->capacity == 0 ? SEGMENT_SLOTS_MIN : segment->capacity * 2};
+    tamis_segment larger = {.capacity = segment->capacity + segment->capacity / 4 + SEGMENT_SLOTS_MIN};
     larger.slots = TM_NEW(buckets->memory, TM_HOT, tamis_slot, larger.capacity);
     larger.tags = larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity);
     if (larger.tags == NULL) {
@@ -74,28 +72,18 @@ static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
     return true;
 }
 
-/* The slot of `key`, made if need be; NULL: no memory. */
-static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key) {
-    tamis_slot *slot = (tamis_slot *)tamis_buckets_find(buckets, key);
-    if (slot != NULL) {
-        return slot;
-    }
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    tamis_segment *segment = segment_of(buckets, hash);
-    return reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
-}
-
 /* Erase a slot that holds nothing; those behind it move up where their probe passes it. */
 static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     if (slot->entry_count + slot->single_count != 0) {
         return;
     }
     tamis_segment *segment = segment_of(buckets, tamis_bucket_hash(buckets, slot->key));
-    uint32_t mask = segment->capacity - 1;
+    uint32_t capacity = segment->capacity;
     uint32_t hole = (uint32_t)(slot - segment->slots);
-    for (uint32_t at = (hole + 1) & mask; segment->tags[at] != 0; at = (at + 1) & mask) {
-        uint32_t home = (uint32_t)tamis_bucket_hash(buckets, segment->slots[at].key) & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
+    for (uint32_t at = tamis_segment_after(segment, hole); segment->tags[at] != 0;
+         at = tamis_segment_after(segment, at)) {
+        uint32_t home = tamis_segment_home(segment, tamis_bucket_hash(buckets, segment->slots[at].key));
+        if ((at + capacity - home) % capacity >= (at + capacity - hole) % capacity) {
             segment->slots[hole] = segment->slots[at];
             segment->tags[hole] = segment->tags[at];
             hole = at;
@@ -106,99 +94,139 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     segment->count--;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------
- */
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
 
-/* A block with room for one row more than `count`; 0: no memory. Moves the rows, frees the old block. */
-static uint32_t reserve_row(tm_arena *arena, uint32_t block, uint32_t count, unsigned *size_class, uint32_t row_units) {
-    if (block != 0 && (count + 1) * row_units <= tm_arena_class_units(*size_class)) {
-        return block;
+/* Let the slot's block have room for `more` units; false: no memory. Rows keep their order. */
+static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t more) {
+    uint32_t used = slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
+    if (slot->block != 0 && used + more <= tm_arena_class_units(slot->size_class)) {
+        return true;
     }
-    if (count == ROWS_MAX) {
-        return 0;
+    unsigned size_class = tm_arena_class(used + more);
+    uint32_t block = tm_arena_take(&buckets->arena, size_class);
+    if (block == 0) {
+        return false;
     }
-    unsigned larger = tm_arena_class((count + 1) * row_units);
-    uint32_t moved = tm_arena_take(arena, larger);
-    if (moved == 0) {
-        return 0;
+    if (slot->block != 0) {
+        uint64_t *to = tm_arena_at(&buckets->arena, block);
+        const uint64_t *from = tm_arena_at(&buckets->arena, slot->block);
+        uint32_t to_end = tm_arena_class_units(size_class);
+        uint32_t from_end = tm_arena_class_units(slot->size_class);
+        memcpy(to, from, sizeof *to * slot->entry_count * ENTRY_UNITS);
+        memcpy(to + to_end - slot->single_count, from + from_end - slot->single_count, sizeof *to * slot->single_count);
+        tm_arena_give(&buckets->arena, slot->block, slot->size_class);
     }
-    if (block != 0) {
-        memcpy(tm_arena_at(arena, moved), tm_arena_at(arena, block), (size_t)count * row_units * 8);
-        tm_arena_give(arena, block, *size_class);
+    slot->block = block;
+    slot->size_class = size_class & 63;
+    return true;
+}
+
+/* A slot of the bucket with room for a row more, made if need be; NULL: no memory. */
+static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units) {
+    uint64_t hash = tamis_bucket_hash(buckets, key);
+    tamis_segment *segment = segment_of(buckets, hash);
+    tamis_slot *slot = NULL;
+    if (segment->count != 0) {
+        uint32_t at = tamis_segment_home(segment, hash);
+        do {
+            slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
+        } while (slot != NULL && slot->entry_count + slot->single_count == ROWS_MAX);
     }
-    *size_class = larger;
-    return moved;
+    if (slot == NULL) {
+        slot = reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
+    }
+    if (slot != NULL && !reserve_units(buckets, slot, units)) {
+        drop_slot(buckets, slot);
+        slot = NULL;
+    }
+    return slot;
 }
 
 bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry) {
-    tamis_slot *slot = use_slot(buckets, key);
+    tamis_slot *slot = use_slot(buckets, key, ENTRY_UNITS);
     if (slot == NULL) {
         return false;
     }
-    unsigned size_class = slot->entry_class;
-    uint32_t block = reserve_row(&buckets->arena, slot->entries, slot->entry_count, &size_class, ENTRY_UNITS);
-    if (block == 0) {
-        drop_slot(buckets, slot);
-        return false;
-    }
-    slot->entries = block;
-    slot->entry_class = size_class & 63;
-    ((tamis_entry *)tm_arena_at(&buckets->arena, block))[slot->entry_count++] = entry;
+    tamis_slot_entries(buckets, slot)[slot->entry_count++] = entry;
     return true;
 }
 
 /* Singles of interfaces that use cells stand first: coverers are looked for among them. */
 bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single single) {
-    tamis_slot *slot = use_slot(buckets, key);
+    tamis_slot *slot = use_slot(buckets, key, SINGLE_UNITS);
     if (slot == NULL) {
         return false;
     }
-    unsigned size_class = slot->single_class;
-    uint32_t block = reserve_row(&buckets->arena, slot->singles, slot->single_count, &size_class, SINGLE_UNITS);
-    if (block == 0) {
-        drop_slot(buckets, slot);
-        return false;
-    }
-    slot->singles = block;
-    slot->single_class = size_class & 63;
-    tamis_single *rows = (tamis_single *)tm_arena_at(&buckets->arena, block);
+    tamis_single *rows = tamis_slot_singles(buckets, slot);
     uint32_t at = slot->single_count++;
     if (single.interface < TAMIS_CELL_INTERFACES && at > 0) {
-        rows[at] = rows[0];
+        rows[-(ptrdiff_t)at] = rows[0];
         at = 0;
     }
-    rows[at] = single;
+    rows[-(ptrdiff_t)at] = single;
     return true;
 }
 
-void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body) {
-    tamis_slot *slot = (tamis_slot *)tamis_buckets_find(buckets, key);
-    tamis_entry *rows = (tamis_entry *)tm_arena_at(&buckets->arena, slot->entries);
-    uint32_t at = 0;
-    while (rows[at].body != body) {
-        at++;
-    }
-    rows[at] = rows[--slot->entry_count];
-    if (slot->entry_count == 0) {
-        tm_arena_give(&buckets->arena, slot->entries, slot->entry_class);
-        slot->entries = 0;
+static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
+    if (slot->entry_count + slot->single_count == 0) {
+        tm_arena_give(&buckets->arena, slot->block, slot->size_class);
+        slot->block = 0;
         drop_slot(buckets, slot);
     }
 }
 
+/* The slot and the row of an entry that is there. */
+static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body, tamis_slot **found) {
+    uint64_t hash = tamis_bucket_hash(buckets, key);
+    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+    uint32_t at = tamis_segment_home(segment, hash);
+    for (;;) {
+        *found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
+        tamis_entry *rows = tamis_slot_entries(buckets, *found);
+        for (uint32_t i = 0; i < (*found)->entry_count; i++) {
+            if (rows[i].body == body) {
+                return &rows[i];
+            }
+        }
+    }
+}
+
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body) {
+    tamis_slot *slot;
+    return find_entry(buckets, key, body, &slot);
+}
+
+void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body) {
+    tamis_slot *slot;
+    tamis_entry *entry = find_entry(buckets, key, body, &slot);
+    *entry = tamis_slot_entries(buckets, slot)[--slot->entry_count];
+    drop_if_empty(buckets, slot);
+}
+
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle) {
-    tamis_slot *slot = (tamis_slot *)tamis_buckets_find(buckets, key);
-    tamis_single *rows = (tamis_single *)tm_arena_at(&buckets->arena, slot->singles);
-    uint32_t at = 0;
-    while (rows[at].handle != handle) {
-        at++;
+    uint64_t hash = tamis_bucket_hash(buckets, key);
+    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+    uint32_t next = tamis_segment_home(segment, hash);
+    for (;;) {
+        tamis_slot *slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &next);
+        tamis_single *rows = tamis_slot_singles(buckets, slot);
+        for (ptrdiff_t at = 0; at < slot->single_count; at++) {
+            if (rows[-at].handle == handle) {
+                rows[-at] = rows[-(ptrdiff_t)--slot->single_count];
+                drop_if_empty(buckets, slot);
+                return;
+            }
+        }
     }
-    rows[at] = rows[--slot->single_count];
-    if (slot->single_count == 0) {
-        tm_arena_give(&buckets->arena, slot->singles, slot->single_class);
-        slot->singles = 0;
-        drop_slot(buckets, slot);
-    }
+}
+
+static bool is_reachable(const tamis_segment *segment, const tamis_slot *slot, uint64_t hash) {
+    uint32_t at = tamis_segment_home(segment, hash);
+    const tamis_slot *next;
+    do {
+        next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at);
+    } while (next != NULL && next != slot);
+    return next != NULL;
 }
 
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
@@ -211,13 +239,13 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
                 continue;
             }
             count++;
-            if (tamis_buckets_find(buckets, slot->key) != slot) {
+            if (!is_reachable(segment, slot, tamis_bucket_hash(buckets, slot->key))) {
                 *reason = "a bucket is not found under its key";
                 return TM_MISUSED;
             }
-            if (slot->entry_count + slot->single_count == 0 || (slot->entry_count != 0) != (slot->entries != 0) ||
-                (slot->single_count != 0) != (slot->singles != 0)) {
-                *reason = "a bucket is kept for nothing or lost its rows";
+            uint32_t units = slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
+            if (units == 0 || slot->block == 0 || units > tm_arena_class_units(slot->size_class)) {
+                *reason = "a bucket is kept for nothing or has no room for its rows";
                 return TM_MISUSED;
             }
         }

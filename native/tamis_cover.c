@@ -6,7 +6,7 @@
  */
 #include "tamis.h"
 
-#define SINGLES_LOOKED_AT 64U /* of a bucket; those of interfaces with cells stand in front */
+#define SINGLES_LOOKED_AT 64 /* of a bucket; those of interfaces with cells stand in front */
 #define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, how many are tried */
 
 typedef struct search {
@@ -25,9 +25,9 @@ static uint32_t find_in_bucket(const search *s, uint64_t key) {
         return TAMIS_NONE;
     }
     const tamis_single *singles = tamis_slot_singles(&s->engine->buckets, slot);
-    for (uint32_t i = 0; i < slot->single_count && i < SINGLES_LOOKED_AT; i++) {
-        if (singles[i].interface == s->interface && is_usable(s, singles[i].handle)) {
-            return singles[i].handle;
+    for (ptrdiff_t i = 0; i < slot->single_count && i < SINGLES_LOOKED_AT; i++) {
+        if (singles[-i].interface == s->interface && is_usable(s, singles[-i].handle)) {
+            return singles[-i].handle;
         }
     }
     return TAMIS_NONE;

@@ -32,10 +32,13 @@ typedef enum {
     ALL,
 } shape;
 
-/* A bucket to look for, its memory already asked for. */
+/* A slot that may be the bucket's first, its memory already asked for. */
 typedef struct probe {
+    const tamis_segment *segment;
+    const tamis_slot *slot;
     uint64_t key;
-    uint64_t hash;
+    uint32_t next; /* where the search goes on */
+    uint8_t tag;
 } probe;
 
 typedef struct pass {
@@ -223,7 +226,7 @@ static inline bool holds(const pass *p, tamis_test test) {
 static inline void verify(pass *p, const tamis_entry *entry) {
     const tamis_body *body = tamis_body_at(p->engine, entry->body);
     uint32_t interface = entry->interface & ~TAMIS_LAST;
-    for (uint32_t i = body->checked; i < body->count; i++) {
+    for (uint32_t i = 0; i < body->count; i++) {
         if (!holds(p, body->tests[i])) {
             return;
         }
@@ -298,9 +301,11 @@ static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t valu
 
 static void look_at(pass *p, const tamis_slot *slot) {
     const tamis_buckets *buckets = &p->engine->buckets;
-    const tamis_single *singles = tamis_slot_singles(buckets, slot);
-    for (uint32_t i = 0; i < slot->single_count; i++) {
-        emit_if_open(p, singles[i].interface, singles[i].handle);
+    if (slot->single_count != 0) {
+        const tamis_single *singles = tamis_slot_singles(buckets, slot);
+        for (ptrdiff_t i = 0; i < slot->single_count; i++) {
+            emit_if_open(p, singles[-i].interface, singles[-i].handle);
+        }
     }
     if (slot->entry_count == 0) {
         return;
@@ -315,41 +320,43 @@ static void look_at(pass *p, const tamis_slot *slot) {
 /* Find the slots of all probes, ask for what they point to, then look at them. */
 static void look_at_probes(pass *p) {
     const tamis_buckets *buckets = &p->engine->buckets;
-    const tamis_slot *found[PROBES_MAX];
-    uint32_t count = 0;
     for (uint32_t i = 0; i < p->probe_count; i++) {
-        const tamis_slot *slot = tamis_buckets_find_hashed(buckets, p->probes[i].key, p->probes[i].hash);
-        if (slot != NULL) {
-            __builtin_prefetch(tamis_slot_entries(buckets, slot));
-            __builtin_prefetch(tamis_slot_singles(buckets, slot));
-            found[count++] = slot;
+        __builtin_prefetch(tamis_slot_entries(buckets, p->probes[i].slot));
+    }
+    for (uint32_t i = 0; i < p->probe_count; i++) {
+        const probe *at = &p->probes[i];
+        uint32_t next = at->next;
+        for (const tamis_slot *slot = at->slot; slot != NULL;
+             slot = tamis_segment_next(at->segment, at->key, at->tag, &next)) {
+            if (slot->key == at->key) { /* the first has only the tag in common so far */
+                look_at(p, slot);
+            }
         }
     }
     p->probe_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        look_at(p, found[i]);
-    }
 }
 
+/* Look for a bucket by its tag alone, and ask for the slot; most probes end here. */
 static inline void see_bucket(pass *p, uint64_t key) {
-    if (p->probe_count == PROBES_MAX) {
-        look_at_probes(p);
-    }
     const tamis_buckets *buckets = &p->engine->buckets;
     uint64_t hash = tamis_bucket_hash(buckets, key);
     const tamis_segment *segment = tamis_segment_of(buckets, hash);
     if (segment->count == 0) {
         return;
     }
-    uint32_t at = (uint32_t)hash & (segment->capacity - 1);
-    uint8_t tag = segment->tags[at];
-    if (tag == 0) {
-        return; /* most probes end here */
+    uint8_t tag = tamis_tag_of(hash);
+    uint32_t at = tamis_segment_home(segment, hash);
+    for (; segment->tags[at] != tag; at = tamis_segment_after(segment, at)) {
+        if (segment->tags[at] == 0) {
+            return;
+        }
     }
-    if (tag == tamis_tag_of(hash)) {
-        __builtin_prefetch(&segment->slots[at]);
+    if (p->probe_count == PROBES_MAX) {
+        look_at_probes(p);
     }
-    p->probes[p->probe_count++] = (probe){key, hash};
+    __builtin_prefetch(&segment->slots[at]);
+    p->probes[p->probe_count++] =
+        (probe){segment, &segment->slots[at], key, tamis_segment_after(segment, at), tag};
 }
 
 static void see_patterns(pass *p, uint32_t attribute, uint32_t name) {

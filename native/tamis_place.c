@@ -245,17 +245,22 @@ static void drop_key(tm_engine *engine, uint32_t name, unsigned kind) {
 
 static unsigned body_class(uint32_t count) { return tm_arena_class(1 + count); }
 
-static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *tests, uint32_t checked) {
-    uint32_t count = tests->count == 0 ? 0 : tests->count - 1;
+/* A body of the tests from number `first` on. */
+static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *tests, uint32_t first) {
+    uint32_t count = tests->count <= first ? 0 : tests->count - first;
     uint32_t block = tm_arena_take(arena, body_class(count));
     if (block != 0) {
         tamis_body *body = (tamis_body *)tm_arena_at(arena, block);
         body->handle = handle;
-        body->count = (uint16_t)count;
-        body->checked = (uint16_t)checked;
-        memcpy(body->tests, tests->tests + 1, sizeof(tamis_test) * count);
+        body->count = count;
+        memcpy(body->tests, tests->tests + first, sizeof(tamis_test) * count);
     }
     return block;
+}
+
+/* In a bucket by value the second test stands in the entry alone. */
+static bool is_by_value(unsigned place, tamis_test access) {
+    return place == TAMIS_IN_BUCKET && tamis_test_op(access) != TAMIS_COMPLEX;
 }
 
 static tm_arena *arena_of(tm_engine *engine, unsigned place) {
@@ -272,18 +277,6 @@ void tamis_free_body(tm_engine *engine, uint32_t handle) {
     }
 }
 
-void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
-    const tamis_record *record = &engine->records[handle];
-    out->count = tamis_test_op(record->access) != TAMIS_TRUE;
-    out->tests[0] = record->access;
-    if (record->body != 0) {
-        const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
-        const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
-        memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
-        out->count += body->count;
-    }
-}
-
 static tamis_test access_of(const tamis_tests *tests) {
     return tests->count == 0 ? tamis_test_of(0, TAMIS_TRUE, 0) : tests->tests[0];
 }
@@ -291,7 +284,7 @@ static tamis_test access_of(const tamis_tests *tests) {
 bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
     uint32_t body = 0;
     if (tests->count > 1) {
-        body = new_body(&engine->covered_bodies, handle, tests, 0);
+        body = new_body(&engine->covered_bodies, handle, tests, 1);
         if (body == 0) {
             return false;
         }
@@ -361,6 +354,26 @@ static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t k
         count += seen == count;
     }
     return count;
+}
+
+void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+    const tamis_record *record = &engine->records[handle];
+    out->count = tamis_test_op(record->access) != TAMIS_TRUE;
+    out->tests[0] = record->access;
+    if (record->body == 0) {
+        return;
+    }
+    if (is_by_value(record->place, record->access)) {
+        uint64_t keys[TM_IN_VALUES_MAX];
+        bucket_keys(engine, record->access, keys);
+        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], record->body)->test;
+        out->tests[1] = beside;
+        out->count += tamis_test_op(beside) != TAMIS_TRUE;
+    }
+    const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
+    const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
+    memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
+    out->count += body->count;
 }
 
 static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, tamis_entry entry) {
@@ -485,12 +498,15 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tes
 /* Put an entry with its body where the place says. */
 static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
                             const tamis_tests *tests) {
-    bool by_value = place == TAMIS_IN_BUCKET && tamis_test_op(tests->tests[0]) != TAMIS_COMPLEX;
-    uint32_t body = new_body(&engine->bodies, handle, tests, by_value && tests->count > 1);
+    bool by_value = is_by_value(place, access_of(tests));
+    uint32_t body = new_body(&engine->bodies, handle, tests, by_value ? 2 : 1);
     if (body == 0) {
         return false;
     }
-    tamis_test first = by_value ? tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0) : access_of(tests);
+    tamis_test first = access_of(tests);
+    if (by_value) {
+        first = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
+    }
     bool last = tests->count <= (by_value ? 2U : 1U);
     tamis_entry entry = {engine->records[handle].interface | (last ? TAMIS_LAST : 0), body, first};
     uint64_t keys[TM_IN_VALUES_MAX];
@@ -503,7 +519,7 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
         entered = list_add(engine->memory, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
     }
     if (!entered) {
-        tm_arena_give(&engine->bodies, body, body_class(tests->count == 0 ? 0 : tests->count - 1));
+        tm_arena_give(&engine->bodies, body, body_class(tamis_body_at(engine, body)->count));
         return false;
     }
     engine->records[handle].body = body;
@@ -515,7 +531,7 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
     switch (place) {
     case TAMIS_IN_CELLS:
         if (tests->count > 1) {
-            aside = new_body(&engine->covered_bodies, handle, tests, 0);
+            aside = new_body(&engine->covered_bodies, handle, tests, 1);
             if (aside == 0) {
                 return false;
             }

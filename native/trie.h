@@ -9,37 +9,39 @@
  *
  * It is the extended ternary search trie of paper 004 with the three ways from a branch kept as a sorted array that is
  * searched by halving: the same order, nothing to rebalance, fewer cache lines. Like there, one walk from the first
- * character serves every operator, one from each further character serves `suffix` and `contains`; chains lead from
- * each constant of a < or <= (> or >=) to the next one above (below), and two backtrack functions find where to enter
- * them. What leads to the nearest constant of a kind are marks: each branch knows what is below it. They also keep a
- * walk out of parts that cannot add anything.
+ * character serves every operator, one from each further character serves `suffix` and `contains`; chains string the
+ * constants of < and > together (chain.h), and two backtrack functions find where a text enters them. What leads to the
+ * nearest constant of a kind are marks: each branch knows what is below it. They also keep a walk out of parts that
+ * cannot add anything.
  */
 #ifndef TM_TRIE_H
 #define TM_TRIE_H
 
+#include <string.h>
+
+#include "chain.h"
 #include "ordered.h"
 #include "text_index.h"
 
 /* What is at a constant, or anywhere at or below a branch. */
-#define TM_MARK_LESS 1
-#define TM_MARK_GREATER 2
+#define TM_MARK_LESS 1    /* < and <=: it has links in the upward chain */
+#define TM_MARK_GREATER 2 /* >, >= and between: in the downward chain */
 #define TM_MARK_CONTAINS 4
 #define TM_MARK_SUFFIX 8
 
-/* The six operators of the paper have a place in every constant; the others hang behind it as cells. */
-enum { TM_AT_EQ, TM_AT_LT, TM_AT_GT, TM_AT_PREFIX, TM_AT_SUFFIX, TM_AT_CONTAINS, TM_AT_COUNT };
+/* Operators with a place in every constant. Those of order are in chains, != and `in` hang behind as cells. */
+enum { TM_AT_EQ, TM_AT_PREFIX, TM_AT_SUFFIX, TM_AT_CONTAINS, TM_AT_COUNT };
 
 typedef struct tm_constant {
     uint32_t string;          /* interned; 0 for a free one */
     uint32_t at[TM_AT_COUNT]; /* constraints, 0 for none */
-    uint32_t cells;           /* the first of !=, in, between, <= and >= */
-    uint32_t next_less;       /* the next constant above with TM_MARK_LESS */
-    uint32_t next_greater;    /* the next constant below with TM_MARK_GREATER */
+    uint32_t cells;           /* the first one, 0 for none */
+    uint32_t chained[2];      /* TM_UPWARD, TM_DOWNWARD: the block of its first link, 0 for none */
     uint32_t seen;            /* the last text it was found in */
     uint32_t marks;           /* of a free one: the next free one */
 } tm_constant;
 
-/* A further constraint at a constant. */
+/* A further constraint at a constant: != or in. */
 typedef struct tm_cell {
     uint32_t constraint;
     uint32_t next; /* of a free cell: the next free one */
@@ -58,7 +60,7 @@ typedef struct tm_branch {
     uint32_t marks;
 } tm_branch;
 
-_Static_assert(sizeof(tm_constant) == 48, "three quarters of a cache line");
+_Static_assert(sizeof(tm_constant) == 40, "one cache line, rarely two");
 _Static_assert(sizeof(tm_branch) == 24, "small: there is about one for two constants");
 
 /* What all tries of a table share. */
@@ -69,6 +71,7 @@ typedef struct tm_trie_store {
     tm_branch *branches;               /* [0] unused, here and below */
     tm_constant *constants;
     tm_cell *cells;
+    tm_blocks blocks;
     uint32_t branch_capacity, branch_count, branch_free;
     uint32_t constant_capacity, constant_count, constant_free;
     uint32_t cell_capacity, cell_count, cell_free;
@@ -82,6 +85,7 @@ void tm_trie_store_free(tm_trie_store *store);
 struct tm_text_index {
     tm_trie_store *store; /* borrowed */
     tm_ordered unequal;   /* the constraints of !=, by id: all hold but one */
+    tm_chain chains[2];   /* TM_UPWARD, TM_DOWNWARD */
     uint64_t operands;    /* pairs of constant and constraint */
     uint32_t root;        /* link */
     uint32_t contained;   /* constants with TM_MARK_CONTAINS */
@@ -90,7 +94,9 @@ struct tm_text_index {
 /* The constraint of `=` at exactly this text, or 0. */
 uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t length);
 
-/* For trie.c and its two companions: where a walk ends. */
+/* ---- between trie.c and its companions ---------------------------------------------------------------------------- */
+
+/* Where a walk ends. */
 typedef struct tm_spot {
     uint32_t branch; /* the last one reached, 0 if the root is none */
     uint32_t depth;  /* its own: how many bytes of the text lead to it */
@@ -99,7 +105,7 @@ typedef struct tm_spot {
     bool ended;      /* the text ends at the branch */
 } tm_spot;
 
-/* Walk along `text`; with `found`, hand on `prefix` and `contains` of every constant that it begins with. */
+/* trie_walk.c: walk along `text`; with `found`, hand on `prefix` and `contains` of every constant that it begins with. */
 tm_spot tm_trie_walk(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
 
 /* The constant equal to the text of that walk, or 0. */
@@ -118,8 +124,36 @@ void tm_trie_take_down(tm_text_index *trie, const tm_spot *spot, const uint8_t *
 void tm_trie_refresh(tm_text_index *trie, uint32_t branch);
 void tm_trie_free_branches(tm_text_index *trie);
 
-/* trie_validate.c */
+/* trie_match.c, trie_validate.c: as in tm_text_class. */
+void tm_trie_match(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
 int tm_trie_validate(const tm_text_index *trie, const char **reason);
+
+/* Hand on `contains`; returns whether it is one that was not found in this text before. */
+static inline uint32_t tm_constant_contained(const tm_trie_store *store, uint32_t constant, tm_found *found) {
+    tm_constant *at = &store->constants[constant];
+    if ((at->marks & TM_MARK_CONTAINS) == 0 || at->seen == store->text) {
+        return 0;
+    }
+    at->seen = store->text;
+    tm_found_add(found, at->at[TM_AT_CONTAINS]);
+    return 1;
+}
+
+/* Does the constant's tail from `depth` begin the text's? The bytes before agree. */
+static inline bool tm_tail_begins(const tm_interned *string, const uint8_t *text, uint32_t length, uint32_t depth) {
+    return string->length <= length && memcmp(string->bytes + depth, text + depth, string->length - depth) == 0;
+}
+
+static inline const tm_interned *tm_constant_string(const tm_trie_store *store, uint32_t constant) {
+    return &store->strings->entries[store->constants[constant].string];
+}
+
+/* A constraint id on its own, as the trie keeps those of !=. */
+static inline tm_probe tm_probe_id(uint32_t constraint) {
+    tm_probe probe = tm_probe_number((tm_number_key){constraint, 0});
+    probe.constraint = constraint;
+    return probe;
+}
 
 static inline const uint8_t *tm_branch_bytes(const tm_branch *branch) {
     return (const uint8_t *)(branch->links + branch->capacity);

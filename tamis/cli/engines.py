@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from tamis.protocol.filters import Filter
@@ -19,7 +20,16 @@ class Engine(Protocol):
     def match(self, attributes: Mapping[str, Value]) -> list[Interface]: ...
 
 
+def _native(name: str) -> Engine:
+    from tamis.cli.native_engine import NativeEngine
+
+    return NativeEngine(name)
+
+
 ENGINES: dict[str, Callable[[], Engine]] = {
+    "tamis": partial(_native, "tamis"),
+    "sff": partial(_native, "sff"),
+    "counting": partial(_native, "counting"),
     "plain": PlainTable,
 }
-DEFAULT = "plain"
+DEFAULT = "tamis"
