@@ -26,7 +26,7 @@ def speed_left(setup: Setup, contender: Contender, made: Workload, progress: Pro
     interfaces = spread(len(made.filters), setup.interfaces)
     with contender.table() as table:
         progress(f"building {contender.label}")
-        handles, _ = table.measure_add(made.filters, interfaces)
+        handles = table.add_many(made.filters, interfaces)
         loop = _Loop(table, made, handles, interfaces, setup)
         progress(f"matching alone: {contender.label}")
         alone = loop.run(0)
@@ -57,10 +57,10 @@ class _Loop:
 
     def _update(self, count: int) -> None:
         chosen = self._rng.sample(range(len(self._filters)), min(count, len(self._filters)))
-        self._table.measure_remove(array("I", (self._handles[i] for i in chosen)))
+        self._table.remove_many(array("I", (self._handles[i] for i in chosen)))
         self._table.settle(count)
         batch = Batch.of(self._filters[i] for i in chosen)
-        added, _ = self._table.measure_add(batch, array("I", (self._interfaces[i] for i in chosen)))
+        added = self._table.add_many(batch, array("I", (self._interfaces[i] for i in chosen)))
         for i, handle in zip(chosen, added, strict=True):
             self._handles[i] = handle
 

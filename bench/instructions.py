@@ -50,7 +50,7 @@ def per_message(setup: Setup, contender: Contender, workload: Workload, progress
 def _child(path: Path) -> None:
     contender, filters, interfaces, messages, grouping = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
     table = contender.table()
-    table.measure_add(filters, interfaces)
+    table.add_many(filters, interfaces)
     for message in messages:
         table.match(message, grouping=grouping)
 

@@ -19,8 +19,8 @@
 
 #define TM_BLOCK_LINKS_MAX 32
 
-/* On the constraint of a link: it also holds of a text equal to the constant (<=, >=, between); it has an upper bound to
- * be asked for. Ids of constraints stay far below. */
+/* On the constraint of a link: it also holds of a text equal to the constant (<=, >=, between); it has an upper bound
+ * to be asked for. Ids of constraints stay far below. */
 #define TM_LINK_INCLUSIVE 0x80000000u
 #define TM_LINK_BOUNDED 0x40000000u
 #define TM_LINK_ID 0x3fffffffu

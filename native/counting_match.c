@@ -1,7 +1,7 @@
 /* counting_match.c - one message against all filters. Law: see counting.h.
  *
  * Time goes into cache misses: a constraint, its list of filters, each filter's seat. All three are fetched ahead,
- * which is why constraints come in batches.
+ * which is why constraints come in batches and filters are gathered before they are counted.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* How far ahead of its use each thing is fetched: long enough for a miss, short enough to stay in the cache. */
 #define CONSTRAINTS_AHEAD 12
 #define LISTS_AHEAD 6
-#define SEATS_AHEAD 16
+#define FILTERS_GATHERED 64
 
 #define MESSAGES_MAX 0xffffffu /* a seat has 24 bits for the number of the message it was last counted in */
 
@@ -27,6 +27,8 @@ typedef struct matching {
     uint64_t left; /* links (or interfaces, without grouping) that may still match */
     uint32_t message;
     bool grouped;
+    uint32_t gathered; /* filters whose seats are being fetched */
+    uint32_t filters[FILTERS_GATHERED];
 } matching;
 
 static inline bool bit_at(const uint64_t *words, uint32_t index) {
@@ -75,39 +77,45 @@ static inline bool is_done(const matching *run, uint32_t interface) {
     return link >= query->link_count || bit_at(run->core->links_done, link);
 }
 
-static inline void count_filters(matching *run, const uint32_t *filters, uint32_t count, bool grouped) {
-    tm_seat *seats = run->core->filters.seats;
-    const uint64_t *ignored = run->ignored;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + SEATS_AHEAD < count) {
-            __builtin_prefetch(&seats[filters[i + SEATS_AHEAD]], 1);
-        }
-        tm_seat *seat = &seats[filters[i]];
-        if (bit_at(ignored, seat->interface) || (grouped && is_done(run, seat->interface))) {
-            continue;
-        }
-        uint32_t state = (seat->state >> 8 == run->message ? seat->state : run->message << 8) + 1;
-        seat->state = state;
-        if ((state & 0xff) == seat->required) {
-            satisfy(run, seat->interface, filters[i]);
-            if (run->found.done) {
-                return;
-            }
-        }
+static inline void count_one(matching *run, uint32_t filter, bool grouped) {
+    tm_seat *seat = &run->core->filters.seats[filter];
+    if (bit_at(run->ignored, seat->interface) || (grouped && is_done(run, seat->interface))) {
+        return;
+    }
+    uint32_t state = (seat->state >> 8 == run->message ? seat->state : run->message << 8) + 1;
+    seat->state = state;
+    if ((state & 0xff) == seat->required) {
+        satisfy(run, seat->interface, filter);
     }
 }
 
-static void veto_filters(matching *run, const uint32_t *filters, uint32_t count) {
-    tm_seat *seats = run->core->filters.seats;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + SEATS_AHEAD < count) {
-            __builtin_prefetch(&seats[filters[i + SEATS_AHEAD]], 1);
-        }
-        seats[filters[i]].state = run->message << 8 | TM_SEAT_VETOED;
+static inline void count_gathered(matching *run, bool grouped) {
+    uint32_t count = run->gathered;
+    run->gathered = 0;
+    for (uint32_t i = 0; i < count && !run->found.done; i++) {
+        count_one(run, run->filters[i], grouped);
     }
 }
 
-/* Fetch what constraint i of the batch will need: itself, then its list, or the seats of a list in place. */
+static inline void veto_gathered(matching *run) {
+    for (uint32_t i = 0; i < run->gathered; i++) {
+        run->core->filters.seats[run->filters[i]].state = run->message << 8 | TM_SEAT_VETOED;
+    }
+    run->gathered = 0;
+}
+
+/* What becomes of gathered filters; a constant wherever it is used, so that each has a loop of its own. */
+typedef enum { COUNT_SINGLE, COUNT_GROUPED, VETO } purpose;
+
+static inline void use_gathered(matching *run, purpose purpose) {
+    if (purpose == VETO) {
+        veto_gathered(run);
+    } else {
+        count_gathered(run, purpose == COUNT_GROUPED);
+    }
+}
+
+/* Fetch what constraint i of the batch will need: itself, then its list. */
 static inline void fetch_ahead(const matching *run, uint32_t i) {
     const tm_found *found = &run->found;
     const tm_held *held = run->core->constraints.held;
@@ -116,11 +124,7 @@ static inline void fetch_ahead(const matching *run, uint32_t i) {
     }
     if (i + LISTS_AHEAD < found->count) {
         const tm_held *next = &held[found->batch[i + LISTS_AHEAD]];
-        if (next->count > TM_IN_PLACE) {
-            __builtin_prefetch(next->list);
-        } else {
-            __builtin_prefetch(&run->core->filters.seats[next->in_place[0]], 1);
-        }
+        __builtin_prefetch(next->count > TM_IN_PLACE ? next->list : NULL);
     }
 }
 
@@ -134,33 +138,39 @@ static inline tm_held *stamp(const matching *run, uint32_t constraint) {
     return held;
 }
 
-static inline void take_counts(matching *run, bool grouped) {
+static inline void gather(matching *run, const tm_held *held, purpose purpose) {
+    const uint32_t *filters = tm_held_filters(held);
+    const tm_seat *seats = run->core->filters.seats;
+    for (uint32_t i = 0; i < held->count && !run->found.done; i++) {
+        __builtin_prefetch(&seats[filters[i]], 1);
+        run->filters[run->gathered++] = filters[i];
+        if (run->gathered == FILTERS_GATHERED) {
+            use_gathered(run, purpose);
+        }
+    }
+}
+
+static inline void take(matching *run, purpose purpose) {
     for (uint32_t i = 0; i < run->found.count && !run->found.done; i++) {
         fetch_ahead(run, i);
         const tm_held *held = stamp(run, run->found.batch[i]);
         if (held != NULL) {
-            count_filters(run, tm_held_filters(held), held->count, grouped);
+            gather(run, held, purpose);
         }
     }
+    use_gathered(run, purpose);
 }
 
 static void take_single(tm_found *found) {
-    take_counts((matching *)found, false);
+    take((matching *)found, COUNT_SINGLE);
 }
 
 static void take_grouped(tm_found *found) {
-    take_counts((matching *)found, true);
+    take((matching *)found, COUNT_GROUPED);
 }
 
 static void take_vetoes(tm_found *found) {
-    matching *run = (matching *)found;
-    for (uint32_t i = 0; i < found->count; i++) {
-        fetch_ahead(run, i);
-        const tm_held *held = stamp(run, found->batch[i]);
-        if (held != NULL) {
-            veto_filters(run, tm_held_filters(held), held->count);
-        }
-    }
+    take((matching *)found, VETO);
 }
 
 /* ---- who is a candidate -------------------------------------------------------------------------------------------

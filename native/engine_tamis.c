@@ -112,7 +112,7 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
         engine->shared_listed += more && at->filters == 1;
         engine->shared_listed -= !more && at->filters == 2;
     }
-    at->filters += more ? 1 : UINT32_MAX;
+    at->filters = more ? at->filters + 1 : at->filters - 1;
     if (tamis_uses_cells(engine, interface)) {
         uint64_t bit = UINT64_C(1) << (interface % 64);
         uint64_t *word = &engine->cell_members[interface / 64];
@@ -365,7 +365,7 @@ static int tamis_set_interface(tm_engine *engine, uint32_t interface, int kind) 
     if (at->filters > 0 && at->kind != (uint32_t)kind) {
         return TM_MISUSED;
     }
-    at->kind = (uint32_t)kind;
+    at->kind = (unsigned)kind & 1;
     return TM_OK;
 }
 

@@ -124,6 +124,28 @@ class Table:
         """KeyError if nothing has this handle."""
         check(lib.tm_table_remove(self._open, handle))
 
+    def add_many(self, filters: Batch, interfaces: array[int]) -> array[int]:
+        """Add every filter of the batch, in one crossing; their handles. If one is refused, none has been added."""
+        return self._add_many(filters, interfaces, ffi.NULL)
+
+    def remove_many(self, handles: array[int]) -> None:
+        """Remove in one crossing; KeyError at the first handle that nothing has, with those before it removed."""
+        check(lib.tm_table_remove_many(self._open, *_counted(handles), ffi.NULL, ffi.new("size_t *")))
+
+    def _add_many(self, filters: Batch, interfaces: array[int], nanoseconds: _Cdata) -> array[int]:
+        if len(interfaces) != len(filters):
+            raise ValueError(f"{len(filters)} filters need as many interfaces, not {len(interfaces)}")
+        handles, done = array("I", bytes(4 * len(filters))), ffi.new("size_t *")
+        result = lib.tm_table_add_many(
+            *(self._open, ffi.from_buffer(filters.data), ffi.from_buffer("uint64_t[]", filters.offsets)),
+            *(_numbers(interfaces), len(filters), _numbers(handles), nanoseconds, done),
+        )
+        if result != lib.TM_OK:
+            self.remove_many(handles[: done[0]])
+        check(result)
+        self._knows(max(interfaces, default=-1))
+        return handles
+
     def set_interface(self, interface: int, kind: InterfaceKind) -> None:
         """Say what stands behind `interface`, before it has filters."""
         check(lib.tm_table_set_interface(self._open, interface, kind))
@@ -259,26 +281,25 @@ class Table:
         return Measurement(nanoseconds, int(total_ns[0]), int(matched[0]), int(checksum[0]))
 
     def measure_add(self, filters: Batch, interfaces: array[int]) -> tuple[array[int], array[int]]:
-        """Add every filter of the batch; their handles, and the nanoseconds that each add took."""
-        if len(interfaces) != len(filters):
-            raise ValueError(f"{len(filters)} filters need as many interfaces, not {len(interfaces)}")
-        handles, nanoseconds = (array("I", bytes(4 * len(filters))) for _ in range(2))
-        check(
-            lib.tm_table_measure_add(
-                *(self._open, ffi.from_buffer(filters.data), ffi.from_buffer("uint64_t[]", filters.offsets)),
-                *(ffi.from_buffer("uint32_t[]", interfaces), len(filters)),
-                *(ffi.from_buffer("uint32_t[]", handles), ffi.from_buffer("uint32_t[]", nanoseconds)),
-            )
-        )
-        self._knows(max(interfaces, default=-1))
-        return handles, nanoseconds
+        """As `add_many`, with the nanoseconds that each add took."""
+        nanoseconds = array("I", bytes(4 * len(filters)))
+        return self._add_many(filters, interfaces, _numbers(nanoseconds)), nanoseconds
 
     def measure_remove(self, handles: array[int]) -> array[int]:
-        """Remove what the handles name; the nanoseconds that each removal took."""
+        """As `remove_many`; the nanoseconds that each removal took."""
         nanoseconds = array("I", bytes(4 * len(handles)))
-        given, taken = (ffi.from_buffer("uint32_t[]", numbers) for numbers in (handles, nanoseconds))
-        check(lib.tm_table_measure_remove(self._open, given, len(handles), taken))
+        check(lib.tm_table_remove_many(self._open, *_counted(handles), _numbers(nanoseconds), ffi.new("size_t *")))
         return nanoseconds
+
+
+def _numbers(values: array[int]) -> _Cdata:
+    if values.typecode != "I":
+        raise ValueError(f"interfaces and handles come in an array of type I, not {values.typecode}")
+    return ffi.from_buffer("uint32_t[]", values)
+
+
+def _counted(values: array[int]) -> tuple[_Cdata, int]:
+    return _numbers(values), len(values)
 
 
 def _refuse_malformed(results: list[int], start: int) -> None:

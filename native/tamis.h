@@ -200,7 +200,7 @@ typedef struct tamis_slot {
 _Static_assert(sizeof(tamis_slot) == 16, "four slots a cache line");
 
 typedef struct tamis_segment {
-    uint8_t *tags; /* a byte of each slot's hash, 0 where it is empty: most probes end here */
+    uint8_t *tags; /* a byte of each slot's hash, 0 where it is empty; then the first ones again, TAMIS_TAG_GROUP of them */
     tamis_slot *slots;
     uint32_t count;
     uint32_t capacity;
@@ -247,8 +247,8 @@ typedef struct tamis_record {
 } tamis_record;
 
 typedef struct tamis_interface {
-    uint32_t filters; /* ghosts included */
-    uint32_t kind;
+    uint32_t filters : 31; /* ghosts included */
+    uint32_t kind : 1;
 } tamis_interface;
 
 /* A constraint no test can express, kept whole. */
@@ -288,6 +288,7 @@ struct tm_engine {
     uint64_t constraints;
     uint64_t covered;
     uint64_t ghost_count;
+    uint64_t scanned;          /* filters in scans */
     uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
     uint32_t pair_filters;
@@ -392,17 +393,43 @@ static inline uint32_t tamis_segment_home(const tamis_segment *segment, uint64_t
 static inline uint32_t tamis_segment_after(const tamis_segment *segment, uint32_t at) {
     return at + 1 == segment->capacity ? 0 : at + 1;
 }
+/* Eight tags at a time: the high bit of each byte of `group` that is zero. */
+#define TAMIS_TAG_GROUP 8U
+
+static inline uint64_t tamis_zero_bytes(uint64_t group) {
+    const uint64_t low = 0x7f7f7f7f7f7f7f7fU;
+    return ~(((group & low) + low) | group | low);
+}
+/* The next place with the tag from `at` on, or TAMIS_NONE at an empty one. */
+static inline uint32_t tamis_segment_tagged(const tamis_segment *segment, uint8_t tag, uint32_t at) {
+    for (;;) {
+        uint64_t group = tm_load64(segment->tags + at);
+        uint64_t empty = tamis_zero_bytes(group);
+        uint64_t same = tamis_zero_bytes(group ^ tag * UINT64_C(0x0101010101010101)) & (empty - 1) & ~empty;
+        if (same != 0) {
+            at += (uint32_t)__builtin_ctzll(same) / 8;
+            return at >= segment->capacity ? at - segment->capacity : at;
+        }
+        if (empty != 0) {
+            return TAMIS_NONE;
+        }
+        at += TAMIS_TAG_GROUP;
+        at -= at >= segment->capacity ? segment->capacity : 0;
+    }
+}
 /* The next slot with the key from `*at` on, which starts at the home of the hash; NULL: no more. */
 static inline const tamis_slot *tamis_segment_next(const tamis_segment *segment, uint64_t key, uint8_t tag,
                                                    uint32_t *at) {
-    while (segment->tags[*at] != 0) {
-        uint32_t here = *at;
+    for (;;) {
+        uint32_t here = tamis_segment_tagged(segment, tag, *at);
+        if (here == TAMIS_NONE) {
+            return NULL;
+        }
         *at = tamis_segment_after(segment, here);
-        if (segment->tags[here] == tag && segment->slots[here].key == key) {
+        if (segment->slots[here].key == key) {
             return &segment->slots[here];
         }
     }
-    return NULL;
 }
 /* The first slot of a bucket, or NULL. */
 static inline const tamis_slot *tamis_buckets_find(const tamis_buckets *buckets, uint64_t key) {

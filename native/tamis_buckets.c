@@ -21,10 +21,14 @@ void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory, uint64_t seed
     tm_arena_init(&buckets->arena, memory, TM_HOT);
 }
 
+static void free_tags(tamis_buckets *buckets, tamis_segment *segment) {
+    TM_DELETE(buckets->memory, TM_HOT, segment->tags, uint8_t, segment->capacity + TAMIS_TAG_GROUP);
+}
+
 void tamis_buckets_clear(tamis_buckets *buckets) {
     for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
         TM_DELETE(buckets->memory, TM_HOT, buckets->segments[i].slots, tamis_slot, buckets->segments[i].capacity);
-        TM_DELETE(buckets->memory, TM_HOT, buckets->segments[i].tags, uint8_t, buckets->segments[i].capacity);
+        free_tags(buckets, &buckets->segments[i]);
     }
     tm_arena_clear(&buckets->arena);
     tamis_buckets_init(buckets, buckets->memory, buckets->seed);
@@ -37,13 +41,20 @@ static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
 /* ---- slots --------------------------------------------------------------------------------------------------------
  */
 
+static void set_tag(tamis_segment *segment, uint32_t at, uint8_t tag) {
+    segment->tags[at] = tag;
+    if (at < TAMIS_TAG_GROUP) {
+        segment->tags[segment->capacity + at] = tag;
+    }
+}
+
 /* Put a slot where a probe for its hash finds it; there is room. */
 static tamis_slot *place(tamis_segment *segment, uint64_t hash, tamis_slot slot) {
     uint32_t at = tamis_segment_home(segment, hash);
     while (segment->tags[at] != 0) {
         at = tamis_segment_after(segment, at);
     }
-    segment->tags[at] = tamis_tag_of(hash);
+    set_tag(segment, at, tamis_tag_of(hash));
     segment->slots[at] = slot;
     segment->count++;
     return &segment->slots[at];
@@ -56,7 +67,7 @@ static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
     }
     tamis_segment larger = {.capacity = segment->capacity + segment->capacity / 4 + SEGMENT_SLOTS_MIN};
     larger.slots = TM_NEW(buckets->memory, TM_HOT, tamis_slot, larger.capacity);
-    larger.tags = larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity);
+    larger.tags = larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity + TAMIS_TAG_GROUP);
     if (larger.tags == NULL) {
         TM_DELETE(buckets->memory, TM_HOT, larger.slots, tamis_slot, larger.capacity);
         return false;
@@ -67,7 +78,7 @@ static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
         }
     }
     TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
-    TM_DELETE(buckets->memory, TM_HOT, segment->tags, uint8_t, segment->capacity);
+    free_tags(buckets, segment);
     *segment = larger;
     return true;
 }
@@ -85,12 +96,12 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
         uint32_t home = tamis_segment_home(segment, tamis_bucket_hash(buckets, segment->slots[at].key));
         if ((at + capacity - home) % capacity >= (at + capacity - hole) % capacity) {
             segment->slots[hole] = segment->slots[at];
-            segment->tags[hole] = segment->tags[at];
+            set_tag(segment, hole, segment->tags[at]);
             hole = at;
         }
     }
     segment->slots[hole] = (tamis_slot){0};
-    segment->tags[hole] = 0;
+    set_tag(segment, hole, 0);
     segment->count--;
 }
 

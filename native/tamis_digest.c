@@ -18,7 +18,7 @@ void tamis_digests_clear(tamis_digests *digests) {
 
 bool tamis_digests_reserve(tamis_digests *digests, uint32_t constants) {
     uint32_t capacity = digests->capacity == 0 ? DIGESTS_MIN : digests->capacity;
-    while (capacity < DIGESTS_MAX && capacity < constants + constants / 4) {
+    while (capacity < DIGESTS_MAX && capacity < constants / 2) { /* a word is two to four constants: =, prefix, ... */
         capacity *= 2;
     }
     if (capacity == digests->capacity) {

@@ -345,18 +345,15 @@ static inline void see_bucket(pass *p, uint64_t key) {
         return;
     }
     uint8_t tag = tamis_tag_of(hash);
-    uint32_t at = tamis_segment_home(segment, hash);
-    for (; segment->tags[at] != tag; at = tamis_segment_after(segment, at)) {
-        if (segment->tags[at] == 0) {
-            return;
-        }
+    uint32_t at = tamis_segment_tagged(segment, tag, tamis_segment_home(segment, hash));
+    if (at == TAMIS_NONE) {
+        return;
     }
     if (p->probe_count == PROBES_MAX) {
         look_at_probes(p);
     }
     __builtin_prefetch(&segment->slots[at]);
-    p->probes[p->probe_count++] =
-        (probe){segment, &segment->slots[at], key, tamis_segment_after(segment, at), tag};
+    p->probes[p->probe_count++] = (probe){segment, &segment->slots[at], key, tamis_segment_after(segment, at), tag};
 }
 
 static void see_patterns(pass *p, uint32_t attribute, uint32_t name) {
@@ -389,7 +386,7 @@ static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t
     }
 }
 
-static void see_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
+static void emit_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
     uint32_t chunk;
     uint32_t index;
     if (key->at_most != NULL) {
@@ -406,6 +403,12 @@ static void see_runs(pass *p, const tamis_key *key, int64_t value, const tamis_s
         if (chunk < key->at_least->count) {
             emit_rows(p, &key->at_least->chunks[chunk], 0, index);
         }
+    }
+}
+
+static inline void see_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
+    if (key->at_most != NULL || key->at_least != NULL) {
+        emit_runs(p, key, value, strings);
     }
 }
 
@@ -525,24 +528,34 @@ static void see_scans(pass *p) {
     }
 }
 
+static inline bool meet(const uint64_t *partners, const uint64_t *present) {
+    uint64_t common = 0;
+    for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
+        common |= partners[word] & present[word];
+    }
+    return common != 0;
+}
+
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
 static void see_pairs(pass *p) {
     tm_engine *engine = p->engine;
     uint32_t names[TM_ATTRIBUTES_MAX];
     unsigned kinds[TM_ATTRIBUTES_MAX];
     uint32_t bits[TM_ATTRIBUTES_MAX];
+    uint64_t present[TAMIS_PARTNER_WORDS] = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->attribute_count; i++) {
         if (p->names[i] != TM_NO_NAME) {
             names[count] = p->names[i];
             kinds[count] = state_kind(engine->state[p->names[i]]);
             bits[count] = tamis_partner_bit(names[count], kinds[count]);
+            set_bit(present, bits[count]);
             count++;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         const tamis_key *key = engine->names.records[names[i]].keys[kinds[i]];
-        if (key == NULL || key->pairs == 0) {
+        if (key == NULL || key->pairs == 0 || !meet(key->partners, present)) {
             continue;
         }
         for (uint32_t j = 0; j < count; j++) {
@@ -558,7 +571,9 @@ static void see_everything(pass *p) {
         return;
     }
     look_at_probes(p);
-    see_scans(p);
+    if (p->engine->scanned > 0) {
+        see_scans(p);
+    }
     if (p->engine->pair_filters > 0 && !is_full(p)) {
         see_pairs(p);
         look_at_probes(p);

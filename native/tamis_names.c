@@ -15,9 +15,7 @@ void tamis_names_init(tamis_names *names, tm_memory *memory, uint64_t seed) {
 
 void tamis_names_clear(tamis_names *names) {
     for (uint32_t id = 0; id < names->record_count; id++) {
-        if (names->records[id].references != 0) {
-            TM_DELETE(names->memory, TM_HOT, names->records[id].bytes, uint8_t, names->records[id].length);
-        }
+        TM_DELETE(names->memory, TM_HOT, names->records[id].bytes, uint8_t, names->records[id].length);
     }
     TM_DELETE(names->memory, TM_HOT, names->records, tamis_name, names->record_capacity);
     TM_DELETE(names->memory, TM_HOT, names->slots, tamis_name_slot, names->slot_capacity);
@@ -83,11 +81,14 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
     if (!reserve_slot(names) || !reserve_record(names)) {
         return TM_NO_NAME;
     }
-    uint8_t *copy = TM_NEW(names->memory, TM_HOT, uint8_t, length);
-    if (copy == NULL) {
-        return TM_NO_NAME;
+    uint8_t *copy = NULL;
+    if (length > TM_INLINE_BYTES) {
+        copy = TM_NEW(names->memory, TM_HOT, uint8_t, length);
+        if (copy == NULL) {
+            return TM_NO_NAME;
+        }
+        memcpy(copy, bytes, length);
     }
-    memcpy(copy, bytes, length);
     id = names->free != TM_NO_NAME ? names->free : names->record_count++;
     if (id == names->free) {
         names->free = names->records[id].length;
@@ -131,13 +132,22 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
     names->live--;
 }
 
+static bool is_reachable(const tamis_names *names, uint32_t id) {
+    const tamis_name *name = &names->records[id];
+    uint32_t mask = names->slot_capacity - 1;
+    uint32_t at = (uint32_t)tm_hash_head(name->head, name->length, names->seed) & mask;
+    while (names->slots[at].id != TM_NO_NAME && names->slots[at].id != id) {
+        at = (at + 1) & mask;
+    }
+    return names->slots[at].id == id;
+}
+
 int tamis_names_validate(const tamis_names *names, const char **reason) {
     uint32_t live = 0;
     for (uint32_t id = 0; id < names->record_count; id++) {
-        const tamis_name *name = &names->records[id];
-        if (name->references != 0) {
+        if (names->records[id].references != 0) {
             live++;
-            if (tamis_names_find(names, name->bytes, name->length) != id) {
+            if (!is_reachable(names, id)) {
                 *reason = "a name is not found under its own bytes";
                 return TM_MISUSED;
             }

@@ -61,7 +61,7 @@ static void place_edge(tamis_patterns *patterns, uint64_t edge) {
 
 static bool reserve_edges(tamis_patterns *patterns, uint32_t more) {
     uint32_t capacity = patterns->edge_capacity == 0 ? EDGES_MIN : patterns->edge_capacity;
-    while ((patterns->edge_count + more) * 2 > capacity) {
+    while ((uint64_t)(patterns->edge_count + more) * 4 > (uint64_t)capacity * 3) {
         capacity *= 2;
     }
     if (capacity == patterns->edge_capacity) {

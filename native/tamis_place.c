@@ -585,6 +585,7 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     record->access = access_of(tests);
     record->place = (uint8_t)place;
     engine->pair_filters += place == TAMIS_IN_PAIR;
+    engine->scanned += place == TAMIS_IN_SCAN;
     engine->listed += !tamis_uses_cells(engine, record->interface);
     return true;
 }
@@ -640,6 +641,7 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     tamis_key *key = count == 0 ? NULL : engine->names.records[names[0]].keys[kinds[0]];
     leave(engine, key, handle, &tests);
     engine->pair_filters -= record->place == TAMIS_IN_PAIR;
+    engine->scanned -= record->place == TAMIS_IN_SCAN;
     engine->listed -= !tamis_uses_cells(engine, record->interface);
     for (uint32_t i = 0; i < count; i++) {
         count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,

@@ -162,10 +162,11 @@ int tm_table_measure(tm_table *table, const uint8_t *bytes, const uint64_t *offs
                      const tm_query *query, uint32_t *nanoseconds, uint64_t *total_ns, uint64_t *matched,
                      uint64_t *checksum);
 
-/* Add `count` filters, filter i being bytes[offsets[i] .. offsets[i+1]) for interfaces[i], and write the handle and the
- * nanoseconds of each. Stops at the first that is not added and answers why. For benchmarks. */
-int tm_table_measure_add(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, const uint32_t *interfaces,
-                         size_t count, uint32_t *handles, uint32_t *nanoseconds);
+/* Add `count` filters, filter i being bytes[offsets[i] .. offsets[i+1]) for interfaces[i], and write the handle of each
+ * and, unless `nanoseconds` is NULL, what it took (time taken by other processes left out). Stops at the first that is
+ * not added and answers why; `*done` says how many were. */
+int tm_table_add_many(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, const uint32_t *interfaces,
+                      size_t count, uint32_t *handles, uint32_t *nanoseconds, size_t *done);
 
-/* Remove `count` handles and write the nanoseconds of each removal. Stops at the first that is not removed. */
-int tm_table_measure_remove(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds);
+/* Remove `count` handles, timed as above. Stops at the first that is not removed; `*done` says how many were. */
+int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds, size_t *done);

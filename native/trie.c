@@ -1,6 +1,6 @@
 /* trie.c - constraints come to constants and leave them. Law: see trie.h. */
-#include "grow.h"
 #include "trie.h"
+#include "grow.h"
 
 void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings,
                         const tm_constraints *constraints) {
@@ -21,7 +21,8 @@ void tm_trie_store_free(tm_trie_store *store) {
     tm_blocks_free(&store->blocks);
 }
 
-/* ---- where an operator's constraint is ---------------------------------------------------------------------------- */
+/* ---- where an operator's constraint is ----------------------------------------------------------------------------
+ */
 
 /* Its place in a constant, or TM_AT_COUNT. */
 static uint32_t place_of(uint8_t op) {
@@ -48,7 +49,7 @@ static uint32_t way_of(uint8_t op) {
 }
 
 static uint32_t link_bits(uint8_t op) {
-    return op == TM_OP_BETWEEN                    ? TM_LINK_INCLUSIVE | TM_LINK_BOUNDED
+    return op == TM_OP_BETWEEN                ? TM_LINK_INCLUSIVE | TM_LINK_BOUNDED
            : op == TM_OP_LE || op == TM_OP_GE ? TM_LINK_INCLUSIVE
                                               : 0;
 }
@@ -69,7 +70,8 @@ static tm_chain_edit chain_edit(tm_text_index *trie, uint32_t way) {
                            .place = way == TM_UPWARD ? upward_place : downward_place};
 }
 
-/* ---- putting it there --------------------------------------------------------------------------------------------- */
+/* ---- putting it there ---------------------------------------------------------------------------------------------
+ */
 
 /* The constant in front of whose links a new one of `constant` belongs: its own, or the closest one's. */
 static uint32_t follower(const tm_text_index *trie, const tm_spot *spot, const tm_interned *text, uint32_t constant,
@@ -142,13 +144,13 @@ static void remark(tm_text_index *trie, const tm_spot *spot, uint32_t constant) 
     uint32_t had = at->marks;
     at->marks = (at->chained[TM_UPWARD] != 0 ? TM_MARK_LESS : 0) |
                 (at->chained[TM_DOWNWARD] != 0 ? TM_MARK_GREATER : 0) |
-                (at->at[TM_AT_CONTAINS] != 0 ? TM_MARK_CONTAINS : 0) |
-                (at->at[TM_AT_SUFFIX] != 0 ? TM_MARK_SUFFIX : 0);
+                (at->at[TM_AT_CONTAINS] != 0 ? TM_MARK_CONTAINS : 0) | (at->at[TM_AT_SUFFIX] != 0 ? TM_MARK_SUFFIX : 0);
     tm_trie_refresh(trie, spot->branch);
     trie->contained += ((at->marks & TM_MARK_CONTAINS) != 0) - ((had & TM_MARK_CONTAINS) != 0);
 }
 
-/* ---- change ------------------------------------------------------------------------------------------------------- */
+/* ---- change -------------------------------------------------------------------------------------------------------
+ */
 
 static tm_text_index *create(tm_constraints *constraints, void *shared) {
     tm_text_index *trie = TM_NEW(constraints->memory, TM_HOT, tm_text_index, 1);
@@ -167,6 +169,8 @@ static void release_constant(tm_trie_store *store, uint32_t constant) {
 static void destroy(tm_text_index *trie) {
     if (trie != NULL) {
         tm_trie_free_branches(trie);
+        tm_chain_free(&trie->store->blocks, &trie->chains[TM_UPWARD]);
+        tm_chain_free(&trie->store->blocks, &trie->chains[TM_DOWNWARD]);
         tm_ordered_free(&trie->unequal, trie->store->memory);
         TM_DELETE(trie->store->memory, TM_HOT, trie, tm_text_index, 1);
     }
@@ -201,26 +205,43 @@ static int find_or_hang(tm_text_index *trie, const tm_interned *text, uint32_t s
     return TM_OK;
 }
 
-static int add(tm_text_index *trie, uint8_t op, uint32_t string, uint32_t constraint) {
-    tm_trie_store *store = trie->store;
-    const tm_interned *text = &store->strings->entries[string];
-    tm_probe probe = tm_probe_id(constraint);
+static void take_down_if_bare(tm_text_index *trie, const tm_spot *spot, const tm_interned *text, uint32_t constant) {
+    if (is_bare(&trie->store->constants[constant])) {
+        tm_trie_take_down(trie, spot, text->bytes);
+        release_constant(trie->store, constant);
+    }
+}
+
+static int add_at_constant(tm_text_index *trie, uint8_t op, uint32_t string, uint32_t constraint) {
+    const tm_interned *text = &trie->store->strings->entries[string];
     tm_spot spot;
     uint32_t constant = 0;
-    if (!reserve(store) ||
-        (op == TM_OP_NE && tm_ordered_add(&trie->unequal, store->memory, NULL, &probe, 0) != TM_OK)) {
+    if (!reserve(trie->store) || find_or_hang(trie, text, string, &spot, &constant) != TM_OK) {
         return TM_NO_MEMORY;
     }
-    if (find_or_hang(trie, text, string, &spot, &constant) != TM_OK) {
-        if (op == TM_OP_NE) {
-            tm_ordered_remove(&trie->unequal, store->memory, NULL, &probe);
-        }
+    if (put(trie, &spot, text, constant, op, constraint) != TM_OK) {
+        take_down_if_bare(trie, &spot, text, constant);
         return TM_NO_MEMORY;
     }
-    put(store, &store->constants[constant], op, constraint);
-    remark(trie, &spot, text, constant);
+    remark(trie, &spot, constant);
     trie->operands++;
     return TM_OK;
+}
+
+static int add(tm_text_index *trie, uint8_t op, uint32_t string, uint32_t constraint) {
+    tm_memory *memory = trie->store->memory;
+    tm_probe probe = tm_probe_id(constraint);
+    if (op != TM_OP_NE) {
+        return add_at_constant(trie, op, string, constraint);
+    }
+    int result = tm_ordered_add(&trie->unequal, memory, NULL, &probe, 0);
+    if (result == TM_OK) {
+        result = add_at_constant(trie, op, string, constraint);
+        if (result != TM_OK) {
+            tm_ordered_remove(&trie->unequal, memory, NULL, &probe);
+        }
+    }
+    return result;
 }
 
 static void remove_(tm_text_index *trie, uint8_t op, uint32_t string, uint32_t constraint) {
@@ -232,15 +253,11 @@ static void remove_(tm_text_index *trie, uint8_t op, uint32_t string, uint32_t c
         tm_probe probe = tm_probe_id(constraint);
         tm_ordered_remove(&trie->unequal, store->memory, NULL, &probe);
     }
-    take_out(store, &store->constants[constant], op, constraint);
-    remark(trie, &spot, text, constant);
+    take_out(trie, constant, op, constraint);
+    remark(trie, &spot, constant);
     trie->operands--;
-    if (is_bare(&store->constants[constant])) {
-        tm_trie_take_down(trie, &spot, text->bytes);
-        release_constant(store, constant);
-    }
+    take_down_if_bare(trie, &spot, text, constant);
 }
-
 
 static uint64_t count(const tm_text_index *trie) {
     return trie->operands;

@@ -94,7 +94,8 @@ struct tm_text_index {
 /* The constraint of `=` at exactly this text, or 0. */
 uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t length);
 
-/* ---- between trie.c and its companions ---------------------------------------------------------------------------- */
+/* ---- between trie.c and its companions ----------------------------------------------------------------------------
+ */
 
 /* Where a walk ends. */
 typedef struct tm_spot {
@@ -105,7 +106,8 @@ typedef struct tm_spot {
     bool ended;      /* the text ends at the branch */
 } tm_spot;
 
-/* trie_walk.c: walk along `text`; with `found`, hand on `prefix` and `contains` of every constant that it begins with. */
+/* trie_walk.c: walk along `text`; with `found`, hand on `prefix` and `contains` of every constant that it begins with.
+ */
 tm_spot tm_trie_walk(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
 
 /* The constant equal to the text of that walk, or 0. */

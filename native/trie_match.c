@@ -17,7 +17,8 @@ static uint32_t hand_on_complete(const tm_trie_store *store, const tm_constant *
     return unequal;
 }
 
-/* ---- chains ------------------------------------------------------------------------------------------------------- */
+/* ---- chains -------------------------------------------------------------------------------------------------------
+ */
 
 static inline void hand_on_link(const tm_trie_store *store, uint32_t link, const tm_probe *value, tm_found *found) {
     if (link < TM_LINK_BOUNDED) { /* most are plain */
@@ -27,8 +28,8 @@ static inline void hand_on_link(const tm_trie_store *store, uint32_t link, const
     }
 }
 
-/* Everything from the first link of `constant` to the end of its chain; of its own links, if it is the text itself, only
- * the inclusive ones. */
+/* Everything from the first link of `constant` to the end of its chain; of its own links, if it is the text itself,
+ * only the inclusive ones. */
 static void follow(const tm_trie_store *store, uint32_t way, uint32_t constant, bool is_text, const tm_probe *value,
                    tm_found *found) {
     uint32_t id = store->constants[constant].chained[way];
@@ -69,7 +70,8 @@ static void follow_chain(const tm_text_index *trie, uint32_t way, const tm_spot 
     }
 }
 
-/* ---- prefixes, suffixes and what is inside ------------------------------------------------------------------------ */
+/* ---- prefixes, suffixes and what is inside ------------------------------------------------------------------------
+ */
 
 /* Walk along text[start ..] for `contains`, and for `suffix` at its end, as far as `wanted` marks reach. Returns how
  * many `contains` were new. */

@@ -7,8 +7,8 @@ typedef struct visit {
     const tm_text_index *trie;
     const char **reason;
     uint8_t path[TM_OPERAND_BYTES_MAX];
-    uint32_t last_less; /* the constants that carry these marks, met last */
-    uint32_t last_greater;
+    uint32_t block[2]; /* the upward chain is met from its first link on, the downward one from its last */
+    uint32_t index[2]; /* of the next link; in the downward chain, plus one */
     uint32_t contained;
     uint64_t operands;
 } visit;
@@ -18,59 +18,71 @@ static bool fails(const visit *v, const char *why) {
     return false;
 }
 
-static uint64_t count_operands(const tm_trie_store *store, const tm_constant *constant, uint32_t *less,
-                               uint32_t *greater) {
-    uint64_t total = 0;
-    *less = constant->at[TM_AT_LT] != 0;
-    *greater = constant->at[TM_AT_GT] != 0;
-    for (uint32_t i = 0; i < TM_AT_COUNT; i++) {
-        total += constant->at[i] != 0;
+/* The next link in ascending order of constants, or NULL. */
+static const tm_link *next_link(visit *v, uint32_t way) {
+    const tm_block *blocks = v->trie->store->blocks.blocks;
+    const tm_block *block = &blocks[v->block[way]];
+    if (v->block[way] == 0) {
+        return NULL;
     }
-    for (uint32_t cell = constant->cells; cell != 0; cell = store->cells[cell].next) {
-        total++;
-        *less += store->cells[cell].op == TM_OP_LE;
-        *greater += store->cells[cell].op == TM_OP_GE || store->cells[cell].op == TM_OP_BETWEEN;
+    if (way == TM_UPWARD) {
+        return &block->links[v->index[way]];
     }
-    return total;
+    return &block->links[v->index[way] - 1];
 }
 
-/* Chains: the greater one leads down to the one met last; the less one of that leads up to this. */
-static bool visit_chains(visit *v, uint32_t id, const tm_constant *constant) {
-    const tm_constant *constants = v->trie->store->constants;
-    if (constant->marks & TM_MARK_LESS) {
-        if (v->last_less != 0 && constants[v->last_less].next_less != id) {
-            return fails(v, "a less-than chain leaves out a constant");
-        }
-        v->last_less = id;
+static void pass_link(visit *v, uint32_t way) {
+    const tm_block *blocks = v->trie->store->blocks.blocks;
+    const tm_block *block = &blocks[v->block[way]];
+    if (way == TM_UPWARD && ++v->index[way] == block->count) {
+        v->block[way] = block->next;
+        v->index[way] = 0;
+    } else if (way == TM_DOWNWARD && --v->index[way] == 0) {
+        v->block[way] = block->previous;
+        v->index[way] = blocks[block->previous].count;
     }
-    if (constant->marks & TM_MARK_GREATER) {
-        if (constant->next_greater != v->last_greater) {
-            return fails(v, "a greater-than chain leaves out a constant");
-        }
-        v->last_greater = id;
+}
+
+/* The constant's links come next, and its first one is where it says. */
+static bool visit_chain(visit *v, uint32_t way, uint32_t id) {
+    const tm_constant *constant = &v->trie->store->constants[id];
+    uint32_t first = 0;
+    for (const tm_link *link; (link = next_link(v, way)) != NULL && link->constant == id; pass_link(v, way)) {
+        first = first == 0 || way == TM_DOWNWARD ? v->block[way] : first;
+        v->operands++;
     }
-    return true;
+    return first == constant->chained[way] || fails(v, "a chain does not have a constant's links in their place");
+}
+
+static bool visit_links(visit *v, uint32_t id) {
+    const tm_trie_store *store = v->trie->store;
+    const tm_constant *constant = &store->constants[id];
+    for (uint32_t i = 0; i < TM_AT_COUNT; i++) {
+        v->operands += constant->at[i] != 0;
+    }
+    for (uint32_t cell = constant->cells; cell != 0; cell = store->cells[cell].next) {
+        v->operands++;
+    }
+    return visit_chain(v, TM_UPWARD, id) && visit_chain(v, TM_DOWNWARD, id);
 }
 
 static bool visit_constant(visit *v, uint32_t id, uint32_t depth) {
     const tm_trie_store *store = v->trie->store;
     const tm_constant *constant = &store->constants[id];
     const tm_interned *string = &store->strings->entries[constant->string];
-    uint32_t less = 0;
-    uint32_t greater = 0;
-    uint64_t operands = count_operands(store, constant, &less, &greater);
-    uint32_t marks = (less > 0 ? TM_MARK_LESS : 0) | (greater > 0 ? TM_MARK_GREATER : 0) |
+    uint64_t operands = v->operands;
+    uint32_t marks = (constant->chained[TM_UPWARD] != 0 ? TM_MARK_LESS : 0) |
+                     (constant->chained[TM_DOWNWARD] != 0 ? TM_MARK_GREATER : 0) |
                      (constant->at[TM_AT_CONTAINS] != 0 ? TM_MARK_CONTAINS : 0) |
                      (constant->at[TM_AT_SUFFIX] != 0 ? TM_MARK_SUFFIX : 0);
     if (string->bytes == NULL || string->length < depth || memcmp(string->bytes, v->path, depth) != 0) {
         return fails(v, "a constant hangs on a path that does not spell it");
     }
-    if (operands == 0 || marks != constant->marks) {
-        return fails(v, operands == 0 ? "a constant has no constraints" : "a constant is marked wrongly");
+    if (marks != constant->marks) {
+        return fails(v, "a constant is marked wrongly");
     }
-    v->operands += operands;
     v->contained += (marks & TM_MARK_CONTAINS) != 0;
-    return visit_chains(v, id, constant);
+    return visit_links(v, id) && (v->operands > operands || fails(v, "a constant has no constraints"));
 }
 
 static bool visit_link(visit *v, uint32_t link, uint32_t parent, uint32_t depth, uint64_t *constants);
@@ -125,9 +137,8 @@ static bool visit_link(visit *v, uint32_t link, uint32_t parent, uint32_t depth,
 }
 
 static bool visit_end(visit *v) {
-    const tm_constant *constants = v->trie->store->constants;
-    if (v->last_less != 0 && constants[v->last_less].next_less != 0) {
-        return fails(v, "a less-than chain does not end with the last constant");
+    if (v->block[TM_UPWARD] != 0 || v->block[TM_DOWNWARD] != 0) {
+        return fails(v, "a chain has links of no constant");
     }
     if (v->operands != v->trie->operands || v->contained != v->trie->contained) {
         return fails(v, "a trie counts its constraints wrongly");
@@ -138,6 +149,9 @@ static bool visit_end(visit *v) {
 int tm_trie_validate(const tm_text_index *trie, const char **reason) {
     visit v = {.trie = trie, .reason = reason};
     uint64_t constants = 0;
+    v.block[TM_UPWARD] = trie->chains[TM_UPWARD].first;
+    v.block[TM_DOWNWARD] = trie->chains[TM_DOWNWARD].last;
+    v.index[TM_DOWNWARD] = v.block[TM_DOWNWARD] != 0 ? trie->store->blocks.blocks[v.block[TM_DOWNWARD]].count : 0;
     if (trie->root != 0 && !visit_link(&v, trie->root, 0, 0, &constants)) {
         return TM_MISUSED;
     }

@@ -18,7 +18,7 @@ Example:
 """
 
 
-@click.group("bench")
+@click.group("bench", epilog=_EXAMPLE)
 def command() -> None:
     """Measure the engines."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 
 import pytest
@@ -13,6 +14,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
+from tamis.protocol.wire.packed_filters import encode_filter
 from tests.native.conftest import offered_engines
 from tests.native.twin import Grouping, TwinTable, link_of
 from tests.strategies import attributes, attributes_near, filters
@@ -237,3 +239,38 @@ def test_a_closed_table_says_so(engine: str) -> None:
     with pytest.raises(ValueError, match="closed"):
         table.match({})
     table.close()
+
+
+def test_many_at_once_are_added_and_removed(engine: str) -> None:
+    table = Table(engine)
+    filters = [Filter((Constraint("a", Op.EQ, (i,)),)) for i in range(20)]
+    handles = table.add_many(Batch.of(map(encode_filter, filters)), array("I", range(20)))
+    assert table.match({"a": 7}) == [7]
+    table.remove_many(handles[:10])
+    assert [table.match({"a": i}) for i in (7, 17)] == [[], [17]]
+    timed, nanoseconds = table.measure_add(Batch.of(map(encode_filter, filters[:10])), array("I", range(10)))
+    assert len(nanoseconds) == len(timed) == 10
+    assert table.match({"a": 7}) == [7]
+    assert len(table.measure_remove(timed)) == 10
+    assert table.match({"a": 7}) == []
+    table.validate()
+
+
+def test_many_of_which_one_is_refused_are_not_added(engine: str) -> None:
+    table = Table(engine)
+    good = encode_filter(Filter((Constraint("a", Op.EXISTS),)))
+    with pytest.raises(Refused):
+        table.add_many(Batch.of([good, good, b"\xc1", good]), array("I", range(4)))
+    assert table.stats().filters == 0
+    with pytest.raises(ValueError, match="4 filters need as many interfaces, not 3"):
+        table.add_many(Batch.of([good] * 4), array("I", range(3)))
+    with pytest.raises(ValueError, match="array of type I"):
+        table.add_many(Batch.of([good]), array("Q", [0]))
+
+
+def test_removing_many_stops_at_one_that_is_absent(engine: str) -> None:
+    table = Table(engine)
+    handles = [table.add(Filter(), interface) for interface in range(3)]
+    with pytest.raises(KeyError):
+        table.remove_many(array("I", [handles[0], 9_999, handles[1]]))
+    assert table.match({}) == [1, 2]

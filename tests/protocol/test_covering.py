@@ -78,8 +78,8 @@ def plain_constraints(values: list[str] | list[float]) -> list[Constraint]:
     if not isinstance(values[0], str):
         ops = [op for op in ops if op not in PATTERN_OPS]
     found = [Constraint("x", op, (value,)) for op in ops for value in values]
-    found += [Constraint("x", Op.BETWEEN, pair) for pair in itertools.combinations(sorted(values), 2)]
-    found += [Constraint("x", Op.IN, pair) for pair in itertools.combinations(values, 2)]
+    found += [Constraint("x", Op.BETWEEN, pair) for pair in itertools.combinations(sorted(values), 2)][::3]
+    found += [Constraint("x", Op.IN, pair) for pair in itertools.combinations(values, 2)][::3]
     return [*found, Constraint("x", Op.EXISTS), Constraint("x", Op.EQ, (True,)), Constraint("x", Op.NE, (True,))]
 
 
@@ -105,7 +105,7 @@ def test_one_constraint_against_one_is_decided_exactly(values):
 @pytest.mark.parametrize("values", [TEXTS[:4], NUMBERS[:3]], ids=["strings", "numbers"])
 def test_two_ordered_constraints_against_two_are_decided_exactly(values):
     ordered = [c for c in plain_constraints(values) if c.op not in (Op.SUFFIX, Op.CONTAINS, Op.IN)]
-    assert_complete([Filter(pair) for pair in itertools.combinations(ordered, 2)][::4])
+    assert_complete([Filter(pair) for pair in itertools.combinations(ordered, 2)][::7])
 
 
 def test_witnesses_tell_constraints_apart():
