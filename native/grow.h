@@ -9,8 +9,6 @@
 #include "memory.h"
 #include "tm.h"
 
-#define TM_GROW_MIN 8
-
 /* Let `*(T **)array`, elements of `size` bytes, have room for `wanted`; `*capacity` is its room. */
 bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted);
 

@@ -170,8 +170,10 @@ typedef struct tamis_key {
     tamis_run *at_most; /* bounds of <=: a value satisfies those not below it */
     tamis_run *at_least;
     tamis_list scan;
-    uint32_t equalities; /* filters in buckets under an equality of this key */
-    uint32_t patterns;   /* in buckets under a pattern */
+    uint64_t equal_bits;   /* tamis_operand_bit of every operand in use under an equality, stale ones included */
+    uint64_t pattern_bits; /* the same of patterns */
+    uint32_t equalities;   /* filters in buckets under an equality of this key */
+    uint32_t patterns;     /* in buckets under a pattern */
     uint32_t pairs;      /* in buckets under this key, the rarer one, and a partner */
     uint32_t pins;       /* filters placed in any way */
     uint64_t *partners;  /* a bit for each partner (tamis_partner_bit), stale ones included; TAMIS_PARTNER_WORDS */
@@ -357,6 +359,9 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
 
 /* ---- tamis_buckets.c
  * -------------------------------------------------------------------------------------------------- */
+
+/* One of 64 bits: a probe is not worth making where a key's bits do not have it. */
+static inline uint64_t tamis_operand_bit(uint32_t operand) { return UINT64_C(1) << (operand * 0x9e3779b1U >> 26); }
 
 static inline uint64_t tamis_bucket_key(tamis_tag tag, uint32_t name, uint32_t operand) {
     return (uint64_t)tag << 56 | (uint64_t)name << 32 | operand;

@@ -356,7 +356,7 @@ static inline void see_bucket(pass *p, uint64_t key) {
     p->probes[p->probe_count++] = (probe){segment, &segment->slots[at], key, tamis_segment_after(segment, at), tag};
 }
 
-static void see_patterns(pass *p, uint32_t attribute, uint32_t name) {
+static void see_patterns(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key) {
     const tamis_view *view = &p->views[attribute];
     const uint32_t *patterns = view->patterns;
     if (patterns == NULL) { /* more than are kept for a message: find them again, all */
@@ -366,7 +366,9 @@ static void see_patterns(pass *p, uint32_t attribute, uint32_t name) {
         patterns = all;
     }
     for (uint32_t i = 0; i < view->pattern_count; i++) {
-        see_bucket(p, tamis_bucket_key(TAMIS_BY_PATTERN, name, patterns[i]));
+        if (key->pattern_bits & tamis_operand_bit(patterns[i])) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_PATTERN, name, patterns[i]));
+        }
     }
 }
 
@@ -416,23 +418,25 @@ static inline void see_runs(pass *p, const tamis_key *key, int64_t value, const 
 
 static void see_number(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key, int32_t code) {
     const tm_attribute *value = &p->attributes[attribute];
-    if (key->equalities > 0) {
-        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)code));
-        bool is_real = value->kind == TM_KIND_FLOAT;
-        if (is_real || !tamis_has_code(value->integer)) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(is_real, value->integer, value->real)));
+    bool is_real = value->kind == TM_KIND_FLOAT;
+    if (is_real || !tamis_has_code(value->integer)) {
+        uint32_t operand = tamis_wide_operand(is_real, value->integer, value->real);
+        if (key->equal_bits & tamis_operand_bit(operand)) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, name, operand));
         }
+    } else if (key->equal_bits & tamis_operand_bit((uint32_t)code)) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)code));
     }
     see_runs(p, key, code, NULL);
 }
 
 static void see_string(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key) {
     const tamis_view *view = &p->views[attribute];
-    if (key->equalities > 0 && view->constant != TM_NO_STRING) {
+    if (view->constant != TM_NO_STRING && (key->equal_bits & tamis_operand_bit(view->constant))) {
         see_bucket(p, tamis_bucket_key(TAMIS_BY_STRING, name, view->constant));
     }
     if (key->patterns > 0) {
-        see_patterns(p, attribute, name);
+        see_patterns(p, attribute, name, key);
     }
     see_runs(p, key, view->label, &p->engine->strings);
 }

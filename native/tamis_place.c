@@ -434,7 +434,19 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
     if (place == TAMIS_IN_PAIR) {
         key->pairs += is_partner ? 0 : by;
     } else if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
-        *(tamis_test_op(access) == TAMIS_PATTERN ? &key->patterns : &key->equalities) += by;
+        bool is_pattern = tamis_test_op(access) == TAMIS_PATTERN;
+        *(is_pattern ? &key->patterns : &key->equalities) += by;
+        key->pattern_bits = key->patterns == 0 ? 0 : key->pattern_bits;
+        key->equal_bits = key->equalities == 0 ? 0 : key->equal_bits;
+    }
+}
+
+/* Set the bits by which a match knows that a probe may find the filter. */
+static void mark_operands(const tm_engine *engine, tamis_key *key, tamis_test access) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint64_t *bits = tamis_test_op(access) == TAMIS_PATTERN ? &key->pattern_bits : &key->equal_bits;
+    for (uint32_t left = bucket_keys(engine, access, keys); left > 0; left--) {
+        *bits |= tamis_operand_bit((uint32_t)keys[left - 1]);
     }
 }
 
@@ -581,6 +593,9 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     }
     for (uint32_t i = 0; i < count; i++) {
         count_in_key(keys[i], place, i > 0, tests->tests[0], 1);
+    }
+    if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
+        mark_operands(engine, keys[0], tests->tests[0]);
     }
     record->access = access_of(tests);
     record->place = (uint8_t)place;

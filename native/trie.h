@@ -51,16 +51,22 @@ typedef struct tm_cell {
 /* A link leads to a branch, or with this bit to a constant; 0 is none. */
 #define TM_LEAF 0x80000000u
 
+/* Most branches have one child or two: those stand in the branch itself. */
+#define TM_BRANCH_IN_PLACE 2
+
 typedef struct tm_branch {
-    uint32_t *links;   /* owned: `capacity` links, then as many bytes; the first `count` of both, bytes ascending */
+    union {
+        uint32_t in_place[TM_BRANCH_IN_PLACE];
+        uint32_t *links; /* owned, when capacity is larger: as many links, then as many bytes */
+    };
     uint32_t constant; /* that ends here, or 0 */
     uint32_t parent;   /* branch, 0 at the root; of a free one: the next free one */
-    uint16_t count;
+    uint16_t count;    /* children, their bytes ascending */
     uint16_t capacity; /* 0 for a free branch */
-    uint32_t marks;
+    uint8_t marks;
+    uint8_t bytes_in_place[TM_BRANCH_IN_PLACE];
 } tm_branch;
 
-_Static_assert(sizeof(tm_constant) == 40, "one cache line, rarely two");
 _Static_assert(sizeof(tm_branch) == 24, "small: there is about one for two constants");
 
 /* What all tries of a table share. */
@@ -157,12 +163,17 @@ static inline tm_probe tm_probe_id(uint32_t constraint) {
     return probe;
 }
 
-static inline const uint8_t *tm_branch_bytes(const tm_branch *branch) {
-    return (const uint8_t *)(branch->links + branch->capacity);
+static inline uint32_t *tm_branch_links(tm_branch *branch) {
+    return branch->capacity > TM_BRANCH_IN_PLACE ? branch->links : branch->in_place;
+}
+
+static inline uint8_t *tm_branch_bytes(tm_branch *branch) {
+    return branch->capacity > TM_BRANCH_IN_PLACE ? (uint8_t *)(branch->links + branch->capacity)
+                                                 : branch->bytes_in_place;
 }
 
 /* The index of the first child whose byte is not below `byte`. */
-static inline uint32_t tm_branch_seek(const tm_branch *branch, uint32_t byte) {
+static inline uint32_t tm_branch_seek(tm_branch *branch, uint32_t byte) {
     const uint8_t *bytes = tm_branch_bytes(branch);
     uint32_t low = 0;
     uint32_t high = branch->count;
@@ -177,9 +188,9 @@ static inline uint32_t tm_branch_seek(const tm_branch *branch, uint32_t byte) {
     return low;
 }
 
-static inline uint32_t tm_branch_child(const tm_branch *branch, uint8_t byte) {
+static inline uint32_t tm_branch_child(tm_branch *branch, uint8_t byte) {
     uint32_t index = tm_branch_seek(branch, byte);
-    return index < branch->count && tm_branch_bytes(branch)[index] == byte ? branch->links[index] : 0;
+    return index < branch->count && tm_branch_bytes(branch)[index] == byte ? tm_branch_links(branch)[index] : 0;
 }
 
 static inline uint32_t tm_link_marks(const tm_trie_store *store, uint32_t link) {

@@ -82,7 +82,7 @@ static uint32_t scan(const tm_text_index *trie, const uint8_t *text, uint32_t le
     uint32_t depth = start;
     uint32_t fresh = 0;
     while (link != 0 && (link & TM_LEAF) == 0 && store->branches[link].marks & wanted) {
-        const tm_branch *branch = &store->branches[link];
+        tm_branch *branch = &store->branches[link];
         if (branch->constant != 0) {
             fresh += tm_constant_contained(store, branch->constant, found);
         }

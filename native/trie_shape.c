@@ -4,7 +4,8 @@
 #include "grow.h"
 #include "trie.h"
 
-#define CHILDREN_MIN 4 /* what the smallest block of the allocator holds */
+/* The first block beside a branch: 24 bytes hold four children, and a smaller one would take as much. */
+#define CHILDREN_OUTSIDE_MIN 4
 
 /* ---- branches -----------------------------------------------------------------------------------------------------
  */
@@ -13,52 +14,58 @@ static size_t block_bytes(uint32_t capacity) {
     return capacity * (sizeof(uint32_t) + 1);
 }
 
-static uint32_t *new_block(tm_trie_store *store, uint32_t capacity) {
-    return (uint32_t *)(void *)TM_NEW(store->memory, TM_HOT, uint8_t, block_bytes(capacity));
+static void delete_block(tm_trie_store *store, const tm_branch *branch) {
+    if (branch->capacity > TM_BRANCH_IN_PLACE) {
+        TM_DELETE(store->memory, TM_HOT, (uint8_t *)branch->links, uint8_t, block_bytes(branch->capacity));
+    }
 }
 
-static void delete_block(tm_trie_store *store, uint32_t *block, uint32_t capacity) {
-    TM_DELETE(store->memory, TM_HOT, (uint8_t *)block, uint8_t, block_bytes(capacity));
-}
-
-/* A branch with room for CHILDREN_MIN children, or 0. */
+/* An empty branch, or 0. */
 static uint32_t new_branch(tm_trie_store *store) {
-    bool reuse = store->branch_free != 0;
-    if (!reuse && !tm_grow(store->memory, TM_HOT, &store->branches, sizeof *store->branches, &store->branch_capacity,
-                           store->branch_count + 1)) {
+    uint32_t id = store->branch_free;
+    if (id == 0 && !tm_grow(store->memory, TM_HOT, &store->branches, sizeof *store->branches, &store->branch_capacity,
+                            store->branch_count + 1)) {
         return 0;
     }
-    uint32_t *links = new_block(store, CHILDREN_MIN);
-    if (links == NULL) {
-        return 0;
-    }
-    uint32_t id = reuse ? store->branch_free : store->branch_count++;
-    if (reuse) {
+    if (id != 0) {
         store->branch_free = store->branches[id].parent;
+    } else {
+        id = store->branch_count++;
     }
-    store->branches[id] = (tm_branch){.links = links, .capacity = CHILDREN_MIN};
+    store->branches[id] = (tm_branch){.capacity = TM_BRANCH_IN_PLACE};
     return id;
 }
 
 static void delete_branch(tm_trie_store *store, uint32_t id) {
     tm_branch *branch = &store->branches[id];
-    delete_block(store, branch->links, branch->capacity);
+    delete_block(store, branch);
     *branch = (tm_branch){.parent = store->branch_free};
     store->branch_free = id;
 }
 
-/* Give the children a block of another size; false if there is none. */
+/* Give the children other room, in place or beside the branch; false if there is none. */
 static bool resize_children(tm_trie_store *store, tm_branch *branch, uint32_t capacity) {
-    uint32_t *links = new_block(store, capacity);
-    if (links == NULL) {
-        return false;
+    tm_branch resized = *branch;
+    resized.capacity = (uint16_t)capacity;
+    if (capacity > TM_BRANCH_IN_PLACE) {
+        resized.links = (uint32_t *)(void *)TM_NEW(store->memory, TM_HOT, uint8_t, block_bytes(capacity));
+        if (resized.links == NULL) {
+            return false;
+        }
     }
-    memcpy(links, branch->links, branch->count * sizeof *links);
-    memcpy(links + capacity, tm_branch_bytes(branch), branch->count);
-    delete_block(store, branch->links, branch->capacity);
-    branch->links = links;
-    branch->capacity = (uint16_t)capacity;
+    memcpy(tm_branch_links(&resized), tm_branch_links(branch), branch->count * sizeof *branch->links);
+    memcpy(tm_branch_bytes(&resized), tm_branch_bytes(branch), branch->count);
+    delete_block(store, branch);
+    *branch = resized;
     return true;
+}
+
+static uint32_t larger(uint32_t capacity) {
+    return capacity == TM_BRANCH_IN_PLACE ? CHILDREN_OUTSIDE_MIN : capacity * 2;
+}
+
+static uint32_t smaller(uint32_t capacity) {
+    return capacity == CHILDREN_OUTSIDE_MIN ? TM_BRANCH_IN_PLACE : capacity / 2;
 }
 
 static void adopt(tm_trie_store *store, uint32_t branch, uint32_t link) {
@@ -69,15 +76,16 @@ static void adopt(tm_trie_store *store, uint32_t branch, uint32_t link) {
 
 static int add_child(tm_trie_store *store, uint32_t id, uint8_t byte, uint32_t link) {
     tm_branch *branch = &store->branches[id];
-    if (branch->count == branch->capacity && !resize_children(store, branch, branch->capacity * 2)) {
+    if (branch->count == branch->capacity && !resize_children(store, branch, larger(branch->capacity))) {
         return TM_NO_MEMORY;
     }
     uint32_t index = tm_branch_seek(branch, byte);
     uint32_t behind = branch->count - index;
-    uint8_t *bytes = (uint8_t *)(branch->links + branch->capacity);
-    memmove(&branch->links[index + 1], &branch->links[index], behind * sizeof *branch->links);
+    uint8_t *bytes = tm_branch_bytes(branch);
+    uint32_t *links = tm_branch_links(branch);
+    memmove(&links[index + 1], &links[index], behind * sizeof *links);
     memmove(&bytes[index + 1], &bytes[index], behind);
-    branch->links[index] = link;
+    links[index] = link;
     bytes[index] = byte;
     branch->count++;
     adopt(store, id, link);
@@ -88,11 +96,12 @@ static void remove_child(tm_trie_store *store, uint32_t id, uint8_t byte) {
     tm_branch *branch = &store->branches[id];
     uint32_t index = tm_branch_seek(branch, byte);
     uint32_t behind = --branch->count - index;
-    uint8_t *bytes = (uint8_t *)(branch->links + branch->capacity);
-    memmove(&branch->links[index], &branch->links[index + 1], behind * sizeof *branch->links);
+    uint8_t *bytes = tm_branch_bytes(branch);
+    uint32_t *links = tm_branch_links(branch);
+    memmove(&links[index], &links[index + 1], behind * sizeof *links);
     memmove(&bytes[index], &bytes[index + 1], behind);
-    if (branch->capacity > CHILDREN_MIN && branch->count <= branch->capacity / 4) {
-        resize_children(store, branch, branch->capacity / 2); /* or it stays larger than it need be */
+    if (branch->capacity > TM_BRANCH_IN_PLACE && branch->count <= branch->capacity / 4) {
+        resize_children(store, branch, smaller(branch->capacity)); /* or it stays larger than it need be */
     }
 }
 
@@ -102,7 +111,7 @@ static void replace_child(tm_text_index *trie, uint32_t parent, uint8_t byte, ui
         trie->root = link;
     } else {
         tm_branch *branch = &trie->store->branches[parent];
-        branch->links[tm_branch_seek(branch, byte)] = link;
+        tm_branch_links(branch)[tm_branch_seek(branch, byte)] = link;
     }
     adopt(trie->store, parent, link);
 }
@@ -110,10 +119,10 @@ static void replace_child(tm_text_index *trie, uint32_t parent, uint8_t byte, ui
 /* ---- marks --------------------------------------------------------------------------------------------------------
  */
 
-static uint32_t marks_at(const tm_trie_store *store, const tm_branch *branch) {
+static uint32_t marks_at(const tm_trie_store *store, tm_branch *branch) {
     uint32_t marks = branch->constant != 0 ? store->constants[branch->constant].marks : 0;
     for (uint32_t i = 0; i < branch->count; i++) {
-        marks |= tm_link_marks(store, branch->links[i]);
+        marks |= tm_link_marks(store, tm_branch_links(branch)[i]);
     }
     return marks;
 }
@@ -125,7 +134,7 @@ void tm_trie_refresh(tm_text_index *trie, uint32_t id) {
         if (marks == branch->marks) {
             return;
         }
-        branch->marks = marks;
+        branch->marks = (uint8_t)marks;
         id = branch->parent;
     }
 }
@@ -141,17 +150,16 @@ static void join(tm_trie_store *store, uint32_t id, const uint8_t *text, uint32_
     } else {
         add_child(store, id, text[depth], constant | TM_LEAF);
     }
-    store->branches[id].marks |= store->constants[constant].marks;
+    store->branches[id].marks |= (uint8_t)store->constants[constant].marks;
 }
 
-/* Undo the branches from `id` upwards of which only `made` are ours: a chain of single children. */
+/* Undo a chain of branches of which each but the last has the next one as its only child. */
 static void delete_chain(tm_trie_store *store, uint32_t id) {
     while (id != 0) {
-        uint32_t child = store->branches[id].count == 1 && (store->branches[id].links[0] & TM_LEAF) == 0
-                             ? store->branches[id].links[0]
-                             : 0;
+        uint32_t child = tm_branch_links(&store->branches[id])[0];
+        bool last = store->branches[id].count != 1 || (child & TM_LEAF) != 0;
         delete_branch(store, id);
-        id = child;
+        id = last ? 0 : child;
     }
 }
 
@@ -213,12 +221,12 @@ int tm_trie_hang(tm_text_index *trie, const tm_spot *spot, const uint8_t *text, 
  */
 
 /* What a branch comes down to when a single constant is left below it: a link to that; otherwise 0. */
-static uint32_t sole_constant(const tm_branch *branch) {
+static uint32_t sole_constant(tm_branch *branch) {
     if (branch->count == 0) {
         return branch->constant | TM_LEAF;
     }
-    bool single = branch->count == 1 && branch->constant == 0 && (branch->links[0] & TM_LEAF) != 0;
-    return single ? branch->links[0] : 0;
+    uint32_t first = tm_branch_links(branch)[0];
+    return branch->count == 1 && branch->constant == 0 && (first & TM_LEAF) != 0 ? first : 0;
 }
 
 void tm_trie_take_down(tm_text_index *trie, const tm_spot *spot, const uint8_t *text) {
@@ -249,7 +257,7 @@ static void free_below(tm_trie_store *store, uint32_t link) {
         return;
     }
     for (uint32_t i = 0; i < store->branches[link].count; i++) {
-        free_below(store, store->branches[link].links[i]);
+        free_below(store, tm_branch_links(&store->branches[link])[i]);
     }
     delete_branch(store, link);
 }

@@ -88,23 +88,23 @@ static bool visit_constant(visit *v, uint32_t id, uint32_t depth) {
 static bool visit_link(visit *v, uint32_t link, uint32_t parent, uint32_t depth, uint64_t *constants);
 
 static bool visit_children(visit *v, uint32_t id, uint32_t depth, uint64_t *constants, uint32_t *marks) {
-    const tm_branch *branch = &v->trie->store->branches[id];
+    tm_branch *branch = &v->trie->store->branches[id];
     for (uint32_t i = 0; i < branch->count; i++) {
         if (i > 0 && tm_branch_bytes(branch)[i - 1] >= tm_branch_bytes(branch)[i]) {
             return fails(v, "the children of a branch are out of order");
         }
         v->path[depth] = tm_branch_bytes(branch)[i];
-        if (!visit_link(v, branch->links[i], id, depth + 1, constants)) {
+        if (!visit_link(v, tm_branch_links(branch)[i], id, depth + 1, constants)) {
             return false;
         }
-        *marks |= tm_link_marks(v->trie->store, branch->links[i]);
+        *marks |= tm_link_marks(v->trie->store, tm_branch_links(branch)[i]);
     }
     return true;
 }
 
 static bool visit_branch(visit *v, uint32_t id, uint32_t parent, uint32_t depth, uint64_t *constants) {
     const tm_trie_store *store = v->trie->store;
-    const tm_branch *branch = &store->branches[id];
+    tm_branch *branch = &store->branches[id];
     uint64_t below = 0;
     uint32_t marks = 0;
     if (branch->parent != parent || branch->count > branch->capacity) {

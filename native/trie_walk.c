@@ -12,7 +12,7 @@ tm_spot tm_trie_walk(const tm_text_index *trie, const uint8_t *text, uint32_t le
     uint32_t link = trie->root;
     uint32_t depth = 0;
     while (link != 0 && (link & TM_LEAF) == 0) {
-        const tm_branch *branch = &store->branches[link];
+        tm_branch *branch = &store->branches[link];
         spot.branch = link;
         spot.depth = depth;
         if (found != NULL && branch->constant != 0) {
@@ -54,30 +54,30 @@ uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t 
 /* The first constant with `mark` at or below `link`, which has it. */
 static uint32_t first_of(const tm_trie_store *store, uint32_t link, uint32_t mark) {
     while ((link & TM_LEAF) == 0) {
-        const tm_branch *branch = &store->branches[link];
+        tm_branch *branch = &store->branches[link];
         if (branch->constant != 0 && store->constants[branch->constant].marks & mark) {
             return branch->constant;
         }
         uint32_t i = 0;
-        while ((tm_link_marks(store, branch->links[i]) & mark) == 0) {
+        while ((tm_link_marks(store, tm_branch_links(branch)[i]) & mark) == 0) {
             i++;
         }
-        link = branch->links[i];
+        link = tm_branch_links(branch)[i];
     }
     return link & ~TM_LEAF;
 }
 
 static uint32_t last_of(const tm_trie_store *store, uint32_t link, uint32_t mark) {
     while ((link & TM_LEAF) == 0) {
-        const tm_branch *branch = &store->branches[link];
+        tm_branch *branch = &store->branches[link];
         uint32_t i = branch->count;
-        while (i > 0 && (tm_link_marks(store, branch->links[i - 1]) & mark) == 0) {
+        while (i > 0 && (tm_link_marks(store, tm_branch_links(branch)[i - 1]) & mark) == 0) {
             i--;
         }
         if (i == 0) {
             return branch->constant;
         }
-        link = branch->links[i - 1];
+        link = tm_branch_links(branch)[i - 1];
     }
     return link & ~TM_LEAF;
 }
@@ -97,11 +97,11 @@ uint32_t tm_trie_above(const tm_text_index *trie, const tm_spot *spot, const uin
     /* All children are above a text that ends here; otherwise those behind its next byte. */
     uint32_t from = spot->ended ? 0 : length > depth ? text[depth] + 1u : 0;
     for (uint32_t id = spot->branch; id != 0; id = store->branches[id].parent) {
-        const tm_branch *branch = &store->branches[id];
+        tm_branch *branch = &store->branches[id];
         if (branch->marks & mark) {
             for (uint32_t i = tm_branch_seek(branch, from); i < branch->count; i++) {
-                if (tm_link_marks(store, branch->links[i]) & mark) {
-                    return first_of(store, branch->links[i], mark);
+                if (tm_link_marks(store, tm_branch_links(branch)[i]) & mark) {
+                    return first_of(store, tm_branch_links(branch)[i], mark);
                 }
             }
         }
@@ -123,13 +123,13 @@ uint32_t tm_trie_below(const tm_text_index *trie, const tm_spot *spot, const uin
         depth--;
     }
     for (; id != 0; id = store->branches[id].parent, depth--) {
-        const tm_branch *branch = &store->branches[id];
+        tm_branch *branch = &store->branches[id];
         if ((branch->marks & mark) == 0) {
             continue;
         }
         for (uint32_t i = tm_branch_seek(branch, text[depth]); i > 0; i--) {
-            if (tm_link_marks(store, branch->links[i - 1]) & mark) {
-                return last_of(store, branch->links[i - 1], mark);
+            if (tm_link_marks(store, tm_branch_links(branch)[i - 1]) & mark) {
+                return last_of(store, tm_branch_links(branch)[i - 1], mark);
             }
         }
         if (branch->constant != 0 && store->constants[branch->constant].marks & mark) {

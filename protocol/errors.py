@@ -6,12 +6,16 @@ TamisError
 |-- SyntaxRefused            text that does not parse: carries line, column and a caret line
 |   |-- PredicateError       predicate text
 |   `-- MessageTextError     attributes as written on a command line
-|-- FrameError               the peer broke the rules of the wire; the connection cannot go on
+|-- FrameError               the peer broke the rules of the wire; `wire.codes.is_fatal` says if the connection must end
 |   `-- VersionRefused       no protocol version in common
 `-- ConfigError              a file whose mistakes are all listed, each with its line and column
 """
 
 from __future__ import annotations
+
+CARET_LINE_CHARACTERS_MAX = 120
+"""Of a longer line, so much is shown around the caret: a predicate may be 64 KiB, a terminal's line is about this."""
+_CUT = "..."
 
 
 class TamisError(Exception):
@@ -39,10 +43,10 @@ class SyntaxRefused(TamisError):
 
     @property
     def caret(self) -> str:
-        """The offending line and, below it, a caret under the offending column (tabs kept so that they line up)."""
+        """The offending line, cut where it is long, and below it a caret under the offending column."""
         lines = self.text.split("\n")
-        shown = lines[self.line - 1] if self.line <= len(lines) else ""
-        lead = "".join("\t" if c == "\t" else " " for c in shown[: self.column - 1])
+        shown, at = _window(lines[self.line - 1] if self.line <= len(lines) else "", self.column - 1)
+        lead = "".join("\t" if c == "\t" else " " for c in shown[:at])  # tabs kept so that they line up
         return f"{shown}\n{lead}^"
 
     def __str__(self) -> str:
@@ -59,7 +63,10 @@ class MessageTextError(SyntaxRefused):
 
 
 class FrameError(TamisError):
-    """The peer's bytes break the rules of the wire. `code` is the number an error frame carries."""
+    """The peer's bytes break the rules of the wire. `code` is the number an error frame carries.
+
+    After most codes the connection is closed; a few cost one frame or one entry (`wire.codes.NOT_FATAL`).
+    """
 
     def __init__(self, code: int, problem: str) -> None:
         super().__init__(problem)
@@ -77,3 +84,14 @@ class ConfigError(TamisError):
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))
         self.mistakes = mistakes
+
+
+def _window(line: str, at: int) -> tuple[str, int]:
+    """The part of `line` around offset `at`, with dots where it was cut, and where `at` lies in it."""
+    spare = len(line) - CARET_LINE_CHARACTERS_MAX
+    if spare <= 0:
+        return line, at
+    start = min(max(at - CARET_LINE_CHARACTERS_MAX // 2, 0), spare)
+    end = start + CARET_LINE_CHARACTERS_MAX
+    before, after = _CUT * (start > 0), _CUT * (end < len(line))
+    return f"{before}{line[start:end]}{after}", len(before) + at - start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -13,11 +13,18 @@ from tamis.protocol.values import Value
 
 
 class Engine(Protocol):
-    """A table of filters. The order of the interfaces that `match` gives means nothing."""
+    """A table of filters."""
 
-    def add(self, filter_: Filter, interface: Interface) -> None: ...
+    def add(self, filter_: Filter, interface: Interface) -> None:
+        """Refused if the engine cannot take the filter."""
 
-    def match(self, attributes: Mapping[str, Value]) -> list[Interface]: ...
+    def match_many(self, messages: Sequence[Mapping[str, Value]]) -> Iterator[list[Interface]]:
+        """The interfaces that want each message, those of one message in any order."""
+
+
+class PlainEngine(PlainTable):
+    def match_many(self, messages: Sequence[Mapping[str, Value]]) -> Iterator[list[Interface]]:
+        return map(self.match, messages)
 
 
 def _native(name: str) -> Engine:
@@ -30,6 +37,6 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "tamis": partial(_native, "tamis"),
     "sff": partial(_native, "sff"),
     "counting": partial(_native, "counting"),
-    "plain": PlainTable,
+    "plain": PlainEngine,
 }
 DEFAULT = "tamis"

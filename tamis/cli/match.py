@@ -1,7 +1,7 @@
 """`tamis match`: which interfaces want each message, offline.
 
 Law: the output has one line for each message line, so that the two files can be laid side by side: `null` where the
-message could not be read. Messages are streamed; only the filters are held.
+message could not be read. Messages are streamed, in batches of what one read brings; only the filters are held.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import click
 
@@ -26,7 +26,10 @@ Example:
   [7]
 """
 
-Line = TypeVar("Line")
+Taken = TypeVar("Taken")
+
+_READ_BYTES = 65_536
+"""A few hundred messages of ordinary size."""
 
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -53,24 +56,27 @@ def command(filters: str, messages: str, engine: str, as_json: bool) -> int:  # 
 
 def _fill(table: Engine, path: str) -> bool:
     """Whether every filter line was sound."""
-    sound = True
-    for entry in _decoded(path, decode_table_line):
-        if entry is None:
-            sound = False
-        else:
-            table.add(entry.filter, entry.interface)
-    return sound
+
+    def add(text: str) -> bool:
+        entry = decode_table_line(text)
+        table.add(entry.filter, entry.interface)
+        return True
+
+    # A list, not a generator: every mistake is to be reported, not only the first.
+    return all([None not in added for added in _taken(path, add)])
 
 
 def _match_all(table: Engine, path: str) -> int:
     code = 0
     progress = Progress("messages matched")
-    for attributes in _decoded(path, decode_message):
-        if attributes is None:
-            code = 1
-        interfaces = None if attributes is None else in_order(table.match(attributes))
-        sys.stdout.write(json.dumps(interfaces) + "\n")
-        progress.step()
+    for messages in _taken(path, decode_message):
+        answers = table.match_many([attributes for attributes in messages if attributes is not None])
+        for attributes in messages:
+            interfaces = None if attributes is None else in_order(next(answers))
+            sys.stdout.write(json.dumps(interfaces) + "\n")
+            progress.step()
+        sys.stdout.flush()
+        code = 1 if None in messages else code
     return code
 
 
@@ -79,20 +85,37 @@ def in_order(interfaces: Iterable[Interface]) -> list[Interface]:
     return sorted(interfaces, key=lambda interface: (isinstance(interface, str), interface))
 
 
-def _decoded(path: str, decode: Callable[[str], Line]) -> Iterator[Line | None]:
-    """Each line that is not blank; None for one that cannot be read, which is reported."""
+def _taken(path: str, take: Callable[[str], Taken]) -> Iterator[list[Taken | None]]:
+    """What `take` makes of the lines that are not blank, a list for each read; None for what it refused, reported."""
+    number = 0
     with click.open_file(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                yield decode(line.decode())
-            except UnicodeDecodeError as error:
-                _report(path, number, f"not UTF-8 at byte {error.start + 1}")
-                yield None
-            except Refused as error:
-                _report(path, number, str(error))
-                yield None
+        for lines in _lines_of_each_read(file):
+            taken: list[Taken | None] = []
+            for number, line in enumerate(lines, number + 1):
+                if not line.strip():
+                    continue
+                try:
+                    taken.append(take(line.decode()))
+                except UnicodeDecodeError as error:
+                    _report(path, number, f"not UTF-8 at byte {error.start + 1}")
+                    taken.append(None)
+                except Refused as error:
+                    _report(path, number, str(error))
+                    taken.append(None)
+            yield taken
+
+
+def _lines_of_each_read(file: IO[bytes]) -> Iterator[list[bytes]]:
+    """Batches that are large where input is plenty, and yet never wait for more of it."""
+    pending = bytearray()
+    while data := file.read1(_READ_BYTES):  # type: ignore[attr-defined]
+        whole, newline, rest = data.rpartition(b"\n")
+        if newline:
+            yield bytes(pending + whole).split(b"\n")
+            pending.clear()
+        pending += rest
+    if pending:
+        yield [bytes(pending)]
 
 
 def _report(path: str, number: int, reason: str) -> None:

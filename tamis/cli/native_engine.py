@@ -1,13 +1,17 @@
-"""An engine in C behind what `tamis match` asks of one: interfaces may have any name."""
+"""An engine in C behind what `tamis match` asks of one: interfaces may have any name, messages cross in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from tamis.native import InterfaceNames, Table
+from tamis.native import Batch, InterfaceNames, Table
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
 from tamis.protocol.values import Value
+from tamis.protocol.wire.attributes import encode_attributes
+
+_ANSWER_ROWS_MAX = 1_000_000
+"""Interfaces that the answer to one batch may list, so that memory depends neither on the messages nor on the table."""
 
 
 class NativeEngine:
@@ -18,5 +22,9 @@ class NativeEngine:
     def add(self, filter_: Filter, interface: Interface) -> None:
         self._table.add(filter_, self._names.id_of(interface))
 
-    def match(self, attributes: Mapping[str, Value]) -> list[Interface]:
-        return [self._names.name_of(interface) for interface in self._table.match(attributes)]
+    def match_many(self, messages: Sequence[Mapping[str, Value]]) -> Iterator[list[Interface]]:
+        size = max(1, _ANSWER_ROWS_MAX // max(1, len(self._names)))
+        for start in range(0, len(messages), size):
+            batch = Batch.of(map(encode_attributes, messages[start : start + size]))
+            for interfaces in self._table.match_batch(batch):
+                yield [self._names.name_of(interface) for interface in interfaces]

@@ -68,18 +68,14 @@ def _coverage(log: str) -> tuple[int, int]:
     return (int(edges[-1]), int(features[-1])) if edges else (0, 0)
 
 
-def _keep(name: str, found: Path, scratch: Path) -> int:
-    """Merge what was found into the fewest inputs with the same coverage and put the small ones into the tree."""
-    merged = scratch / "merged"
-    merged.mkdir()
-    _libfuzzer(name, "-merge=1", str(merged), str(found))
-    inputs = sorted((path.read_bytes() for path in merged.iterdir()), key=lambda data: (len(data), data))
-    chosen = [data for data in inputs if len(data) <= KEPT_BYTES_MAX]
-    step = max(1, -(-len(chosen) // KEPT_MAX))
+def _keep(name: str, found: Path) -> int:
+    """Put some of what was found into the tree: each input reached something new when it was found."""
+    inputs = sorted({path.read_bytes() for path in found.iterdir()}, key=lambda data: (len(data), data))
+    small = [data for data in inputs if len(data) <= KEPT_BYTES_MAX]
+    chosen = small[:: max(1, -(-len(small) // KEPT_MAX))]
     CORPUS.mkdir(exist_ok=True)
-    lines = [base64.b64encode(data).decode() for data in chosen[::step]]
-    (CORPUS / f"{name}.b64").write_text("\n".join(lines) + "\n")
-    return len(lines)
+    (CORPUS / f"{name}.b64").write_text("".join(base64.b64encode(data).decode() + "\n" for data in chosen))
+    return len(chosen)
 
 
 def run(name: str, minutes: float, seed: int, keep: bool) -> dict[str, object]:
@@ -111,7 +107,7 @@ def run(name: str, minutes: float, seed: int, keep: bool) -> dict[str, object]:
             "peak_rss_mib": _stat(log, "peak_rss_mb"),
         }
         if keep:
-            report["inputs_kept"] = _keep(name, found, Path(scratch))
+            report["inputs_kept"] = _keep(name, found)
         return report
 
 
