@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
 from tamis.configs.mistakes import Path, one_of, quoted
 
 SUPPORTED = True

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
+
 from tamis.configs.mistakes import Mistake, Path, Place, Problem, quoted
 
 FILE_BYTES_MAX = 1_048_576

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
+
 from tamis.configs import choices
 from tamis.configs.mistakes import Path, Problem, quoted
 from tamis.configs.topology import Topology

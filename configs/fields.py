@@ -10,6 +10,7 @@ import re
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo
+
 from tamis.configs.address import ADDRESSES_MAX, FORMS, Address, check_path, joined, parse_address
 
 ID_FORM = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$"

@@ -10,6 +10,7 @@ import os
 from pathlib import Path as FilePath
 
 from pydantic import ValidationError
+
 from tamis.configs import wiring
 from tamis.configs.document import FILE_BYTES_MAX, Document, read_document
 from tamis.configs.explain import explained

@@ -14,6 +14,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic import field_validator as check_field
 from pydantic_core import PydanticCustomError
+
 from tamis.configs import choices, wiring
 from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf

@@ -81,40 +81,47 @@ static bool slot_is_empty(const tm_name_slot *slot) {
     return slot->plain == NULL && slot->veto == NULL;
 }
 
-/* Let the constraint's index exist, and its name be known to the engine. */
+static int add_name(const tm_counting *core, uint32_t name) {
+    return core->hooks.added != NULL ? core->hooks.added(core->hooks.owner, name) : TM_OK;
+}
+
+static void remove_name_if_unused(const tm_counting *core, uint32_t name) {
+    if (slot_is_empty(&core->names[name]) && core->hooks.removed != NULL) {
+        core->hooks.removed(core->hooks.owner, name);
+    }
+}
+
+/* Give up the constraint's index, and its name, as far as nothing else needs them. */
+static void release_index(tm_counting *core, uint32_t constraint) {
+    drop_index_if_empty(core, index_of(core, constraint));
+    remove_name_if_unused(core, core->constraints.keys[constraint].name);
+}
+
+/* Let the constraint's index exist, and its name be known to the engine. TM_NO_MEMORY: unchanged. */
 static int reserve_index(tm_counting *core, uint32_t constraint) {
     uint32_t name = core->constraints.keys[constraint].name;
-    if (!tm_grow(core->memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, name + 1)) {
-        return TM_NO_MEMORY;
-    }
-    tm_name_slot *slot = &core->names[name];
-    if (slot_is_empty(slot) && core->hooks.added != NULL && core->hooks.added(core->hooks.owner, name) != TM_OK) {
+    if (!tm_grow(core->memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, name + 1) ||
+        (slot_is_empty(&core->names[name]) && add_name(core, name) != TM_OK)) {
         return TM_NO_MEMORY;
     }
     tm_name_index **index = index_of(core, constraint);
     if (*index == NULL) {
         *index = TM_NEW(core->memory, TM_HOT, tm_name_index, 1);
     }
+    if (*index == NULL) {
+        remove_name_if_unused(core, name);
+    }
     return *index != NULL ? TM_OK : TM_NO_MEMORY;
 }
 
-/* Undo reserve_index as far as nothing else needs it. */
-static void release_index(tm_counting *core, uint32_t constraint) {
-    uint32_t name = core->constraints.keys[constraint].name;
-    drop_index_if_empty(core, index_of(core, constraint));
-    if (slot_is_empty(&core->names[name]) && core->hooks.removed != NULL) {
-        core->hooks.removed(core->hooks.owner, name);
-    }
-}
-
 static int index_constraint(tm_counting *core, uint32_t constraint) {
-    int result = reserve_index(core, constraint);
-    if (result == TM_OK) {
-        result = tm_name_index_add(*index_of(core, constraint), &core->constraints, core->text, constraint);
+    if (reserve_index(core, constraint) != TM_OK) {
+        return TM_NO_MEMORY;
     }
+    int result = tm_name_index_add(*index_of(core, constraint), &core->constraints, core->text, constraint);
     if (result == TM_OK) {
         core->negated += is_negated(core, constraint);
-    } else if (core->constraints.keys[constraint].name < core->name_capacity) {
+    } else {
         release_index(core, constraint);
     }
     return result;

@@ -49,7 +49,7 @@ typedef struct pass {
     size_t count; /* rows wanted so far */
     shape shape;
     bool distinct;  /* rows of interfaces without cells cannot repeat: no look at `done` */
-    bool open;      /* every interface is a candidate and its own link */
+    bool direct;    /* rows of interfaces without cells go to the list as they are found */
     bool only_bits; /* nothing but interfaces with cells can match */
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
@@ -98,17 +98,11 @@ static inline uint32_t link_of(const pass *p, uint32_t interface) {
 }
 
 static inline bool is_bits(const pass *p, uint32_t interface) {
-    return p->shape == PLAIN && tamis_uses_cells(p->engine, interface);
+    return interface < TAMIS_CELL_INTERFACES && p->shape == PLAIN && tamis_uses_cells(p->engine, interface);
 }
 
-/* Is there nothing to gain from a filter of this interface? */
-static inline bool is_settled(const pass *p, uint32_t interface) {
-    if (is_bits(p, interface)) {
-        return has_bit(p->matched, interface);
-    }
-    if (p->open && p->distinct) {
-        return false;
-    }
+/* Is there nothing to gain from a filter of this interface, which has no bit? */
+static bool is_listed_settled(const pass *p, uint32_t interface) {
     if (p->shape == ALL) {
         return p->engine->interfaces[interface].kind != TM_INTERFACE_CLIENT || link_of(p, interface) == TAMIS_NONE;
     }
@@ -119,13 +113,24 @@ static inline bool is_settled(const pass *p, uint32_t interface) {
     return !p->distinct && has_bit(p->engine->done, link);
 }
 
+static inline bool is_settled(const pass *p, uint32_t interface) {
+    if (is_bits(p, interface)) {
+        return has_bit(p->matched, interface);
+    }
+    return !p->direct && is_listed_settled(p, interface);
+}
+
 /* A filter of the interface matched, and the interface is not settled. */
 static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
     if (is_bits(p, interface)) {
         set_bit(p->matched, interface);
         return;
     }
-    uint32_t link = p->open ? interface : link_of(p, interface);
+    if (p->direct) {
+        append(p, interface, handle);
+        return;
+    }
+    uint32_t link = link_of(p, interface);
     if (p->hits->bits != NULL) {
         set_bit(p->hits->bits, link);
         p->count++;
@@ -375,7 +380,7 @@ static void see_patterns(pass *p, uint32_t attribute, uint32_t name, const tamis
 /* ---- runs --------------------------------------------------------------------------------------------------------- */
 
 static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
-    if (p->open && p->distinct && p->shape == PLAIN && p->hits->bits == NULL) {
+    if (p->direct) { /* runs hold no interface with cells */
         uint32_t rows = to - from;
         if (p->count + rows <= p->hits->capacity) {
             memcpy(p->hits->links + p->count, chunk->interfaces + from, sizeof *chunk->interfaces * rows);
@@ -463,6 +468,7 @@ static bool see_names(pass *p) {
         }
         engine->state[name] = state_of(kind, i, code);
         const tamis_key *key = engine->names.records[name].keys[kind];
+        __builtin_prefetch(key);
         if (kind == TAMIS_NUMBER && key != NULL && key->cells != NULL) {
             collect_cells(p, key->cells, code, NULL);
             if (is_full(p)) {
@@ -570,8 +576,52 @@ static void see_pairs(pass *p) {
     }
 }
 
+/* The middle of a chunk's bounds, where a search begins. */
+static inline void ask_for_run(const tamis_run *run) {
+    if (run != NULL && run->count > 0) {
+        const tamis_chunk *chunk = &run->chunks[run->count / 2];
+        __builtin_prefetch(chunk->bounds + chunk->count / 2);
+        __builtin_prefetch(chunk->interfaces);
+    }
+}
+
+/* What values will be looked up in lies far apart: ask for all of it, level by level, before any is read. */
+static void ask_for_keys(const pass *p) {
+    const tamis_key *keys[TM_ATTRIBUTES_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        if (p->names[i] != TM_NO_NAME) {
+            const tamis_name *name = &p->engine->names.records[p->names[i]];
+            const tamis_key *key = name->keys[state_kind(p->engine->state[p->names[i]])];
+            if (key != NULL) {
+                __builtin_prefetch(key->at_most);
+                __builtin_prefetch(key->at_least);
+                keys[count++] = key;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (keys[i]->at_most != NULL) {
+            __builtin_prefetch(keys[i]->at_most->chunks);
+        }
+        if (keys[i]->at_least != NULL) {
+            __builtin_prefetch(keys[i]->at_least->chunks);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ask_for_run(keys[i]->at_most);
+        ask_for_run(keys[i]->at_least);
+    }
+}
+
 static void see_everything(pass *p) {
-    if (see_names(p) || see_values(p)) {
+    if (see_names(p)) {
+        return;
+    }
+    if (p->engine->listed > 0) {
+        ask_for_keys(p);
+    }
+    if (see_values(p)) {
         return;
     }
     look_at_probes(p);
@@ -685,8 +735,9 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     p.hits = hits;
     p.count = 0;
     p.shape = shape_of(query);
-    p.open = p.shape == PLAIN && query->candidates == NULL && query->link_count >= engine->interface_count;
     p.distinct = p.shape == ALL || (p.shape == PLAIN && engine->shared_listed == 0);
+    p.direct = p.shape == PLAIN && p.distinct && hits->bits == NULL && query->candidates == NULL &&
+               query->link_count >= engine->interface_count;
     p.only_bits = p.shape == PLAIN && engine->listed == 0;
     p.links_wanted = p.shape == GROUPED ? count_links(query) : 0;
     p.attribute_count = (uint32_t)count;

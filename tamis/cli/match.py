@@ -6,6 +6,7 @@ message could not be read. Messages are streamed, in batches of what one read br
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -62,8 +63,10 @@ def _fill(table: Engine, path: str) -> bool:
         table.add(entry.filter, entry.interface)
         return True
 
-    # A list, not a generator: every mistake is to be reported, not only the first.
-    return all([None not in added for added in _taken(path, add)])
+    sound = True
+    for added in _taken(path, add):
+        sound = sound and None not in added
+    return sound
 
 
 def _match_all(table: Engine, path: str) -> int:
@@ -86,23 +89,24 @@ def in_order(interfaces: Iterable[Interface]) -> list[Interface]:
 
 
 def _taken(path: str, take: Callable[[str], Taken]) -> Iterator[list[Taken | None]]:
-    """What `take` makes of the lines that are not blank, a list for each read; None for what it refused, reported."""
-    number = 0
+    """What `take` makes of the lines that are not blank, a list for each read; None for a line that was refused."""
+    numbers = itertools.count(1)
     with click.open_file(path, "rb") as file:
         for lines in _lines_of_each_read(file):
-            taken: list[Taken | None] = []
-            for number, line in enumerate(lines, number + 1):
-                if not line.strip():
-                    continue
-                try:
-                    taken.append(take(line.decode()))
-                except UnicodeDecodeError as error:
-                    _report(path, number, f"not UTF-8 at byte {error.start + 1}")
-                    taken.append(None)
-                except Refused as error:
-                    _report(path, number, str(error))
-                    taken.append(None)
-            yield taken
+            # The lines first: where they end, no number is used up.
+            numbered = zip(lines, numbers, strict=False)
+            yield [_taken_or_reported(path, number, line, take) for line, number in numbered if line.strip()]
+
+
+def _taken_or_reported(path: str, number: int, line: bytes, take: Callable[[str], Taken]) -> Taken | None:
+    try:
+        return take(line.decode())
+    except UnicodeDecodeError as error:
+        reason = f"not UTF-8 at byte {error.start + 1}"
+    except Refused as error:
+        reason = str(error)
+    click.echo(f"{'<stdin>' if path == '-' else path}:{number}: {reason}", err=True)
+    return None
 
 
 def _lines_of_each_read(file: IO[bytes]) -> Iterator[list[bytes]]:
@@ -116,7 +120,3 @@ def _lines_of_each_read(file: IO[bytes]) -> Iterator[list[bytes]]:
         pending += rest
     if pending:
         yield [bytes(pending)]
-
-
-def _report(path: str, number: int, reason: str) -> None:
-    click.echo(f"{'<stdin>' if path == '-' else path}:{number}: {reason}", err=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tamis.cli import match, progress
+from tamis.cli import match, native_engine, progress
 from tamis.cli.engines import ENGINES
 from tamis.cli.main import main
+from tamis.protocol import limits
 
 FILTERS = """\
 {"i": 7, "f": [["price", "<", 500], ["dest", "=", "MXP"]]}
@@ -102,20 +104,66 @@ def test_files_and_engines_that_do_not_exist(files, tmp_path, capsys) -> None:
     assert "plain" in capsys.readouterr().err
 
 
-def test_messages_are_matched_as_they_are_read(files, monkeypatch, capsys) -> None:
-    """A line is matched and written before the next one is asked for."""
-    written: list[str] = []
+class Reads(io.BytesIO):
+    """Input that arrives in pieces, as through a pipe; notes what has been printed when more is asked for."""
 
-    class Lines(io.BytesIO):
-        def __next__(self) -> bytes:
-            if len(written) == 3:
-                raise StopIteration
-            written.append(capsys.readouterr().out)
-            return b"{}\n"
+    def __init__(self, pieces: list[bytes], printed: Callable[[], str] = str) -> None:
+        super().__init__()
+        self.pieces, self.printed = pieces, printed
+        self.seen: list[str] = []
 
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Lines()))
-    assert run(files[0], "-") == 0
-    assert written == ["", '[10, "b"]\n', '[10, "b"]\n']
+    def read1(self, size: int = -1, /) -> bytes:
+        self.seen.append(self.printed())
+        piece = self.pieces.pop(0) if self.pieces else b""
+        assert len(piece) <= size
+        return piece
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_answer_waits_for_more_input(engine, files, monkeypatch, capsys) -> None:
+    reads = Reads([b"{}\n", b'{}\n{"pri', b'ce"', b": 1}\n\n{", b"}"], lambda: capsys.readouterr().out)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(reads))
+    assert run(files[0], "-", "--engine", engine) == 0
+    one, priced = '[10, "b"]\n', '[10, "a", "b"]\n'
+    assert [*reads.seen, capsys.readouterr().out] == ["", one, one, "", priced, "", one]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
+def test_where_input_is_cut_means_nothing(size, files, monkeypatch, capsys) -> None:
+    data = b'{"price": 1000}\n{"price": NaN}\r\n\n{"dest": "\xe9"}\n\n{"dest": "M"}'
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Reads(pieces)))
+    assert run(files[0], "-") == 1
+    out, err = capsys.readouterr()
+    assert [json.loads(line) for line in out.splitlines()] == [[7, 10, "a", "b"], None, None, [10, "b"]]
+    assert [line.split(":")[1] for line in err.splitlines()] == ["2", "4"]
+
+
+@pytest.mark.parametrize("rows_max", [1, 8, 1_000_000])
+def test_batches_of_any_size_keep_the_order(rows_max, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(native_engine, "_ANSWER_ROWS_MAX", rows_max)
+    (tmp_path / "f").write_text("".join(f'{{"i": {i}, "f": [["x", "=", {i}]]}}\n' for i in range(4)))
+    numbers = [n % 5 for n in range(30_000)]  # several reads long
+    (tmp_path / "m").write_text("".join(f'{{"x": {n}}}\n' for n in numbers))
+    assert run(tmp_path / "f", tmp_path / "m") == 0
+    assert capsys.readouterr().out == "".join("[]\n" if n == 4 else f"[{n}]\n" for n in numbers)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_filter_that_an_engine_cannot_take_is_a_mistake_like_any_other(engine, tmp_path, files, capsys) -> None:
+    values = [f"{n:0{limits.OPERAND_BYTES_MAX}}" for n in range(limits.IN_VALUES_MAX)]
+    large = json.dumps({"i": 1, "f": [["x", "in", values]]})
+    (tmp_path / "f").write_text(f'{{"i": 1, "f": []}}\n{large}\n{{}}\n')
+    code = run(tmp_path / "f", files[1], "--engine", engine)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    mistakes = [f"{tmp_path / 'f'}:3: a filter line is"]
+    if engine != "plain":  # the twin keeps filters as they are
+        mistakes.insert(
+            0, f"{tmp_path / 'f'}:2: a packed filter has at most {limits.FILTER_BYTES_MAX} bytes, this one "
+        )
+    assert len(err.splitlines()) == len(mistakes)
+    assert all(line.startswith(said) for line, said in zip(err.splitlines(), mistakes, strict=True))
 
 
 def test_no_interfaces_and_no_filters(tmp_path, files, capsys) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.configs.address import UNIX_PATH_BYTES_MAX, Address, parse_address
 
 HOSTS = ["127.0.0.1", "10.0.0.1", "0.0.0.0", "::1", "::", "fe80::1", "localhost", "a", "b.example.org"]  # noqa: S104 - nobody listens

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tamis.configs import load_topology, reference, schema
 
+from tamis.configs import load_topology, reference, schema
 from tests.fuzz.topology import SEEDS, target
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.configs import load_topology, parse_topology
 from tamis.configs.document import FILE_BYTES_MAX, NODES_MAX
 from tamis.configs.explain import sections

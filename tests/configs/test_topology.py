@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+
 from tamis.configs import Address, Topology, load_topology, parse_topology
 from tamis.configs.explain import sections
 

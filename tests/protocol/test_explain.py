@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.protocol.evaluate import constraint_holds, predicate_matches
 from tamis.protocol.explain import explain
 from tamis.protocol.filters import EVERYTHING, NOTHING, Predicate
 from tamis.protocol.language import parse
 from tamis.protocol.plain import PlainTable
-
 from tests.strategies import attributes, filters, predicates
 
 

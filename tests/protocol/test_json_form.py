@@ -6,6 +6,7 @@ import json
 
 import pytest
 from hypothesis import given
+
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op
@@ -17,7 +18,6 @@ from tamis.protocol.json_form import (
     encode_constraint,
     encode_filter,
 )
-
 from tests.strategies import filters, wide_attributes
 
 FORMS = [

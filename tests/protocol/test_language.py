@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.protocol import limits
 from tamis.protocol.errors import PredicateError
 from tamis.protocol.evaluate import predicate_matches
@@ -15,7 +16,6 @@ from tamis.protocol.filters import EVERYTHING, NOTHING, Constraint, Filter, Op, 
 from tamis.protocol.language import compile_text, format_constraint, format_predicate, literals, parse
 from tamis.protocol.language.parse import parser
 from tamis.protocol.normal import normalize_predicate
-
 from tests.fuzz import predicate as fuzz
 from tests.strategies import attributes, predicates, wide_names, wide_values
 

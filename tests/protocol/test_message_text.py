@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.protocol import limits
 from tamis.protocol.errors import MessageTextError
 from tamis.protocol.message_text import format_attributes, parse_attributes, parse_message, parse_message_text
 from tamis.protocol.values import Value
-
 from tests.strategies import wide_names, wide_values
 
 
