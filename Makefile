@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PACKAGES := protocol native configs bench
 SOURCES := $(PACKAGES) tamis tests setup.py
+MINUTES ?= 1
 
 .PHONY: run test quick long check format bench fuzz sanitize wheel clean
 
@@ -32,13 +33,23 @@ format: .venv/installed
 wheel: .venv/installed
 	$(BIN)/pip wheel -q --no-deps -w dist .
 
+bench: .venv/installed
+	$(BIN)/python -m tamis.bench
+
+fuzz: .venv/installed
+	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
+
+sanitize:
+	@test ! -e native/tests/run.sh || sh native/tests/run.sh
+
 clean:
 	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build
 
 .venv/installed: pyproject.toml setup.py constraints.txt $(wildcard native/*.[ch]) native/build.py
 	@sh .ci/needs $(PYTHON)
+	@echo "setting up .venv: Python packages and the C build (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
 # mypy reads packages by folder: a folder of links shows it the tree as it is imported.

@@ -31,8 +31,8 @@ unsigned tm_arena_class(uint32_t units) {
     if (units <= TM_ARENA_EXACT) {
         return units <= 1 ? 0 : units - 1;
     }
-    unsigned octave = 31U - (unsigned)__builtin_clz(units - 1);     /* 2^octave < units <= 2^(octave + 1) */
-    unsigned upper = TM_ARENA_EXACT + 2 * (octave - 4) + 1;         /* the class of 2^(octave + 1) */
+    unsigned octave = 31U - (unsigned)__builtin_clz(units - 1); /* 2^octave < units <= 2^(octave + 1) */
+    unsigned upper = TM_ARENA_EXACT + 2 * (octave - 4) + 1;     /* the class of 2^(octave + 1) */
     return units <= tm_arena_class_units(upper - 1) ? upper - 1 : upper;
 }
 

@@ -14,7 +14,8 @@
 #define DRAIN_ON_CHANGE 8U /* at every other change */
 #define ABSORB_MAX 64U     /* ranges a new wider one puts aside at once */
 
-/* ---- scratch ------------------------------------------------------------------------------------------------------ */
+/* ---- scratch ------------------------------------------------------------------------------------------------------
+ */
 
 static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacity, uint64_t wanted) {
     if (wanted <= *capacity) {
@@ -51,11 +52,11 @@ static bool reserve_scratch(tm_engine *engine) {
     uint32_t constants = engine->strings.live + engine->patterns.count;
     return reserve_words(engine, &engine->state, &engine->state_capacity, engine->names.record_capacity) &&
            reserve_words(engine, &engine->done, &engine->done_words, (engine->interface_capacity + 63) / 64) &&
-           reserve_pattern_scratch(engine) &&
-           (constants == 0 || tamis_digests_reserve(&engine->digests, constants));
+           reserve_pattern_scratch(engine) && (constants == 0 || tamis_digests_reserve(&engine->digests, constants));
 }
 
-/* ---- interfaces and records --------------------------------------------------------------------------------------- */
+/* ---- interfaces and records ---------------------------------------------------------------------------------------
+ */
 
 static int reserve_interface(tm_engine *engine, uint32_t interface) {
     if (interface >= TM_INTERFACES_MAX) {
@@ -96,8 +97,8 @@ static uint32_t new_record(tm_engine *engine) {
     } else {
         handle = engine->record_count++;
     }
-    engine->records[handle] = (tamis_record){
-        .coverer = TAMIS_NONE, .covers = TAMIS_NONE, .next = TAMIS_NONE, .previous = TAMIS_NONE};
+    engine->records[handle] =
+        (tamis_record){.coverer = TAMIS_NONE, .covers = TAMIS_NONE, .next = TAMIS_NONE, .previous = TAMIS_NONE};
     return handle;
 }
 
@@ -120,7 +121,8 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
     }
 }
 
-/* ---- covering ----------------------------------------------------------------------------------------------------- */
+/* ---- covering -----------------------------------------------------------------------------------------------------
+ */
 
 static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     tamis_record *record = &engine->records[handle];
@@ -168,7 +170,9 @@ static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     hang_on(engine, handle, coverer);
 }
 
-static bool is_active(const tamis_record *record) { return record->place > TAMIS_COVERED; }
+static bool is_active(const tamis_record *record) {
+    return record->place > TAMIS_COVERED;
+}
 
 /* Look again at a few records, round and round: filters that came before what covers them are found in time. */
 static void sweep(tm_engine *engine) {
@@ -217,7 +221,8 @@ static void absorb(tm_engine *engine, uint32_t handle) {
     }
 }
 
-/* ---- removal ------------------------------------------------------------------------------------------------------ */
+/* ---- removal ------------------------------------------------------------------------------------------------------
+ */
 
 /* Nothing hangs on it: gone. */
 static void finish(tm_engine *engine, uint32_t handle) {
@@ -304,7 +309,8 @@ static int tamis_settle(tm_engine *engine, uint64_t steps, uint64_t *left) {
     return TM_OK;
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------------------- */
+/* ---- adding -------------------------------------------------------------------------------------------------------
+ */
 
 /* Covered or active; false: no memory, nothing changed. */
 static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
@@ -369,7 +375,8 @@ static int tamis_set_interface(tm_engine *engine, uint32_t interface, int kind) 
     return TM_OK;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
 
 static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
@@ -444,7 +451,8 @@ static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
     }
 }
 
-/* ---- validation --------------------------------------------------------------------------------------------------- */
+/* ---- validation ---------------------------------------------------------------------------------------------------
+ */
 
 static int validate_keys(const tm_engine *engine, const char **reason) {
     int result = TM_OK;

@@ -98,8 +98,8 @@ typedef struct tamis_tests {
 /* ---- where filters stand --------------------------------------------------------------------------------------------
  */
 
-/* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests of
- * the body do; TAMIS_LAST says without a look at the body that there are none. */
+/* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
+ * of the body do; TAMIS_LAST says without a look at the body that there are none. */
 typedef struct tamis_entry {
     uint32_t interface; /* with TAMIS_LAST */
     uint32_t body;
@@ -174,9 +174,9 @@ typedef struct tamis_key {
     uint64_t pattern_bits; /* the same of patterns */
     uint32_t equalities;   /* filters in buckets under an equality of this key */
     uint32_t patterns;     /* in buckets under a pattern */
-    uint32_t pairs;      /* in buckets under this key, the rarer one, and a partner */
-    uint32_t pins;       /* filters placed in any way */
-    uint64_t *partners;  /* a bit for each partner (tamis_partner_bit), stale ones included; TAMIS_PARTNER_WORDS */
+    uint32_t pairs;        /* in buckets under this key, the rarer one, and a partner */
+    uint32_t pins;         /* filters placed in any way */
+    uint64_t *partners;    /* a bit for each partner (tamis_partner_bit), stale ones included; TAMIS_PARTNER_WORDS */
 } tamis_key;
 
 /* Hash from (tag, name, operand) to the filters under it. */
@@ -202,7 +202,8 @@ typedef struct tamis_slot {
 _Static_assert(sizeof(tamis_slot) == 16, "four slots a cache line");
 
 typedef struct tamis_segment {
-    uint8_t *tags; /* a byte of each slot's hash, 0 where it is empty; then the first ones again, TAMIS_TAG_GROUP of them */
+    uint8_t
+        *tags; /* a byte of each slot's hash, 0 where it is empty; then the first ones again, TAMIS_TAG_GROUP of them */
     tamis_slot *slots;
     uint32_t count;
     uint32_t capacity;
@@ -290,7 +291,7 @@ struct tm_engine {
     uint64_t constraints;
     uint64_t covered;
     uint64_t ghost_count;
-    uint64_t scanned;          /* filters in scans */
+    uint64_t scanned;       /* filters in scans */
     uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
     uint32_t pair_filters;
@@ -361,7 +362,9 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
  * -------------------------------------------------------------------------------------------------- */
 
 /* One of 64 bits: a probe is not worth making where a key's bits do not have it. */
-static inline uint64_t tamis_operand_bit(uint32_t operand) { return UINT64_C(1) << (operand * 0x9e3779b1U >> 26); }
+static inline uint64_t tamis_operand_bit(uint32_t operand) {
+    return UINT64_C(1) << (operand * 0x9e3779b1U >> 26);
+}
 
 static inline uint64_t tamis_bucket_key(tamis_tag tag, uint32_t name, uint32_t operand) {
     return (uint64_t)tag << 56 | (uint64_t)name << 32 | operand;
@@ -390,7 +393,9 @@ static inline uint64_t tamis_bucket_hash(const tamis_buckets *buckets, uint64_t 
 static inline const tamis_segment *tamis_segment_of(const tamis_buckets *buckets, uint64_t hash) {
     return &buckets->segments[hash >> 58];
 }
-static inline uint8_t tamis_tag_of(uint64_t hash) { return (uint8_t)(hash >> 32) | 1; }
+static inline uint8_t tamis_tag_of(uint64_t hash) {
+    return (uint8_t)(hash >> 32) | 1;
+}
 
 static inline uint32_t tamis_segment_home(const tamis_segment *segment, uint64_t hash) {
     return (uint32_t)((uint64_t)(uint32_t)hash * segment->capacity >> 32);
@@ -457,11 +462,21 @@ static inline tamis_single *tamis_slot_singles(const tamis_buckets *buckets, con
 tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body);
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason);
 
+/* ---- tamis_choose.c -------------------------------------------------------------------------------------------------
+ */
+
+/* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
+tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
+/* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
+bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
+
 /* ---- tamis_place.c: putting a filter where it is reached
  * -------------------------------------------------------------- */
 
 /* Is the place's body out of a match's sight? */
-static inline bool tamis_is_cold(unsigned place) { return place == TAMIS_COVERED || place == TAMIS_IN_CELLS; }
+static inline bool tamis_is_cold(unsigned place) {
+    return place == TAMIS_COVERED || place == TAMIS_IN_CELLS;
+}
 
 /* All tests of a record, access first. */
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out);
@@ -483,7 +498,8 @@ uint32_t tamis_wide_operand(bool is_real, int64_t integer, double real);
 /* ---- tamis_cover.c
  * ---------------------------------------------------------------------------------------------------- */
 
-/* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or TAMIS_NONE. */
+/* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
+ * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
 
 /* ---- tamis_match.c

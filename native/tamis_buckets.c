@@ -1,7 +1,7 @@
 /* tamis_buckets.c - the hash from one (tag, name, operand) to the filters under it.
  *
- * Law: a slot exists as long as it has an entry or a single; blocks keep their class when rows go, until all have gone, so
- * that a removal never allocates. Segments are chosen by the hash's top bits and grow one by one.
+ * Law: a slot exists as long as it has an entry or a single; blocks keep their class when rows go, until all have gone,
+ * so that a removal never allocates. Segments are chosen by the hash's top bits and grow one by one.
  */
 #include <string.h>
 
@@ -67,7 +67,8 @@ static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
     }
     tamis_segment larger = {.capacity = segment->capacity + segment->capacity / 4 + SEGMENT_SLOTS_MIN};
     larger.slots = TM_NEW(buckets->memory, TM_HOT, tamis_slot, larger.capacity);
-    larger.tags = larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity + TAMIS_TAG_GROUP);
+    larger.tags =
+        larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity + TAMIS_TAG_GROUP);
     if (larger.tags == NULL) {
         TM_DELETE(buckets->memory, TM_HOT, larger.slots, tamis_slot, larger.capacity);
         return false;
@@ -105,7 +106,8 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     segment->count--;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Let the slot's block have room for `more` units; false: no memory. Rows keep their order. */
 static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t more) {

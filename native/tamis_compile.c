@@ -1,7 +1,7 @@
 /* tamis_compile.c - a filter's constraints as tests of eight bytes.
  *
- * Law: a test holds exactly where its constraint does; it owns one reference on its name and on the constant, pattern or
- * kept constraint in its operand, given back by tamis_release_test.
+ * Law: a test holds exactly where its constraint does; it owns one reference on its name and on the constant, pattern
+ * or kept constraint in its operand, given back by tamis_release_test.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,8 @@ int32_t tamis_code_of_real(double real) {
     return (int32_t)below * 2 + (real != below);
 }
 
-/* ---- kept constraints --------------------------------------------------------------------------------------------- */
+/* ---- kept constraints ---------------------------------------------------------------------------------------------
+ */
 
 static bool reserve_complex(tm_engine *engine) {
     if (engine->complex_free != TAMIS_NONE || engine->complex_count < engine->complex_capacity) {
@@ -114,7 +115,8 @@ static void drop_complex(tm_engine *engine, uint32_t id) {
     engine->complex_free = id;
 }
 
-/* ---- one constraint ----------------------------------------------------------------------------------------------- */
+/* ---- one constraint -----------------------------------------------------------------------------------------------
+ */
 
 /* What a constraint becomes before anything is acquired. */
 typedef struct draft {
@@ -123,7 +125,9 @@ typedef struct draft {
     int32_t code;          /* numbers and booleans */
 } draft;
 
-static bool is_coded(const tm_value *value) { return value->kind == TM_KIND_INTEGER && tamis_has_code(value->integer); }
+static bool is_coded(const tm_value *value) {
+    return value->kind == TM_KIND_INTEGER && tamis_has_code(value->integer);
+}
 
 static draft draft_of_number(unsigned op, const tm_value *value) {
     int32_t code = tamis_code_of_integer(value->integer);
@@ -196,7 +200,9 @@ static unsigned draft_constraint(const tm_constraint *constraint, draft out[2]) 
     }
 }
 
-static bool is_ordered(unsigned op) { return op >= TAMIS_STRING_LT && op <= TAMIS_STRING_GE; }
+static bool is_ordered(unsigned op) {
+    return op >= TAMIS_STRING_LT && op <= TAMIS_STRING_GE;
+}
 
 /* Acquire what the draft needs; TAMIS_NONE: no memory. (A number's code is never TAMIS_NONE: -1 is odd.) */
 static bool acquire_operand(tm_engine *engine, const tm_constraint *constraint, draft plan, uint32_t *operand) {
@@ -206,8 +212,8 @@ static bool acquire_operand(tm_engine *engine, const tm_constraint *constraint, 
         return *operand != TAMIS_NONE;
     }
     if (plan.op == TAMIS_PATTERN) {
-        *operand = tamis_patterns_acquire(&engine->patterns, plan.value->string, plan.value->length,
-                                          (unsigned)plan.code);
+        *operand =
+            tamis_patterns_acquire(&engine->patterns, plan.value->string, plan.value->length, (unsigned)plan.code);
         return *operand != TM_NO_PATTERN;
     }
     if (plan.value != NULL) {
@@ -264,9 +270,7 @@ void tamis_release_test(tm_engine *engine, tamis_test test) {
 }
 
 static unsigned kind_of_value(const tm_value *value) {
-    return value->kind == TM_KIND_BOOLEAN  ? TAMIS_BOOLEAN
-           : value->kind == TM_KIND_STRING ? TAMIS_STRING
-                                           : TAMIS_NUMBER;
+    return value->kind == TM_KIND_BOOLEAN ? TAMIS_BOOLEAN : value->kind == TM_KIND_STRING ? TAMIS_STRING : TAMIS_NUMBER;
 }
 
 unsigned tamis_kind_of(const tm_engine *engine, tamis_test test) {

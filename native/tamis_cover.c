@@ -6,7 +6,7 @@
  */
 #include "tamis.h"
 
-#define SINGLES_LOOKED_AT 64 /* of a bucket; those of interfaces with cells stand in front */
+#define SINGLES_LOOKED_AT 64  /* of a bucket; those of interfaces with cells stand in front */
 #define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, how many are tried */
 
 typedef struct search {
@@ -79,7 +79,8 @@ static tamis_span span_of_key(const search *s, const tamis_tests *tests, uint32_
     return span;
 }
 
-/* A pattern filter that every string with this text as its `kind` (or, TAMIS_PATTERN's number 3, as a whole) satisfies. */
+/* A pattern filter that every string with this text as its `kind` (or, TAMIS_PATTERN's number 3, as a whole) satisfies.
+ */
 static uint32_t find_by_patterns(const search *s, uint32_t name, const uint8_t *text, uint32_t length, unsigned kind) {
     uint32_t found[TEXT_PATTERNS_MAX];
     size_t count = tamis_patterns_find(&s->engine->patterns, text, length, found, TEXT_PATTERNS_MAX);

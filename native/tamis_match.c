@@ -9,223 +9,10 @@
  *     3. runs, scans  spans of singles; lists
  *     4. entries      of the buckets seen, then of pairs of names, then those that are always candidates
  */
-#include <string.h>
+#include "tamis_pass.h"
 
-#include "tamis.h"
-
-#define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
-#define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
-#define WAITING_MAX 32U     /* bodies asked for before the first is read */
-
-/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32). */
-static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
-    return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
-}
-static inline unsigned state_kind(uint64_t state) { return (unsigned)(state >> 56) - 1; }
-static inline uint32_t state_attribute(uint64_t state) { return (uint32_t)(state >> 48) & 0xff; }
-static inline int32_t state_code(uint64_t state) { return (int32_t)(uint32_t)state; }
-
-typedef enum {
-    PLAIN,   /* interfaces, no grouping: those with cells are collected as bits */
-    GROUPED, /* the same through a grouping */
-    WHICH,
-    ALL,
-} shape;
-
-/* A slot that may be the bucket's first, its memory already asked for. */
-typedef struct probe {
-    const tamis_segment *segment;
-    const tamis_slot *slot;
-    uint64_t key;
-    uint32_t next; /* where the search goes on */
-    uint8_t tag;
-} probe;
-
-typedef struct pass {
-    tm_engine *engine;
-    const tm_attribute *attributes;
-    const tm_query *query;
-    tm_hits *hits;
-    size_t count; /* rows wanted so far */
-    shape shape;
-    bool distinct;  /* rows of interfaces without cells cannot repeat: no look at `done` */
-    bool direct;    /* rows of interfaces without cells go to the list as they are found */
-    bool only_bits; /* nothing but interfaces with cells can match */
-    uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
-    uint64_t wanted[TAMIS_CELL_WORDS];
-    size_t links_wanted; /* of a grouping: candidates */
-    uint32_t attribute_count;
-    uint32_t scratch_used;
-    uint32_t slot_count;
-    uint32_t names[TM_ATTRIBUTES_MAX];
-    tamis_view views[TM_ATTRIBUTES_MAX];
-    uint32_t probe_count;
-    uint32_t waiting_count;
-    const tamis_slot *slots[SLOTS_KEPT_MAX];
-    const tamis_entry *waiting[WAITING_MAX];
-    probe probes[PROBES_MAX];
-} pass;
-
-static inline bool has_bit(const uint64_t *bits, uint32_t at) { return bits[at / 64] >> (at % 64) & 1; }
-static inline void set_bit(uint64_t *bits, uint32_t at) { bits[at / 64] |= UINT64_C(1) << (at % 64); }
-
-/* ---- results ------------------------------------------------------------------------------------------------------ */
-
-static inline void append(pass *p, uint32_t link, uint32_t handle) {
-    if (p->count < p->hits->capacity) {
-        p->hits->links[p->count] = link;
-        if (p->hits->handles != NULL) {
-            p->hits->handles[p->count] = handle;
-        }
-    }
-    p->count++;
-}
-
-/* The link of an interface, or TAMIS_NONE where it is no candidate. */
-static inline uint32_t link_of(const pass *p, uint32_t interface) {
-    const tm_query *query = p->query;
-    uint32_t link = interface;
-    if (query->grouping != NULL && p->shape != ALL) {
-        if (interface >= query->grouping_count) {
-            return TAMIS_NONE;
-        }
-        link = query->grouping[interface];
-    }
-    if (link >= query->link_count || (query->candidates != NULL && !has_bit(query->candidates, link))) {
-        return TAMIS_NONE;
-    }
-    return link;
-}
-
-static inline bool is_bits(const pass *p, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && p->shape == PLAIN && tamis_uses_cells(p->engine, interface);
-}
-
-/* Is there nothing to gain from a filter of this interface, which has no bit? */
-static bool is_listed_settled(const pass *p, uint32_t interface) {
-    if (p->shape == ALL) {
-        return p->engine->interfaces[interface].kind != TM_INTERFACE_CLIENT || link_of(p, interface) == TAMIS_NONE;
-    }
-    uint32_t link = link_of(p, interface);
-    if (link == TAMIS_NONE || p->hits->bits != NULL) {
-        return link == TAMIS_NONE || has_bit(p->hits->bits, link);
-    }
-    return !p->distinct && has_bit(p->engine->done, link);
-}
-
-static inline bool is_settled(const pass *p, uint32_t interface) {
-    if (is_bits(p, interface)) {
-        return has_bit(p->matched, interface);
-    }
-    return !p->direct && is_listed_settled(p, interface);
-}
-
-/* A filter of the interface matched, and the interface is not settled. */
-static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
-    if (is_bits(p, interface)) {
-        set_bit(p->matched, interface);
-        return;
-    }
-    if (p->direct) {
-        append(p, interface, handle);
-        return;
-    }
-    uint32_t link = link_of(p, interface);
-    if (p->hits->bits != NULL) {
-        set_bit(p->hits->bits, link);
-        p->count++;
-        return;
-    }
-    if (!p->distinct) {
-        set_bit(p->engine->done, link);
-    }
-    append(p, link, handle);
-}
-
-static inline void emit_if_open(pass *p, uint32_t interface, uint32_t handle) {
-    if (!is_settled(p, interface)) {
-        emit(p, interface, handle);
-    }
-}
-
-static inline bool is_full(const pass *p) {
-    if (p->shape == GROUPED) {
-        return p->count == p->links_wanted;
-    }
-    return p->only_bits && (p->matched[0] & p->matched[1] & p->matched[2] & p->matched[3]) == UINT64_MAX;
-}
-
-/* ---- tests -------------------------------------------------------------------------------------------------------- */
-
-static bool has_pattern(const pass *p, uint32_t attribute, uint32_t pattern) {
-    const tamis_view *view = &p->views[attribute];
-    if (view->patterns != NULL) {
-        for (uint32_t i = 0; i < view->pattern_count; i++) {
-            if (view->patterns[i] == pattern) {
-                return true;
-            }
-        }
-        return false;
-    }
-    uint8_t text[TM_PATTERN_BYTES_MAX]; /* too many to keep: look at the value itself */
-    tm_value operand = {.kind = TM_KIND_STRING, .string = text};
-    operand.length = tamis_patterns_text(&p->engine->patterns, pattern, text);
-    tm_constraint constraint = {.operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
-    return tm_constraint_holds(&constraint, &p->attributes[attribute]);
-}
-
-static bool string_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
-    const tamis_view *view = &p->views[attribute];
-    switch (op) {
-    case TAMIS_STRING_EQ:
-        return view->constant == operand;
-    case TAMIS_STRING_NE:
-        return view->constant != operand;
-    case TAMIS_PATTERN:
-        return has_pattern(p, attribute, operand);
-    default:
-        break;
-    }
-    int64_t label = p->engine->strings.records[operand].label;
-    return op == TAMIS_STRING_LT   ? view->label < label
-           : op == TAMIS_STRING_LE ? view->label <= label
-           : op == TAMIS_STRING_GT ? view->label > label
-                                   : view->label >= label;
-}
-
-/* The name is in the message. */
-static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint32_t operand) {
-    unsigned kind = state_kind(state);
-    if (op >= TAMIS_STRING_EQ) {
-        return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
-    }
-    if (op >= TAMIS_NUMBER_EQ) {
-        int32_t code = state_code(state);
-        int32_t constant = (int32_t)operand;
-        bool holds = op == TAMIS_NUMBER_EQ   ? code == constant
-                     : op == TAMIS_NUMBER_LE ? code <= constant
-                     : op == TAMIS_NUMBER_GE ? code >= constant
-                                             : code != constant;
-        return holds && kind == TAMIS_NUMBER;
-    }
-    if (op == TAMIS_BOOLEAN_EQ) {
-        return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;
-    }
-    if (op == TAMIS_COMPLEX) {
-        return tm_constraint_holds(&p->engine->complexes[operand].constraint, &p->attributes[state_attribute(state)]);
-    }
-    return true;
-}
-
-static inline bool holds(const pass *p, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    if (op == TAMIS_TRUE) {
-        return true;
-    }
-    uint64_t state = p->engine->state[tamis_test_name(test)];
-    bool plain = state != 0 && plain_holds(p, op, state, tamis_test_operand(test));
-    return plain != tamis_test_negated(test);
-}
+/* ---- entries ------------------------------------------------------------------------------------------------------
+ */
 
 /* The rest of an entry whose own test holds. */
 static inline void verify(pass *p, const tamis_entry *entry) {
@@ -269,7 +56,8 @@ static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
     }
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------------------
+ */
 
 static void emit_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
     for (uint32_t at = 0; at < cells->span_count; at++) {
@@ -302,7 +90,8 @@ static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t valu
     }
 }
 
-/* ---- buckets ------------------------------------------------------------------------------------------------------ */
+/* ---- buckets ------------------------------------------------------------------------------------------------------
+ */
 
 static void look_at(pass *p, const tamis_slot *slot) {
     const tamis_buckets *buckets = &p->engine->buckets;
@@ -377,7 +166,8 @@ static void see_patterns(pass *p, uint32_t attribute, uint32_t name, const tamis
     }
 }
 
-/* ---- runs --------------------------------------------------------------------------------------------------------- */
+/* ---- runs ---------------------------------------------------------------------------------------------------------
+ */
 
 static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
     if (p->direct) { /* runs hold no interface with cells */
@@ -419,7 +209,8 @@ static inline void see_runs(pass *p, const tamis_key *key, int64_t value, const 
     }
 }
 
-/* ---- the steps ---------------------------------------------------------------------------------------------------- */
+/* ---- the steps ----------------------------------------------------------------------------------------------------
+ */
 
 static void see_number(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key, int32_t code) {
     const tm_attribute *value = &p->attributes[attribute];
@@ -639,7 +430,8 @@ static void see_everything(pass *p) {
     verify_waiting(p);
 }
 
-/* ---- before and after --------------------------------------------------------------------------------------------- */
+/* ---- before and after ---------------------------------------------------------------------------------------------
+ */
 
 /* Interfaces with cells that are wanted: members that are candidates. */
 static void find_wanted(pass *p) {

@@ -142,8 +142,11 @@ static void test_mapped_memory(void) {
         old = sizes[i];
     }
     memory.fail_in = 2;
-    CHECK(TM_RESIZE(&memory, TM_HOT, block, uint8_t, old, 20) != NULL, "the next but one");
+    block = TM_RESIZE(&memory, TM_HOT, block, uint8_t, old, 20);
+    CHECK(block != NULL, "the next but one");
     CHECK(TM_NEW(&memory, TM_HOT, uint8_t, 1) == NULL, "the one that fails");
+    TM_DELETE(&memory, TM_HOT, block, uint8_t, 20);
+    CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
 }
 
 static void test_misuse(int engine) {

@@ -111,7 +111,7 @@ def test_an_argument_that_is_not_utf8_is_a_mistake_like_any_other() -> None:
 
 def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     class Interrupted(io.BytesIO):
-        def read1(self, size: int = -1, /) -> bytes:
+        def read1(self, size: int = -1, /) -> bytes:  # noqa: ARG002 - the signature is io's
             raise KeyboardInterrupt
 
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Interrupted()))

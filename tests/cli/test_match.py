@@ -139,11 +139,11 @@ def test_where_input_is_cut_means_nothing(size, files, monkeypatch, capsys) -> N
     assert [line.split(":")[1] for line in err.splitlines()] == ["2", "4"]
 
 
-@pytest.mark.parametrize("rows_max", [1, 8, 1_000_000])
+@pytest.mark.parametrize("rows_max", [8, 1_000_000])
 def test_batches_of_any_size_keep_the_order(rows_max, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(native_engine, "_ANSWER_ROWS_MAX", rows_max)
     (tmp_path / "f").write_text("".join(f'{{"i": {i}, "f": [["x", "=", {i}]]}}\n' for i in range(4)))
-    numbers = [n % 5 for n in range(30_000)]  # several reads long
+    numbers = [n % 5 for n in range(8_000)]  # two reads long
     (tmp_path / "m").write_text("".join(f'{{"x": {n}}}\n' for n in numbers))
     assert run(tmp_path / "f", tmp_path / "m") == 0
     assert capsys.readouterr().out == "".join("[]\n" if n == 4 else f"[{n}]\n" for n in numbers)

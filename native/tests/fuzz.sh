@@ -1,0 +1,10 @@
+#!/bin/sh
+# Builds a libFuzzer target with clang and runs it: fuzz.sh fuzz_filter [libFuzzer options], such as -max_total_time=60
+set -eu
+cd "$(dirname "$0")"
+target=$1
+shift
+mkdir -p "build/corpus_$target"
+clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I.. \
+    "$target.c" support.c $(ls ../*.c | grep -v /_tm.c) -lm -o "build/$target"
+"build/$target" "build/corpus_$target" "$@"
