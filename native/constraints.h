@@ -1,7 +1,7 @@
 /* constraints.h - every distinct constraint of a table once, with the filters that contain it.
  *
- * Law: equal constraints (name, operator, negated or not, operands) are one id as long as a filter holds it. A message
- * that satisfies the plain form of a constraint is told so once, whatever path found it: that is what `stamp` is for.
+ * Law: equal constraints (name, operator, negated or not, operands) are one id as long as a filter holds it. A pattern
+ * may occur twice in a text and must be counted once: that is what `stamp` is for.
  * Constraint 1 is TRUE: no name, always satisfied; it gives filters without a positive constraint one to count.
  *
  *     held[id]  {filters: [f f f ...] or two of them in place, count, stamp}     read by a match
@@ -30,7 +30,7 @@ typedef struct tm_held {
         uint32_t *list; /* owned, when count > TM_IN_PLACE; list[0] is its capacity, the filters follow */
     };
     uint32_t count; /* filters; of a free id: the next free one */
-    uint32_t stamp; /* the last message it was satisfied by */
+    uint32_t stamp; /* a `contains`: the last message it was found in */
 } tm_held;
 
 typedef struct tm_constraint_key {
@@ -77,6 +77,13 @@ uint32_t tm_constraints_detach(tm_constraints *constraints, uint32_t id, uint32_
 
 static inline const uint32_t *tm_held_filters(const tm_held *held) {
     return held->count > TM_IN_PLACE ? held->list + 1 : held->in_place;
+}
+
+/* Is this the first time that the constraint is found in the message? */
+static inline bool tm_held_first_time(tm_held *held, uint32_t message) {
+    bool first = held->stamp != message;
+    held->stamp = message;
+    return first;
 }
 
 /* The operand `index` of a constraint. */

@@ -118,6 +118,9 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
         uint64_t bit = UINT64_C(1) << (interface % 64);
         uint64_t *word = &engine->cell_members[interface / 64];
         *word = at->filters > 0 ? *word | bit : *word & ~bit;
+        if (interface / 64 >= engine->cell_words) {
+            engine->cell_words = interface / 64 + 1;
+        }
     }
 }
 

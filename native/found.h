@@ -15,6 +15,7 @@ typedef struct tm_found tm_found;
 struct tm_found {
     void (*take)(tm_found *found); /* empties `batch`; may set `done` */
     bool done;
+    uint32_t message; /* its number: what was found in it before is stamped with that (constraints.h) */
     uint32_t count;
     uint32_t batch[TM_FOUND_BATCH];
 };

@@ -4,7 +4,7 @@
  * sixteen, or whole pages for a block so large that it is mapped by itself. Those are aligned for huge pages, because
  * a match jumps through them and would miss the TLB on every step.
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,7 +85,27 @@ void *tm_alloc_counted(tm_memory *memory, tm_heat heat, size_t size) {
     return block;
 }
 
+/* Pages change their address, not their place: growing a table of any size is a matter of microseconds. */
+static void *remap(void *block, size_t old, size_t size) {
+    size_t kept = round_up(old < size ? old : size, PAGE_BYTES);
+    void *moved = map(size);
+    if (moved == NULL) {
+        return NULL;
+    }
+    if (mremap(block, kept, kept, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
+        memcpy(moved, block, kept);
+        munmap(block, kept);
+    }
+    if (round_up(old, PAGE_BYTES) > kept) {
+        munmap((uint8_t *)block + kept, round_up(old, PAGE_BYTES) - kept);
+    }
+    return moved;
+}
+
 static void *move(void *block, size_t old, size_t size) {
+    if (is_mapped(old) && is_mapped(size)) {
+        return remap(block, old, size);
+    }
     void *moved = obtain(size);
     if (moved != NULL) {
         memcpy(moved, block, old < size ? old : size);

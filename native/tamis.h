@@ -296,6 +296,7 @@ struct tm_engine {
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
     uint32_t pair_filters;
     uint64_t cell_members[TAMIS_CELL_WORDS]; /* interfaces in the cells' range with a filter */
+    uint32_t cell_words;                     /* of these, as many as ever had one */
 
     /* scratch of a match; sized by add, so that a match allocates nothing */
     uint64_t *state; /* by name: 0, or what the message says (see tamis_match.c) */

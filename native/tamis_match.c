@@ -4,10 +4,10 @@
  * scratch as clean as it found it. Cheap and productive steps come first, and it stops as soon as every interface that
  * is wanted has matched:
  *
- *     1. numbers      name -> key -> cells: one search and one OR an attribute
- *     2. strings      the same with labels; then everything under an equality or pattern: singles now, entries kept
- *     3. runs, scans  spans of singles; lists
- *     4. entries      of the buckets seen, then of pairs of names, then those that are always candidates
+ *     1. numbers    name -> key -> cells: one search and one OR an attribute
+ *     2. strings    the same with labels
+ *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
+ *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
 #include "tamis_pass.h"
 
@@ -237,30 +237,31 @@ static void see_string(pass *p, uint32_t attribute, uint32_t name, const tamis_k
     see_runs(p, key, view->label, &p->engine->strings);
 }
 
-/* Step 1: names, state and the cells of numbers. */
-static bool see_names(pass *p) {
+/* What the message says of a name the table knows; its key, or NULL. */
+static inline const tamis_key *take_note(pass *p, uint32_t i, unsigned kind, int32_t code) {
     tm_engine *engine = p->engine;
+    const tm_attribute *attribute = &p->attributes[i];
+    uint32_t name = tamis_names_find(&engine->names, attribute->name, attribute->name_length);
+    p->names[i] = name;
+    if (name == TM_NO_NAME) {
+        return NULL;
+    }
+    engine->state[name] = state_of(kind, i, code);
+    return engine->names.records[name].keys[kind];
+}
+
+/* Step 1: numbers, as most tables are satisfied by them alone. */
+static bool see_numbers(pass *p) {
     for (uint32_t i = 0; i < p->attribute_count; i++) {
         const tm_attribute *attribute = &p->attributes[i];
-        uint32_t name = tamis_names_find(&engine->names, attribute->name, attribute->name_length);
-        p->names[i] = name;
-        if (name == TM_NO_NAME) {
+        if (attribute->kind != TM_KIND_INTEGER && attribute->kind != TM_KIND_FLOAT) {
+            p->names[i] = TM_NO_NAME;
             continue;
         }
-        unsigned kind = TAMIS_NUMBER;
-        int32_t code = 0;
-        if (attribute->kind == TM_KIND_INTEGER) {
-            code = tamis_code_of_integer(attribute->integer);
-        } else if (attribute->kind == TM_KIND_FLOAT) {
-            code = tamis_code_of_real(attribute->real);
-        } else {
-            kind = attribute->kind == TM_KIND_STRING ? TAMIS_STRING : TAMIS_BOOLEAN;
-            code = (int32_t)attribute->integer;
-        }
-        engine->state[name] = state_of(kind, i, code);
-        const tamis_key *key = engine->names.records[name].keys[kind];
-        __builtin_prefetch(key);
-        if (kind == TAMIS_NUMBER && key != NULL && key->cells != NULL) {
+        int32_t code = attribute->kind == TM_KIND_INTEGER ? tamis_code_of_integer(attribute->integer)
+                                                          : tamis_code_of_real(attribute->real);
+        const tamis_key *key = take_note(p, i, TAMIS_NUMBER, code);
+        if (key != NULL && key->cells != NULL) {
             collect_cells(p, key->cells, code, NULL);
             if (is_full(p)) {
                 p->attribute_count = i + 1; /* so much has state to clear */
@@ -280,38 +281,49 @@ static void view_string(pass *p, uint32_t attribute) {
     p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
-/* Step 2: strings and booleans, and all buckets. */
-static bool see_values(pass *p) {
+/* Step 2: the other names, what is known of their values, and the cells of strings. */
+static bool see_strings(pass *p) {
+    for (uint32_t i = 0; i < p->attribute_count; i++) {
+        const tm_attribute *attribute = &p->attributes[i];
+        if (attribute->kind == TM_KIND_BOOLEAN) {
+            take_note(p, i, TAMIS_BOOLEAN, (int32_t)attribute->integer);
+        } else if (attribute->kind == TM_KIND_STRING) {
+            const tamis_key *key = take_note(p, i, TAMIS_STRING, 0);
+            if (p->names[i] == TM_NO_NAME) {
+                continue;
+            }
+            view_string(p, i);
+            if (key != NULL && key->cells != NULL) {
+                collect_cells(p, key->cells, p->views[i].label, &p->engine->strings);
+            }
+        }
+    }
+    return is_full(p);
+}
+
+/* Step 3: all that stands under a value. */
+static void see_values(pass *p) {
     tm_engine *engine = p->engine;
     for (uint32_t i = 0; i < p->attribute_count; i++) {
         uint32_t name = p->names[i];
         if (name == TM_NO_NAME) {
             continue;
         }
-        unsigned kind = state_kind(engine->state[name]);
+        uint64_t state = engine->state[name];
+        unsigned kind = state_kind(state);
         const tamis_key *key = engine->names.records[name].keys[kind];
-        if (kind == TAMIS_STRING) {
-            view_string(p, i);
-        }
         if (key == NULL) {
             continue;
         }
-        int32_t code = state_code(engine->state[name]);
         if (kind == TAMIS_STRING) {
-            if (key->cells != NULL) {
-                collect_cells(p, key->cells, p->views[i].label, &engine->strings);
-            }
             see_string(p, i, name, key);
         } else if (kind == TAMIS_NUMBER) {
-            see_number(p, i, name, key, code);
+            see_number(p, i, name, key, state_code(state));
         } else if (key->equalities > 0) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, name, (uint32_t)code));
-        }
-        if (is_full(p)) {
-            return true;
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, name, (uint32_t)state_code(state)));
         }
     }
-    return false;
+    look_at_probes(p);
 }
 
 static void see_scans(pass *p) {
@@ -406,16 +418,13 @@ static void ask_for_keys(const pass *p) {
 }
 
 static void see_everything(pass *p) {
-    if (see_names(p)) {
+    if (see_numbers(p) || see_strings(p)) {
         return;
     }
     if (p->engine->listed > 0) {
         ask_for_keys(p);
     }
-    if (see_values(p)) {
-        return;
-    }
-    look_at_probes(p);
+    see_values(p);
     if (p->engine->scanned > 0) {
         see_scans(p);
     }
@@ -436,7 +445,7 @@ static void see_everything(pass *p) {
 /* Interfaces with cells that are wanted: members that are candidates. */
 static void find_wanted(pass *p) {
     const tm_query *query = p->query;
-    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
         uint64_t wanted = p->engine->cell_members[word];
         if (p->shape == PLAIN) {
             uint32_t first = word * 64;
@@ -463,7 +472,7 @@ static size_t count_links(const tm_query *query) {
 }
 
 static void put_bits(pass *p) {
-    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
         uint64_t bits = p->matched[word] & p->wanted[word];
         if (p->hits->bits != NULL) {
             if (bits != 0) {

@@ -161,7 +161,11 @@ static inline bool is_full(const pass *p) {
     if (p->shape == GROUPED) {
         return p->count == p->links_wanted;
     }
-    return p->only_bits && (p->matched[0] & p->matched[1] & p->matched[2] & p->matched[3]) == UINT64_MAX;
+    uint64_t matched = UINT64_MAX;
+    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
+        matched &= p->matched[word];
+    }
+    return p->only_bits && matched == UINT64_MAX;
 }
 
 /* ---- tests --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 /* text_index.h - what an index of the strings of one attribute must do, and the one made of sorted sets.
  *
- * Law: an index hands on each constraint that a text satisfies; `contains` may be handed on several times for one text,
- * everything else once. It never allocates while matching.
+ * Law: an index hands on each constraint that a text satisfies, once. It never allocates while matching.
  */
 #ifndef TM_TEXT_INDEX_H
 #define TM_TEXT_INDEX_H

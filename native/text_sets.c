@@ -80,26 +80,38 @@ static uint32_t shared_length(const tm_interned *string, const uint8_t *text, ui
     return shared;
 }
 
-/* The patterns that `text` begins with, longest first. */
-static void match_beginnings(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
-                             tm_found *found) {
-    for (uint32_t left = length < TM_PATTERN_BYTES_MAX ? length : TM_PATTERN_BYTES_MAX;;) {
-        tm_probe probe = tm_probe_text(text, left);
+/* The longest pattern of at most `*left` bytes that `text` begins with, or NULL; `*left` comes out as how long shorter
+ * ones may be. */
+static const tm_entry *longest_beginning(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text,
+                                         int32_t *left) {
+    while (*left >= 0) {
+        uint32_t length = (uint32_t)*left;
+        tm_probe probe = tm_probe_text(text, length);
         probe.tag = UINT32_MAX;
         const tm_entry *entry = tm_ordered_last_before(patterns, tm_ordered_seek(patterns, strings, &probe));
         if (entry == NULL) {
-            return;
+            break;
         }
         const tm_interned *string = &strings->entries[entry->low];
-        uint32_t shared = shared_length(string, text, left);
+        uint32_t shared = shared_length(string, text, length);
+        *left = (int32_t)shared;
         if (shared == string->length) {
-            tm_found_add(found, entry->constraint);
-            if (shared == 0) {
-                return;
-            }
-            shared--;
+            *left -= 1;
+            return entry;
         }
-        left = shared;
+    }
+    return NULL;
+}
+
+static int32_t pattern_bytes(uint32_t length) {
+    return length < TM_PATTERN_BYTES_MAX ? (int32_t)length : TM_PATTERN_BYTES_MAX;
+}
+
+static void match_beginnings(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
+                             tm_found *found) {
+    int32_t left = pattern_bytes(length);
+    for (const tm_entry *entry; (entry = longest_beginning(patterns, strings, text, &left)) != NULL;) {
+        tm_found_add(found, entry->constraint);
     }
 }
 
@@ -112,10 +124,27 @@ static void match_endings(const tm_ordered *patterns, const tm_intern *strings, 
     }
 }
 
-static void match_inside(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
+/* Where the longest pattern was found before, so were all shorter ones that it begins with. Returns how many are new.
+ */
+static uint64_t match_place(const tm_ordered *patterns, tm_constraints *constraints, const uint8_t *text,
+                            uint32_t length, tm_found *found) {
+    uint64_t fresh = 0;
+    int32_t left = pattern_bytes(length);
+    for (const tm_entry *entry; (entry = longest_beginning(patterns, &constraints->strings, text, &left)) != NULL;) {
+        if (!tm_held_first_time(&constraints->held[entry->constraint], found->message)) {
+            break;
+        }
+        tm_found_add(found, entry->constraint);
+        fresh++;
+    }
+    return fresh;
+}
+
+static void match_inside(const tm_ordered *patterns, tm_constraints *constraints, const uint8_t *text, uint32_t length,
                          tm_found *found) {
-    for (uint32_t start = 0; start <= length && !found->done; start++) {
-        match_beginnings(patterns, strings, text + start, length - start, found);
+    uint64_t unseen = tm_ordered_count(patterns);
+    for (uint32_t start = 0; start <= length && unseen > 0 && !found->done; start++) {
+        unseen -= match_place(patterns, constraints, text + start, length - start, found);
     }
 }
 
@@ -130,7 +159,7 @@ static void match(const tm_text_index *index, const uint8_t *text, uint32_t leng
         match_endings(&index->suffixes, strings, value.text, length, found);
     }
     if (index->contained.count > 0) {
-        match_inside(&index->contained, strings, value.text, length, found);
+        match_inside(&index->contained, index->constraints, value.text, length, found);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "grow.h"
 
 void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings,
-                        const tm_constraints *constraints) {
+                        tm_constraints *constraints) {
     *store = (tm_trie_store){.memory = memory,
                              .strings = strings,
                              .constraints = constraints,

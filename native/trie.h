@@ -37,7 +37,6 @@ typedef struct tm_constant {
     uint32_t at[TM_AT_COUNT]; /* constraints, 0 for none */
     uint32_t cells;           /* the first one, 0 for none */
     uint32_t chained[2];      /* TM_UPWARD, TM_DOWNWARD: the block of its first link, 0 for none */
-    uint32_t seen;            /* the last text it was found in */
     uint32_t marks;           /* of a free one: the next free one */
 } tm_constant;
 
@@ -71,21 +70,19 @@ _Static_assert(sizeof(tm_branch) == 24, "small: there is about one for two const
 
 /* What all tries of a table share. */
 typedef struct tm_trie_store {
-    tm_memory *memory;                 /* borrowed, as the next two */
-    const tm_intern *strings;          /* of the constants */
-    const tm_constraints *constraints; /* for the upper bounds of `between`; NULL where there is none */
-    tm_branch *branches;               /* [0] unused, here and below */
+    tm_memory *memory;           /* borrowed, as the next two */
+    const tm_intern *strings;    /* of the constants */
+    tm_constraints *constraints; /* theirs; NULL for names, which have none */
+    tm_branch *branches;         /* [0] unused, here and below */
     tm_constant *constants;
     tm_cell *cells;
     tm_blocks blocks;
     uint32_t branch_capacity, branch_count, branch_free;
     uint32_t constant_capacity, constant_count, constant_free;
     uint32_t cell_capacity, cell_count, cell_free;
-    uint32_t text; /* number of the text being matched */
 } tm_trie_store;
 
-void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings,
-                        const tm_constraints *constraints);
+void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings, tm_constraints *constraints);
 void tm_trie_store_free(tm_trie_store *store);
 
 struct tm_text_index {
@@ -136,14 +133,13 @@ void tm_trie_free_branches(tm_text_index *trie);
 void tm_trie_match(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
 int tm_trie_validate(const tm_text_index *trie, const char **reason);
 
-/* Hand on `contains`; returns whether it is one that was not found in this text before. */
+/* Hand on `contains`; returns whether it is one that was not found in this message before. */
 static inline uint32_t tm_constant_contained(const tm_trie_store *store, uint32_t constant, tm_found *found) {
-    tm_constant *at = &store->constants[constant];
-    if ((at->marks & TM_MARK_CONTAINS) == 0 || at->seen == store->text) {
+    uint32_t constraint = store->constants[constant].at[TM_AT_CONTAINS];
+    if (constraint == 0 || !tm_held_first_time(&store->constraints->held[constraint], found->message)) {
         return 0;
     }
-    at->seen = store->text;
-    tm_found_add(found, at->at[TM_AT_CONTAINS]);
+    tm_found_add(found, constraint);
     return 1;
 }
 

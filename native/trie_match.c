@@ -121,23 +121,11 @@ static void scan_further(const tm_text_index *trie, const uint8_t *text, uint32_
     }
 }
 
-/* The texts are numbered so that a constant knows in which it was found; when numbers run out, they forget. */
-static void next_text(tm_trie_store *store) {
-    if (++store->text != 0) {
-        return;
-    }
-    for (uint32_t i = 1; i < store->constant_count; i++) {
-        store->constants[i].seen = 0;
-    }
-    store->text = 1;
-}
-
 void tm_trie_match(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found) {
-    tm_trie_store *store = trie->store;
+    const tm_trie_store *store = trie->store;
     if (trie->root == 0) {
         return;
     }
-    next_text(store);
     tm_probe value = tm_probe_text(text, length);
     tm_spot spot = tm_trie_walk(trie, value.text, length, found);
     uint32_t complete = tm_trie_complete(trie, &spot, value.text, length);

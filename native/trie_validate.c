@@ -20,15 +20,11 @@ static bool fails(const visit *v, const char *why) {
 
 /* The next link in ascending order of constants, or NULL. */
 static const tm_link *next_link(visit *v, uint32_t way) {
-    const tm_block *blocks = v->trie->store->blocks.blocks;
-    const tm_block *block = &blocks[v->block[way]];
     if (v->block[way] == 0) {
         return NULL;
     }
-    if (way == TM_UPWARD) {
-        return &block->links[v->index[way]];
-    }
-    return &block->links[v->index[way] - 1];
+    const tm_link *links = v->trie->store->blocks.blocks[v->block[way]].links;
+    return way == TM_UPWARD ? &links[v->index[way]] : &links[v->index[way] - 1];
 }
 
 static void pass_link(visit *v, uint32_t way) {

@@ -1,40 +1,48 @@
 """The postings of one attribute: which filters of an index say what about it.
 
 Law: `narrower` misses no entry whose region lies inside the one asked for, and `wider` none anchored here whose region
-holds it; both return more, for `covers` to judge. Entries are never compared: those of one key share a bucket, in the
-order of their arrival.
+holds it; both return more, for `covers` to judge.
 
-`narrower` has every entry once, under the end that tells most about its region:
+For `narrower` an entry stands in one place, under the end that tells most about its region:
 
     started     its least value      sets, and ranges that begin somewhere
     unstarted   its upper end        ranges that begin where their kind begins
     loose                            several kinds, or absence
+
+For `wider` ranges are told apart likewise (`_Ranges`), so that for those with one end nobody is asked in vain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 
-from sortedcontainers import SortedList
-
 from tamis.protocol import _intervals as intervals
-from tamis.protocol._intervals import ALL_STRINGS, Interval, common_prefix, lowest_like, successor
-from tamis.protocol._regions import Broad, Finite, Part, Region
+from tamis.protocol._intervals import Interval, common_prefix, lowest_like, successor
+from tamis.protocol._regions import Broad, Finite, Region
+from tamis.protocol.covering._buckets import Bucket, Buckets, discard
 from tamis.protocol.values import Kind, Value, identity, kind_of
 
 EntryT = TypeVar("EntryT", bound=Hashable)
 
-_LOWEST = frozenset({identity(intervals.LOWEST_NUMBER), identity(intervals.LOWEST_STRING)})
+Key = tuple[int, Value]
+"""Kind and value, as `values.identity` has them."""
+
+End = tuple[bool, Value]
+"""What sorts intervals by their end, those without one last."""
+
+_LOWEST_KEYS = frozenset({identity(intervals.LOWEST_NUMBER), identity(intervals.LOWEST_STRING)})
 _ONLY_ABSENT = Broad(absent=True)
 
 
 class Postings(Generic[EntryT]):
+    __slots__ = ("_anchors", "_loose", "_size", "_started", "_unstarted")
+
     def __init__(self) -> None:
         self._size = 0
-        self._started: _Buckets[EntryT] = _Buckets()  # by (kind, least value)
-        self._unstarted: _Buckets[EntryT] = _Buckets()  # by (kind, *end)
-        self._loose: dict[EntryT, None] = {}
+        self._started: Buckets[Key, EntryT] = Buckets()
+        self._unstarted: dict[Kind, Buckets[End, EntryT]] = {}
+        self._loose: Bucket[EntryT] = {}
         self._anchors: _Anchors[EntryT] = _Anchors()
 
     def __len__(self) -> int:
@@ -42,25 +50,30 @@ class Postings(Generic[EntryT]):
 
     def post(self, entry: EntryT, region: Region) -> None:
         self._size += 1
+        interval = _interval(region)
         if isinstance(region, Finite):
-            self._started.add(next(iter(region.values)), entry)
-        elif (part := region.only_part) is None:
+            self._started.add(_least(region), entry)
+        elif interval is None:
             self._loose[entry] = None
-        elif _is_started(part.interval):
-            self._started.add(identity(part.interval.low), entry)
+        elif _is_started(interval):
+            self._started.add(identity(interval.low), entry)
         else:
-            self._unstarted.add(_end(part.interval), entry)
+            kind = kind_of(interval.low)
+            if kind not in self._unstarted:
+                self._unstarted[kind] = Buckets()
+            self._unstarted[kind].add(_end(interval), entry)
 
     def unpost(self, entry: EntryT, region: Region) -> None:
         self._size -= 1
+        interval = _interval(region)
         if isinstance(region, Finite):
-            self._started.remove(next(iter(region.values)), entry)
-        elif (part := region.only_part) is None:
+            self._started.remove(_least(region), entry)
+        elif interval is None:
             del self._loose[entry]
-        elif _is_started(part.interval):
-            self._started.remove(identity(part.interval.low), entry)
+        elif _is_started(interval):
+            self._started.remove(identity(interval.low), entry)
         else:
-            self._unstarted.remove(_end(part.interval), entry)
+            self._unstarted[kind_of(interval.low)].remove(_end(interval), entry)
 
     def anchor(self, entry: EntryT, region: Region) -> None:
         self._anchors.add(entry, region)
@@ -72,58 +85,63 @@ class Postings(Generic[EntryT]):
         return self._anchors.around(region)
 
     def narrower_count(self, region: Region) -> float:
-        """About how many `narrower` returns: exact for a value, and for a range as if all buckets were of one size."""
+        """About how many `narrower` returns: exact for values, and for ranges as if all buckets were of one size."""
         if isinstance(region, Finite):
-            started = self._started.buckets
-            return sum(len(started.get(key, ())) for key in region.values)
-        if region.only_part is None:
+            return sum(len(self._started.at(key)) for key in region.values)
+        interval = _interval(region)
+        if interval is None:
             return self._size
-        return sum((stop - start) * table.mean_size for table, start, stop in self._spans(region.only_part))
+        start, stop = self._started_span(interval)
+        count = (stop - start) * self._started.mean_size
+        unstarted = None if _is_started(interval) else self._unstarted.get(kind_of(interval.low))
+        return count if unstarted is None else count + unstarted.keys.bisect_right(_end(interval)) * unstarted.mean_size
 
     def narrower(self, region: Region) -> Iterator[EntryT]:
+        interval = _interval(region)
         if isinstance(region, Finite):
             for key in region.values:
-                yield from self._started.buckets.get(key, ())
-            if len(region.values) > 1 and not _LOWEST.isdisjoint(region.values):
-                yield from self._unstarted.between(0, None)
-        elif region.only_part is not None:
-            for table, start, stop in self._spans(region.only_part):
-                yield from table.between(start, stop)
+                yield from self._started.at(key)
+            if len(region.values) > 1 and not _LOWEST_KEYS.isdisjoint(region.values):
+                for unstarted in self._unstarted.values():
+                    yield from unstarted
+        elif interval is not None:
+            yield from self._started.between(*self._started_span(interval))
+            unstarted = self._unstarted.get(kind_of(interval.low))
+            if unstarted is not None and not _is_started(interval):
+                yield from unstarted.between(0, unstarted.keys.bisect_right(_end(interval)))
         else:
             yield from self._loose
             if region != _ONLY_ABSENT:
-                yield from self._started.between(0, None)
-                yield from self._unstarted.between(0, None)
+                yield from self._started
+                for unstarted in self._unstarted.values():
+                    yield from unstarted
 
-    def _spans(self, part: Part) -> Iterator[tuple[_Buckets[EntryT], int, int]]:
-        """The places of the keys that regions inside the part can have."""
-        interval = part.interval
+    def _started_span(self, interval: Interval) -> tuple[int, int]:
         kind = kind_of(interval.low).value
         stop = (kind + 1,) if interval.high is None else (kind, interval.high)
-        keys = self._started.keys
-        yield self._started, keys.bisect_left((kind, interval.low)), keys.bisect_left(stop)
-        if self._unstarted.keys and not _is_started(interval):
-            keys = self._unstarted.keys
-            yield self._unstarted, keys.bisect_left((kind,)), keys.bisect_right(_end(interval))
+        return self._started.keys.bisect_left((kind, interval.low)), self._started.keys.bisect_left(stop)
 
 
 class _Anchors(Generic[EntryT]):
-    """Where the filters wait that one attribute shall find; see `index.py` for the four places."""
+    """The filters that wait under this attribute, in the four places that `index.py` lists."""
+
+    __slots__ = ("_loose", "_prefixes", "_ranges", "_values")
 
     def __init__(self) -> None:
-        self._values: dict[object, dict[EntryT, None]] = {}
-        self._prefixes: dict[object, dict[EntryT, None]] = {}
+        self._values: dict[Key, Bucket[EntryT]] = {}
+        self._prefixes: dict[str, Bucket[EntryT]] = {}
         self._ranges: dict[Kind, _Ranges[EntryT]] = {}
-        self._loose: dict[EntryT, None] = {}
+        self._loose: Bucket[EntryT] = {}
 
     def add(self, entry: EntryT, region: Region) -> None:
+        interval = _interval(region)
         if isinstance(region, Finite):
             for key in region.values:
                 self._values.setdefault(key, {})[entry] = None
-        elif region.only_part is None:
+        elif interval is None:
             self._loose[entry] = None
-        elif _is_prefix(interval := region.only_part.interval):
-            self._prefixes.setdefault(interval.low, {})[entry] = None
+        elif _is_prefix(interval):
+            self._prefixes.setdefault(str(interval.low), {})[entry] = None
         else:
             kind = kind_of(interval.low)
             if kind not in self._ranges:
@@ -131,42 +149,98 @@ class _Anchors(Generic[EntryT]):
             self._ranges[kind].add(entry, interval)
 
     def remove(self, entry: EntryT, region: Region) -> None:
+        interval = _interval(region)
         if isinstance(region, Finite):
             for key in region.values:
-                _discard(self._values, key, entry)
-        elif region.only_part is None:
+                discard(self._values, key, entry)
+        elif interval is None:
             del self._loose[entry]
-        elif _is_prefix(interval := region.only_part.interval):
-            _discard(self._prefixes, interval.low, entry)
+        elif _is_prefix(interval):
+            discard(self._prefixes, str(interval.low), entry)
         else:
             self._ranges[kind_of(interval.low)].remove(entry, interval)
 
     def around(self, region: Region) -> Iterator[EntryT]:
         yield from self._loose
-        ends = _ends(region)
-        if ends is None:
-            if isinstance(region, Finite):
-                yield from self._values.get(next(iter(region.values)), ())
+        interval = _interval(region)
+        if isinstance(region, Finite):
+            yield from self._values.get(_least(region), ())
+        elif interval is not None:
+            yield from self._values.get(identity(interval.low), ())
+        if interval is None:
             return
-        low, last = ends
-        kind = kind_of(low)
-        yield from self._values.get((kind.value, low), ())
-        if self._prefixes and isinstance(low, str):
-            start = _start(region, low, last)
+        if self._prefixes and isinstance(interval.low, str):
+            start = common_prefix(interval)
             for length in range(len(start) + 1):
                 yield from self._prefixes.get(start[:length], ())
-        if kind in self._ranges:
-            yield from self._ranges[kind].around(_interval(region, low, last))
+        if ranges := self._ranges.get(kind_of(interval.low)):
+            yield from ranges.around(interval)
 
 
 class _Ranges(Generic[EntryT]):
-    pass
+    """Intervals of one kind. Those with one end by that end, those with two by each."""
 
-
-class _Buckets(Generic[EntryT]):
-    """Entries by keys that are kept in order."""
+    __slots__ = ("_by_end", "_by_start", "_unended", "_unstarted")
 
     def __init__(self) -> None:
-        self.keys = SortedList()
-        self.buckets: dict[object, dict[EntryT, None]] = {}
-        self._size = 0
+        self._unended: Buckets[Value, EntryT] = Buckets()
+        self._unstarted: Buckets[End, EntryT] = Buckets()
+        self._by_start: Buckets[Value, EntryT] = Buckets()
+        self._by_end: Buckets[End, EntryT] = Buckets()
+
+    def add(self, entry: EntryT, interval: Interval) -> None:
+        if interval.high is None:
+            self._unended.add(interval.low, entry)
+        elif not _is_started(interval):
+            self._unstarted.add(_end(interval), entry)
+        else:
+            self._by_start.add(interval.low, entry)
+            self._by_end.add(_end(interval), entry)
+
+    def remove(self, entry: EntryT, interval: Interval) -> None:
+        if interval.high is None:
+            self._unended.remove(interval.low, entry)
+        elif not _is_started(interval):
+            self._unstarted.remove(_end(interval), entry)
+        else:
+            self._by_start.remove(interval.low, entry)
+            self._by_end.remove(_end(interval), entry)
+
+    def around(self, interval: Interval) -> Iterator[EntryT]:
+        yield from self._unended.between(0, self._unended.keys.bisect_right(interval.low))
+        ends = self._unstarted.keys
+        yield from self._unstarted.between(ends.bisect_left(_end(interval)), len(ends))
+        if not self._by_start.keys:
+            return
+        # Both ends must lie far enough out: whichever rules out more chooses whom to ask.
+        start, end = self._by_start.keys.bisect_right(interval.low), self._by_end.keys.bisect_left(_end(interval))
+        if start * self._by_start.mean_size <= (len(self._by_end.keys) - end) * self._by_end.mean_size:
+            yield from self._by_start.between(0, start)
+        else:
+            yield from self._by_end.between(end, len(self._by_end.keys))
+
+
+def _interval(region: Region) -> Interval | None:
+    """The interval around a region of one ordered kind."""
+    if isinstance(region, Broad):
+        part = region.only_part
+        return None if part is None else part.interval
+    kind, first = next(iter(region.values))
+    last_kind, last = next(reversed(region.values))
+    return None if kind != last_kind or kind == Kind.BOOLEAN.value else Interval(first, successor(last))
+
+
+def _least(region: Finite) -> Key:
+    return next(iter(region.values))
+
+
+def _is_started(interval: Interval) -> bool:
+    return interval.low != lowest_like(interval.low)
+
+
+def _end(interval: Interval) -> End:
+    return (True, 0) if interval.high is None else (False, interval.high)
+
+
+def _is_prefix(interval: Interval) -> bool:
+    return isinstance(interval.low, str) and interval.high == intervals.prefix_end(interval.low)

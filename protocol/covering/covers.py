@@ -36,9 +36,11 @@ def covers_normal(a: Filter, b: Filter) -> bool:
 
 def regions_cover(a: Regions, b: Regions) -> bool:
     """The same for filters whose regions are at hand, as the index keeps them."""
+    if not a.keys() <= b.keys():
+        return False
     for name, region in a.items():
-        other = b.get(name)
-        if other is None or not includes(region, other):
+        other = b[name]
+        if region is not other and not includes(region, other):
             return False
     return True
 

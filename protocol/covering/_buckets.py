@@ -1,0 +1,61 @@
+"""A table from keys to buckets of entries, with the keys in order.
+
+Law: no bucket is empty. Entries are never compared; those of one key stay in the order of their arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Generic, TypeVar
+
+from sortedcontainers import SortedList
+
+EntryT = TypeVar("EntryT", bound=Hashable)
+KeyT = TypeVar("KeyT", bound=Hashable)
+Bucket = dict[EntryT, None]
+
+
+class Buckets(Generic[KeyT, EntryT]):
+    __slots__ = ("_buckets", "_size", "keys")
+
+    def __init__(self) -> None:
+        self.keys = SortedList()
+        self._buckets: dict[KeyT, Bucket[EntryT]] = {}
+        self._size = 0
+
+    @property
+    def mean_size(self) -> float:
+        return self._size / max(1, len(self._buckets))
+
+    def add(self, key: KeyT, entry: EntryT) -> None:
+        self._size += 1
+        if key in self._buckets:
+            self._buckets[key][entry] = None
+        else:
+            self._buckets[key] = {entry: None}
+            self.keys.add(key)
+
+    def remove(self, key: KeyT, entry: EntryT) -> None:
+        self._size -= 1
+        if discard(self._buckets, key, entry):
+            self.keys.remove(key)
+
+    def at(self, key: KeyT) -> Bucket[EntryT]:
+        return self._buckets.get(key) or {}
+
+    def between(self, start: int, stop: int) -> Iterator[EntryT]:
+        """The entries of the keys at these places."""
+        for key in self.keys.islice(start, stop):
+            yield from self._buckets[key]
+
+    def __iter__(self) -> Iterator[EntryT]:
+        return self.between(0, len(self.keys))
+
+
+def discard(buckets: dict[KeyT, Bucket[EntryT]], key: KeyT, entry: EntryT) -> bool:
+    """Whether that was the last of its bucket."""
+    bucket = buckets[key]
+    del bucket[entry]
+    if not bucket:
+        del buckets[key]
+    return not bucket
