@@ -49,7 +49,7 @@ clean:
 	@sh .ci/needs $(PYTHON)
 	@echo "setting up .venv: Python packages and the C build (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
 # mypy reads packages by folder: a folder of links shows it the tree as it is imported.

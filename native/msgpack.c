@@ -27,16 +27,25 @@ static inline bool take_length(tm_cursor *cursor, unsigned width, uint32_t *leng
     return true;
 }
 
-bool tm_read_array(tm_cursor *cursor, uint32_t *count) {
+/* A short form with the count in four bits of the tag `fix`, or the tag `wide` or the one behind it. */
+static bool read_header(tm_cursor *cursor, uint8_t fix, uint8_t wide, uint32_t *count) {
     if (remaining(cursor) < 1) {
         return false;
     }
     uint8_t tag = *cursor->at++;
-    if ((tag & 0xf0) == 0x90) {
+    if ((tag & 0xf0) == fix) {
         *count = tag & 0x0f;
         return true;
     }
-    return (tag == 0xdc && take_length(cursor, 2, count)) || (tag == 0xdd && take_length(cursor, 4, count));
+    return (tag == wide && take_length(cursor, 2, count)) || (tag == wide + 1 && take_length(cursor, 4, count));
+}
+
+bool tm_read_array(tm_cursor *cursor, uint32_t *count) {
+    return read_header(cursor, 0x90, 0xdc, count);
+}
+
+bool tm_read_map(tm_cursor *cursor, uint32_t *pairs) {
+    return read_header(cursor, 0x80, 0xde, pairs);
 }
 
 bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length) {

@@ -14,6 +14,7 @@ typedef struct tm_cursor {
 } tm_cursor;
 
 bool tm_read_array(tm_cursor *cursor, uint32_t *count);
+bool tm_read_map(tm_cursor *cursor, uint32_t *pairs);
 
 /* A string of at most `bytes_max` bytes of valid UTF-8; `*string` is borrowed from the cursor's bytes. */
 bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length);

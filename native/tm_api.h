@@ -157,7 +157,8 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
 
 /* Match each message once and write its nanoseconds (decoding excluded) to nanoseconds[i]; `*total_ns` is one more
  * pass over all of them without a clock between. `*matched` sums the links, `*checksum` mixes (message, link) pairs,
- * whatever their order. TM_MALFORMED if a message is. For benchmarks. */
+ * whatever their order. The answers that are timed are bitsets for at most 512 links, as a router would ask for them,
+ * and lists beyond. TM_MALFORMED if a message is. For benchmarks. */
 int tm_table_measure(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                      const tm_query *query, uint32_t *nanoseconds, uint64_t *total_ns, uint64_t *matched,
                      uint64_t *checksum);

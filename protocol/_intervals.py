@@ -143,8 +143,10 @@ def common_prefix(interval: Interval) -> str:
 
 def shared_length(a: str, b: str) -> int:
     """How many characters two strings have in common at the start."""
-    shorter = min(len(a), len(b))
-    return next((at_ for at_ in range(shorter) if a[at_] != b[at_]), shorter)
+    for place, (ours, theirs) in enumerate(zip(a, b, strict=False)):
+        if ours != theirs:
+            return place
+    return min(len(a), len(b))
 
 
 def _is_below(a: Value | None, b: Value | None) -> bool:

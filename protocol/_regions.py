@@ -13,7 +13,7 @@ safe side: a filter is kept, a covering denied.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 
 from tamis.protocol import _intervals as intervals
@@ -40,10 +40,14 @@ class Part:
     contains: tuple[str, ...] = ()
     not_suffixes: tuple[str, ...] = ()
     not_contains: tuple[str, ...] = ()
+    has_patterns: bool = field(init=False, repr=False, compare=False)
+    is_plain: bool = field(init=False, repr=False, compare=False)  # nothing but the interval
 
-    @property
-    def has_patterns(self) -> bool:
-        return bool(self.suffix or self.contains or self.not_suffixes or self.not_contains)
+    def __post_init__(self) -> None:
+        # Kept, because inclusion asks far more often than parts are made.
+        has_patterns = bool(self.suffix or self.contains or self.not_suffixes or self.not_contains)
+        object.__setattr__(self, "has_patterns", has_patterns)
+        object.__setattr__(self, "is_plain", not has_patterns and not self.holes)
 
     @property
     def excludes_empty_text(self) -> bool:
@@ -51,7 +55,11 @@ class Part:
         return self.has_patterns and not self._admits_text("")
 
     def admits(self, value: Value) -> bool:
-        if value not in self.interval or (self.holes and any(value in hole for hole in self.holes)):
+        if value not in self.interval:
+            return False
+        if self.is_plain:
+            return True
+        if any(value in hole for hole in self.holes):
             return False
         return not self.has_patterns or self._admits_text(str(value))
 
@@ -264,7 +272,7 @@ def tidy(part: Part | None) -> Part | None:
     """The same values with nothing said twice; None if a contradiction shows."""
     if part is None or part.interval.is_empty:
         return None
-    if not part.holes and not part.has_patterns:
+    if part.is_plain:
         return part
     # 1. The empty string leaves the interval if no pattern admits it. (Other strings that just fail a pattern stay.)
     if part.interval.low == "" and part.excludes_empty_text:
@@ -387,13 +395,14 @@ def _part_includes(a: Part | None, b: Part | None) -> bool:
         return False
     if not b.interval.within(a.interval):
         return False
-    if not a.holes and not a.has_patterns:
+    if a.is_plain:
         return True
     if b.interval.is_single:
         return a.admits(b.interval.low)
-    if any(hole.meets(b.interval) and tidy(meet_parts(b, Part(hole))) is not None for hole in a.holes):
-        return False
-    return _patterns_include(a, b)
+    for hole in a.holes:
+        if hole.meets(b.interval) and (b.is_plain or tidy(meet_parts(b, Part(hole))) is not None):
+            return False
+    return not a.has_patterns or _patterns_include(a, b)
 
 
 def _patterns_include(a: Part, b: Part) -> bool:

@@ -7,4 +7,4 @@ shift
 mkdir -p "build/corpus_$target"
 clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I.. \
     "$target.c" support.c $(ls ../*.c | grep -v /_tm.c) -lm -o "build/$target"
-"build/$target" "build/corpus_$target" "$@"
+"build/$target" -artifact_prefix=build/ "$@" "build/corpus_$target"

@@ -5,6 +5,7 @@ Law: no bucket is empty. Entries are never compared; those of one key stay in th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 
@@ -43,13 +44,24 @@ class Buckets(Generic[KeyT, EntryT]):
     def at(self, key: KeyT) -> Bucket[EntryT]:
         return self._buckets.get(key) or {}
 
+    def first(self, keys: int) -> Iterator[EntryT]:
+        """The entries of so many keys from the lowest on."""
+        # Like `last`, several times cheaper to begin than SortedList.islice, which is for a place in the middle.
+        for key in itertools.islice(self.keys, keys):
+            yield from self._buckets[key]
+
+    def last(self, keys: int) -> Iterator[EntryT]:
+        """The entries of so many keys from the highest down."""
+        for key in itertools.islice(reversed(self.keys), keys):
+            yield from self._buckets[key]
+
     def between(self, start: int, stop: int) -> Iterator[EntryT]:
         """The entries of the keys at these places."""
         for key in self.keys.islice(start, stop):
             yield from self._buckets[key]
 
     def __iter__(self) -> Iterator[EntryT]:
-        return self.between(0, len(self.keys))
+        return self.first(len(self.keys))
 
 
 def discard(buckets: dict[KeyT, Bucket[EntryT]], key: KeyT, entry: EntryT) -> bool:

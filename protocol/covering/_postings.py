@@ -50,10 +50,9 @@ class Postings(Generic[EntryT]):
 
     def post(self, entry: EntryT, region: Region) -> None:
         self._size += 1
-        interval = _interval(region)
         if isinstance(region, Finite):
             self._started.add(_least(region), entry)
-        elif interval is None:
+        elif (interval := _interval(region)) is None:
             self._loose[entry] = None
         elif _is_started(interval):
             self._started.add(identity(interval.low), entry)
@@ -65,10 +64,9 @@ class Postings(Generic[EntryT]):
 
     def unpost(self, entry: EntryT, region: Region) -> None:
         self._size -= 1
-        interval = _interval(region)
         if isinstance(region, Finite):
             self._started.remove(_least(region), entry)
-        elif interval is None:
+        elif (interval := _interval(region)) is None:
             del self._loose[entry]
         elif _is_started(interval):
             self._started.remove(identity(interval.low), entry)
@@ -88,27 +86,28 @@ class Postings(Generic[EntryT]):
         """About how many `narrower` returns: exact for values, and for ranges as if all buckets were of one size."""
         if isinstance(region, Finite):
             return sum(len(self._started.at(key)) for key in region.values)
-        interval = _interval(region)
-        if interval is None:
+        if region.only_part is None:
             return self._size
+        interval = region.only_part.interval
         start, stop = self._started_span(interval)
         count = (stop - start) * self._started.mean_size
-        unstarted = None if _is_started(interval) else self._unstarted.get(kind_of(interval.low))
-        return count if unstarted is None else count + unstarted.keys.bisect_right(_end(interval)) * unstarted.mean_size
+        unstarted = self._unstarted.get(kind_of(interval.low))
+        if unstarted is not None and not _is_started(interval):
+            count += unstarted.keys.bisect_right(_end(interval)) * unstarted.mean_size
+        return count
 
     def narrower(self, region: Region) -> Iterator[EntryT]:
-        interval = _interval(region)
         if isinstance(region, Finite):
             for key in region.values:
                 yield from self._started.at(key)
             if len(region.values) > 1 and not _LOWEST_KEYS.isdisjoint(region.values):
                 for unstarted in self._unstarted.values():
                     yield from unstarted
-        elif interval is not None:
+        elif (interval := _interval(region)) is not None:
             yield from self._started.between(*self._started_span(interval))
-            unstarted = self._unstarted.get(kind_of(interval.low))
-            if unstarted is not None and not _is_started(interval):
-                yield from unstarted.between(0, unstarted.keys.bisect_right(_end(interval)))
+            kind = kind_of(interval.low)
+            if kind in self._unstarted and not _is_started(interval):
+                yield from self._unstarted[kind].first(self._unstarted[kind].keys.bisect_right(_end(interval)))
         else:
             yield from self._loose
             if region != _ONLY_ABSENT:
@@ -134,11 +133,10 @@ class _Anchors(Generic[EntryT]):
         self._loose: Bucket[EntryT] = {}
 
     def add(self, entry: EntryT, region: Region) -> None:
-        interval = _interval(region)
         if isinstance(region, Finite):
             for key in region.values:
                 self._values.setdefault(key, {})[entry] = None
-        elif interval is None:
+        elif (interval := _interval(region)) is None:
             self._loose[entry] = None
         elif _is_prefix(interval):
             self._prefixes.setdefault(str(interval.low), {})[entry] = None
@@ -149,11 +147,10 @@ class _Anchors(Generic[EntryT]):
             self._ranges[kind].add(entry, interval)
 
     def remove(self, entry: EntryT, region: Region) -> None:
-        interval = _interval(region)
         if isinstance(region, Finite):
             for key in region.values:
                 discard(self._values, key, entry)
-        elif interval is None:
+        elif (interval := _interval(region)) is None:
             del self._loose[entry]
         elif _is_prefix(interval):
             discard(self._prefixes, str(interval.low), entry)
@@ -207,17 +204,20 @@ class _Ranges(Generic[EntryT]):
             self._by_end.remove(_end(interval), entry)
 
     def around(self, interval: Interval) -> Iterator[EntryT]:
-        yield from self._unended.between(0, self._unended.keys.bisect_right(interval.low))
-        ends = self._unstarted.keys
-        yield from self._unstarted.between(ends.bisect_left(_end(interval)), len(ends))
+        low, end = interval.low, _end(interval)
+        if starts := self._unended.keys:
+            yield from self._unended.first(starts.bisect_right(low))
+        if ends := self._unstarted.keys:
+            yield from self._unstarted.last(len(ends) - ends.bisect_left(end))
         if not self._by_start.keys:
             return
         # Both ends must lie far enough out: whichever rules out more chooses whom to ask.
-        start, end = self._by_start.keys.bisect_right(interval.low), self._by_end.keys.bisect_left(_end(interval))
-        if start * self._by_start.mean_size <= (len(self._by_end.keys) - end) * self._by_end.mean_size:
-            yield from self._by_start.between(0, start)
+        starting = self._by_start.keys.bisect_right(low)
+        ending = len(self._by_end.keys) - self._by_end.keys.bisect_left(end)
+        if starting * self._by_start.mean_size <= ending * self._by_end.mean_size:
+            yield from self._by_start.first(starting)
         else:
-            yield from self._by_end.between(end, len(self._by_end.keys))
+            yield from self._by_end.last(ending)
 
 
 def _interval(region: Region) -> Interval | None:

@@ -95,7 +95,7 @@ class CoverIndex(Generic[Id]):
         return self._one_by_one(*self._covered_by(filter_), self._version)
 
     def covering_slices(self, filter_: Filter, candidates: int) -> Iterator[list[Id]]:
-        """What `covering` gives, as the answers, often none, among each so many filters that are looked at."""
+        """What `covering` gives, in lists: the answers, often none, among every so many filters that are judged."""
         return self._sliced(*self._covering(filter_), self._version, candidates)
 
     def covered_by_slices(self, filter_: Filter, candidates: int) -> Iterator[list[Id]]:
@@ -150,6 +150,8 @@ class CoverIndex(Generic[Id]):
                 self._check_unchanged(version)
 
     def _sliced(self, maybe: Iterator[_Entry[Id]], is_answer: Test, version: int, size: int) -> Iterator[list[Id]]:
+        if size < 1:
+            raise ValueError(f"a slice has at least 1 candidate, not {size}")
         self._check_unchanged(version)
         while candidates := list(itertools.islice(maybe, size)):
             yield [entry.id for entry in candidates if is_answer(entry.regions)]

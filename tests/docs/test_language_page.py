@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,19 +19,18 @@ from tamis.protocol.message_text import parse_message
 from tamis.protocol.normal import normalize
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "language.md").read_text()
-OPERAND_OF = {Op.BETWEEN: '"a" and "b"', Op.IN: '{"a"}', Op.EXISTS: ""}
 
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)\n```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def with_what_follows(language: str) -> Iterator[tuple[str, list[str]]]:
+def with_what_follows(language: str) -> list[tuple[str, list[str]]]:
     """Each line at the margin with the indented lines below it."""
     lines = [line for block in blocks(language) for line in block.splitlines() if line]
     starts = [number for number, line in enumerate(lines) if not line.startswith(" ")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield lines[start], [line.strip() for line in lines[start + 1 : end]]
+    pieces = zip(starts, [*starts[1:], len(lines)], strict=True)
+    return [(lines[start], [line.strip() for line in lines[start + 1 : end]]) for start, end in pieces]
 
 
 def table(title: str) -> list[list[str]]:
@@ -101,10 +100,69 @@ def test_a_contradiction_in_a_file_matches_nothing() -> None:
 
 def test_every_operator_and_how_it_is_also_read() -> None:
     rows = table("When a condition holds")
-    assert [code(row[0]) for row in rows] == [[op.value] for op in (*COMPARISONS, *OTHERS)]
-    assert {op for op in Op} == {*COMPARISONS, *OTHERS}
-    for (name,), synonyms in ((code(row[0]), code(row[1])) for row in rows):
-        op = Op(name)
-        for spelled in (name, *synonyms):
-            text = "exists x" if op is Op.EXISTS else f"x {spelled} {OPERAND_OF.get(op, '"a"')}"
-            assert parse(text) == parse(f"{text} and true")
+    assert {Op(name) for (name,) in (code(row[0]) for row in rows)} == set(Op)
+    for spelled, same in ((code(row[0]), code(row[1])) for row in rows):
+        [name] = spelled
+        for synonym in same:
+            assert parse(f"x {synonym} 'a'") == parse(f"x {name} 'a'")
+
+
+@pytest.mark.parametrize("row", table("When a condition holds"), ids=lambda row: row[0])
+def test_the_kinds_an_operator_takes(row: list[str]) -> None:
+    [name], takes = code(row[0]), row[2]
+    texts = {"boolean": "true", "number": "1", "string": "'a'"}
+    for kind, operand in texts.items():
+        allowed = kind in takes or "any" in takes
+        written = {"in": f"{{{operand}}}", "between": f"{operand} and {operand}"}.get(name, operand)
+        if name == "exists":
+            assert takes.startswith("none")
+        elif allowed:
+            parse(f"x {name} {written}")
+        else:
+            with pytest.raises(PredicateError, match=f"operator {name} takes"):
+                parse(f"x {name} {written}")
+
+
+def test_every_word_that_joins_and_how_it_is_also_read() -> None:
+    for word, signs in table("Predicates"):
+        before = "" if word == "`not`" else "a = 1"
+        for sign in code(signs):
+            assert parse(f"{before} {sign} b = 2") == parse(f"{before} {word.strip('`')} b = 2")
+
+
+def test_the_reserved_words_are_listed() -> None:
+    [listed] = re.findall(r"reserved in any case:\n(.*)\.", PAGE)
+    assert set(code(listed)) == literals.RESERVED
+
+
+@pytest.mark.parametrize("row", table("Strings"), ids=lambda row: row[0])
+def test_an_escape(row: list[str]) -> None:
+    names = {
+        "a line feed": "\n",
+        "a tabulator": "\t",
+        "a carriage return": "\r",
+        "the character 0": "\0",
+        "a backslash": "\\",
+        "a double quote": '"',
+        "a single quote": "'",
+        "a backtick": "`",
+        "A, by two hexadecimal digits": "A",
+        "é, by four": "é",
+        "\U0001f600, by eight": "\U0001f600",
+    }
+    escape = row[0].strip("`").strip()
+    assert literals.read_quoted(f'"{escape}"', 0) == names[row[1]]
+
+
+def test_every_limit_of_the_language_is_listed_with_its_number() -> None:
+    rows = table("Limits")
+    for _, most, name in rows:
+        assert int(re.sub(r"[^-0-9]", "", most)) == getattr(limits, name.strip("`"))
+    language = Path(limits.__file__).read_text().partition("# --- the wire")[0]
+    assert {name.strip("`") for *_, name in rows} >= set(re.findall(r"^([A-Z_]+) =", language, re.MULTILINE))
+
+
+def test_every_link_leads_to_a_heading() -> None:
+    headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]*)\)", PAGE)) <= anchors

@@ -70,6 +70,8 @@ class IndexMachine(RuleBasedStateMachine):
         covered = {id_ for id_, other in self.model.items() if covers(filter_, other)}
         assert sorted(self.index.covering(filter_)) == sorted(covering)
         assert sorted(self.index.covered_by(filter_)) == sorted(covered)
+        assert sorted(itertools.chain(*self.index.covering_slices(filter_, 2))) == sorted(covering)
+        assert sorted(itertools.chain(*self.index.covered_by_slices(filter_, 2))) == sorted(covered)
 
     @invariant()
     def same_size(self):
@@ -111,6 +113,50 @@ def test_a_reader_may_pause_and_go_on():
     reader = filled().covered_by(decode_filter([["x", "<", 5]]))
     first = [next(reader), next(reader)]
     assert sorted([*first, *reader]) == [f"below {limit}" for limit in range(6)]
+
+
+def test_a_slice_is_short_even_where_no_candidate_is_an_answer():
+    index: CoverIndex[int] = CoverIndex()
+    for number in range(10):
+        index.add(number, decode_filter([["x", "=", 1], ["y", "=", number]]))
+    index.add(10, decode_filter([["x", "=", 1], ["z", "=", 1]]))
+    assert list(index.covered_by_slices(decode_filter([["x", "=", 1]]), 4)) == [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 9, 10],
+    ]
+    question = decode_filter([["x", "not", "=", 2], ["y", "suffix", "no number"]])
+    assert list(index.covered_by_slices(question, 4)) == []
+    for number in range(11, 20):
+        index.add(number, decode_filter([["y", "prefix", f"{number} is"]]))
+    slices = list(index.covered_by_slices(question, 4))
+    assert len(slices) > 1
+    assert not any(slices)
+
+
+def test_a_slice_has_candidates():
+    with pytest.raises(ValueError, match="at least 1 candidate, not 0"):
+        next(filled().covering_slices(EVERYTHING, 0))
+
+
+@pytest.mark.parametrize(("op", "sign"), [("<", 1), (">=", -1)])
+def test_of_ranges_with_one_end_only_answers_are_judged(op, sign):
+    index: CoverIndex[int] = CoverIndex()
+    for width in range(100):
+        index.add(width, decode_filter([["price", op, sign * width]]))
+    question = decode_filter([["price", op, sign * 90]])
+    assert sorted(index.covering_slices(question, 1)) == [[width] for width in range(90, 100)]
+    assert sorted(index.covered_by_slices(question, 1)) == [[width] for width in range(91)]
+
+
+@pytest.mark.parametrize("question", ["covering", "covered_by"])
+def test_a_reader_of_slices_is_told_of_a_change(question):
+    index = filled()
+    reader = getattr(index, f"{question}_slices")(EVERYTHING, 1)
+    next(reader)
+    index.remove("below 0")
+    with pytest.raises(RuntimeError, match="index changed"):
+        next(reader)
 
 
 @pytest.mark.parametrize("started", [False, True])
