@@ -194,6 +194,17 @@ int tm_constraints_hold(tm_constraints *constraints, const tm_constraint *constr
     return find_or_make(constraints, name, op, constraint->operand_count, id, made);
 }
 
+/* Only TRUE is left: let the room for the others go. */
+static void forget_ids(tm_constraints *constraints) {
+    constraints->count = TM_TRUE_CONSTRAINT + 1;
+    constraints->free = 0;
+    tm_idset_free(&constraints->ids, constraints->memory, TM_COLD);
+    tm_shrink(constraints->memory, TM_HOT, &constraints->held, sizeof(tm_held), &constraints->held_capacity,
+              constraints->count);
+    tm_shrink(constraints->memory, TM_COLD, &constraints->keys, sizeof(tm_constraint_key), &constraints->keys_capacity,
+              constraints->count);
+}
+
 void tm_constraints_drop(tm_constraints *constraints, uint32_t id) {
     tm_constraint_key *key = &constraints->keys[id];
     tm_idset_remove(&constraints->ids, hash_of(constraints, id), id, hash_of, constraints);
@@ -210,6 +221,9 @@ void tm_constraints_drop(tm_constraints *constraints, uint32_t id) {
     *key = (tm_constraint_key){0};
     constraints->held[id] = (tm_held){.count = constraints->free};
     constraints->free = id;
+    if (constraints->ids.count == 0) {
+        forget_ids(constraints);
+    }
 }
 
 /* ---- the filters of a constraint -------------------------------------------------------------------------------- */

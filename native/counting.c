@@ -276,6 +276,20 @@ static bool has_true(const tm_filters *all, uint32_t handle) {
     return all->references[handle][all->reference_counts[handle] - 1].constraint == TM_TRUE_CONSTRAINT;
 }
 
+static void free_filter_arrays(tm_counting *core) {
+    tm_filters *all = &core->filters;
+    TM_DELETE(core->memory, TM_HOT, all->seats, tm_seat, all->seat_capacity);
+    TM_DELETE(core->memory, TM_COLD, all->references, tm_reference *, all->reference_capacity);
+    TM_DELETE(core->memory, TM_COLD, all->reference_counts, uint8_t, all->reference_count_capacity);
+    *all = (tm_filters){.free = NO_FILTER};
+}
+
+/* The last filter has gone: so do the arrays, but for the slot of unknown names. */
+static void forget_filters(tm_counting *core) {
+    free_filter_arrays(core);
+    tm_shrink(core->memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, 1);
+}
+
 int tm_counting_remove(tm_counting *core, uint32_t handle) {
     tm_filters *all = &core->filters;
     if (!tm_counting_is_live(core, handle)) {
@@ -290,7 +304,9 @@ int tm_counting_remove(tm_counting *core, uint32_t handle) {
     vacate(&core->interfaces, all->seats[handle].interface);
     all->seats[handle] = (tm_seat){.state = all->free};
     all->free = handle;
-    all->live--;
+    if (--all->live == 0) {
+        forget_filters(core);
+    }
     return TM_OK;
 }
 
@@ -340,9 +356,7 @@ static void free_filters(tm_counting *core) {
     for (uint32_t i = 0; i < all->count; i++) {
         TM_DELETE(core->memory, TM_COLD, all->references[i], tm_reference, all->reference_counts[i]);
     }
-    TM_DELETE(core->memory, TM_HOT, all->seats, tm_seat, all->seat_capacity);
-    TM_DELETE(core->memory, TM_COLD, all->references, tm_reference *, all->reference_capacity);
-    TM_DELETE(core->memory, TM_COLD, all->reference_counts, uint8_t, all->reference_count_capacity);
+    free_filter_arrays(core);
 }
 
 void tm_counting_free(tm_counting *core) {

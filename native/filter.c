@@ -56,14 +56,13 @@ static bool kind_allowed(uint8_t op, uint8_t kind) {
     return !is_order(op) || kind != TM_KIND_BOOLEAN;
 }
 
-/* An opcode is a msgpack integer, so it is read as a value. */
 static bool read_operator(tm_cursor *cursor, tm_constraint *out) {
-    tm_value code;
-    if (!tm_read_value(cursor, 0, &code) || code.kind != TM_KIND_INTEGER || code.integer < 0 || code.integer > 255) {
+    int64_t code = 0;
+    if (!tm_read_integer(cursor, &code) || code < 0 || code > UINT8_MAX) {
         return false;
     }
-    out->negated = (code.integer & TM_OP_NEGATED) != 0;
-    out->op = (uint8_t)(code.integer & ~TM_OP_NEGATED);
+    out->negated = (code & TM_OP_NEGATED) != 0;
+    out->op = (uint8_t)(code & ~TM_OP_NEGATED);
     return out->op <= TM_OP_CONTAINS;
 }
 

@@ -29,3 +29,16 @@ bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t
     *capacity = room;
     return true;
 }
+
+void tm_shrink(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted) {
+    uint8_t *block;
+    memcpy(&block, array, sizeof block);
+    if (wanted >= *capacity) {
+        return;
+    }
+    block = tm_realloc_counted(memory, heat, block, size * *capacity, size * wanted);
+    if (block != NULL) {
+        memcpy(array, &block, sizeof block);
+        *capacity = wanted;
+    }
+}

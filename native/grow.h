@@ -12,4 +12,7 @@
 /* Let `*(T **)array`, elements of `size` bytes, have room for `wanted`; `*capacity` is its room. */
 bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted);
 
+/* Give back the room beyond `wanted` elements; without memory for the smaller block it stays. `wanted` is not 0. */
+void tm_shrink(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t *capacity, uint32_t wanted);
+
 #endif

@@ -97,6 +97,10 @@ void tm_intern_release(tm_intern *intern, uint32_t id) {
     TM_DELETE(intern->memory, intern->heat, entry->bytes, uint8_t, kept_bytes(entry->length));
     *entry = (tm_interned){.holders = intern->free};
     intern->free = id;
+    if (intern->ids.count == 0) {
+        tm_intern_free(intern);
+        tm_intern_init(intern, intern->memory, intern->heat);
+    }
 }
 
 int tm_intern_compare(const tm_intern *intern, uint32_t id, const uint8_t *bytes, uint32_t length) {

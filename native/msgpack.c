@@ -142,3 +142,13 @@ bool tm_read_value(tm_cursor *cursor, uint32_t string_bytes_max, tm_value *out) 
     }
     return tag >= 0xcc && tag <= 0xd3 && read_integer(cursor, tag, out);
 }
+
+bool tm_read_integer(tm_cursor *cursor, int64_t *integer) {
+    tm_value value;
+    bool is_float = remaining(cursor) > 0 && (*cursor->at == 0xca || *cursor->at == 0xcb);
+    if (is_float || !tm_read_value(cursor, 0, &value) || value.kind != TM_KIND_INTEGER) {
+        return false;
+    }
+    *integer = value.integer;
+    return true;
+}

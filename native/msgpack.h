@@ -19,6 +19,9 @@ bool tm_read_map(tm_cursor *cursor, uint32_t *pairs);
 /* A string of at most `bytes_max` bytes of valid UTF-8; `*string` is borrowed from the cursor's bytes. */
 bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length);
 
+/* An integer, not spelled as a float. */
+bool tm_read_integer(tm_cursor *cursor, int64_t *integer);
+
 /* A value in canonical form: an integral float inside 64 bits comes out as that integer. */
 bool tm_read_value(tm_cursor *cursor, uint32_t string_bytes_max, tm_value *out);
 

@@ -38,12 +38,13 @@ int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t
     return table->wanted > 0 && table->rounds == NULL ? TM_NO_MEMORY : TM_OK;
 }
 
-void tm_selectivity_free(tm_selectivity *table) {
+/* All but the rows of the table themselves. */
+static void forget(tm_selectivity *table) {
     tm_memory *memory = table->memory;
     for (uint32_t i = 0; i < table->wanted && table->rounds != NULL; i++) {
         TM_DELETE(memory, TM_HOT, table->rounds[i].interfaces, uint64_t, table->rounds[i].capacity);
+        table->rounds[i] = (tm_round){0};
     }
-    TM_DELETE(memory, TM_HOT, table->rounds, tm_round, table->wanted);
     TM_DELETE(memory, TM_COLD, table->first, uint32_t, table->first_capacity);
     TM_DELETE(memory, TM_COLD, table->next, uint32_t, table->next_capacity);
     TM_DELETE(memory, TM_COLD, table->previous, uint32_t, table->previous_capacity);
@@ -51,6 +52,13 @@ void tm_selectivity_free(tm_selectivity *table) {
     TM_DELETE(memory, TM_COLD, table->row, uint32_t, table->row_capacity);
     TM_DELETE(memory, TM_COLD, table->occurrences, tm_occurrence, table->occurrence_capacity);
     tm_idset_free(&table->occurrence_ids, memory, TM_COLD);
+    *table = (tm_selectivity){
+        .core = table->core, .memory = memory, .occurrence_count = 1, .rounds = table->rounds, .wanted = table->wanted};
+}
+
+void tm_selectivity_free(tm_selectivity *table) {
+    forget(table);
+    TM_DELETE(table->memory, TM_HOT, table->rounds, tm_round, table->wanted);
 }
 
 /* ---- the filters of an interface ----------------------------------------------------------------------------------
@@ -405,6 +413,9 @@ void tm_selectivity_remove(tm_selectivity *table, uint32_t filter) {
     unlink_filter(table, interface, filter);
     name_set after = determinants(table, interface, size - 1);
     change_all(table, interface, &before, &after);
+    if (table->core->filters.live == 1) {
+        forget(table); /* it was the last filter */
+    }
 }
 
 /* ---- match --------------------------------------------------------------------------------------------------------
@@ -432,82 +443,4 @@ void tm_selectivity_exclude(const void *owner, const tm_named_message *message, 
             ignored[word] |= round->interfaces[word];
         }
     }
-}
-
-/* ---- checking -----------------------------------------------------------------------------------------------------
- */
-
-static int fails(const char **reason, const char *why) {
-    *reason = why;
-    return TM_MISUSED;
-}
-
-/* The determinants by walking, however many filters there are. */
-static name_set walk_determinants(const tm_selectivity *table, uint32_t interface) {
-    uint32_t head = table->first[interface];
-    name_set set = {.count = 0};
-    if (head != 0) {
-        set = names_of(table, head - 1);
-        intersect(table, table->next[head - 1], &set);
-    }
-    return set;
-}
-
-static uint32_t linked(const tm_selectivity *table, uint32_t interface) {
-    uint32_t count = 0;
-    for (uint32_t at = table->first[interface]; at != 0; at = table->next[at - 1]) {
-        count++;
-    }
-    return count;
-}
-
-static int validate_interface(const tm_selectivity *table, uint32_t interface, uint32_t *determined,
-                              const char **reason) {
-    name_set set = walk_determinants(table, interface);
-    uint32_t size =
-        interface < table->core->interfaces.filter_capacity ? table->core->interfaces.filters[interface] : 0;
-    if (linked(table, interface) != size) {
-        return fails(reason, "an interface links another number of filters than it has");
-    }
-    for (uint32_t i = 0; i < set.count; i++) {
-        determined[set.names[i]]++;
-    }
-    for (uint32_t i = 0; i < table->count; i++) {
-        const tm_round *round = &table->rounds[i];
-        bool marked = interface / 64 < round->capacity && (round->interfaces[interface / 64] >> interface % 64 & 1);
-        if (marked != holds(&set, round->name)) {
-            return fails(reason, "the selectivity table excludes an interface it should not, or not one it should");
-        }
-    }
-    return TM_OK;
-}
-
-static int validate_all(const tm_selectivity *table, uint32_t *determined, const char **reason) {
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < table->first_capacity; i++) {
-        int result = validate_interface(table, i, determined, reason);
-        if (result != TM_OK) {
-            return result;
-        }
-    }
-    for (uint32_t name = 0; name < table->determined_capacity; name++) {
-        total += determined[name];
-        if (determined[name] != table->determined[name]) {
-            return fails(reason, "a name is a determinant of another number of interfaces than it counts");
-        }
-    }
-    return total == table->total ? TM_OK : fails(reason, "the number of determinants is wrong");
-}
-
-int tm_selectivity_validate(const tm_selectivity *table, const char **reason) {
-    if (table->determined_capacity == 0) {
-        return TM_OK;
-    }
-    uint32_t *determined = TM_NEW(table->memory, TM_COLD, uint32_t, table->determined_capacity);
-    if (determined == NULL) {
-        return TM_NO_MEMORY;
-    }
-    int result = validate_all(table, determined, reason);
-    TM_DELETE(table->memory, TM_COLD, determined, uint32_t, table->determined_capacity);
-    return result;
 }

@@ -163,6 +163,10 @@ static tm_text_index *create(tm_constraints *constraints, void *shared) {
 static void release_constant(tm_trie_store *store, uint32_t constant) {
     store->constants[constant] = (tm_constant){.marks = store->constant_free};
     store->constant_free = constant;
+    if (--store->live == 0) {
+        tm_trie_store_free(store);
+        tm_trie_store_init(store, store->memory, store->strings, store->constraints);
+    }
 }
 
 /* The arrays of the store keep what is in them: an index is only freed when it is empty or with the whole table. */
@@ -201,6 +205,7 @@ static int find_or_hang(tm_text_index *trie, const tm_interned *text, uint32_t s
     }
     store->constant_free = reuse ? next_free : 0;
     store->constant_count += !reuse;
+    store->live++;
     *spot = tm_trie_walk(trie, text->bytes, text->length, NULL);
     return TM_OK;
 }

@@ -80,6 +80,7 @@ typedef struct tm_trie_store {
     uint32_t branch_capacity, branch_count, branch_free;
     uint32_t constant_capacity, constant_count, constant_free;
     uint32_t cell_capacity, cell_count, cell_free;
+    uint32_t live; /* constants; without any, the store keeps no memory */
 } tm_trie_store;
 
 void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings, tm_constraints *constraints);

@@ -65,7 +65,11 @@ def check_value(value: object, string_bytes_max: int = limits.STRING_BYTES_MAX) 
     if isinstance(value, str):
         _check_text(value, string_bytes_max, "a string")
         return value
-    raise Refused(f"a value is a string, an integer, a float or a boolean, not {type(value).__name__}")
+    what = _OTHERS.get(type(value), type(value).__name__)
+    raise Refused(f"a value is a string, an integer, a float or a boolean, not {what}")
+
+
+_OTHERS = {type(None): "null", list: "a list", dict: "an object", bytes: "bytes"}
 
 
 def check_name(name: object) -> str:
