@@ -341,6 +341,38 @@ static void see_scans(pass *p) {
     }
 }
 
+/* The names of a message by their partner bits. */
+typedef struct company {
+    uint32_t names[TM_ATTRIBUTES_MAX];
+    unsigned kinds[TM_ATTRIBUTES_MAX];
+    uint64_t present[TAMIS_PARTNER_WORDS];
+    uint8_t first[TAMIS_PARTNER_WORDS * 64]; /* of a bit that is present: the last name with it ... */
+    uint8_t next[TM_ATTRIBUTES_MAX]; /* ... and the one before it with the same bit, itself where there is none */
+    uint32_t count;
+} company;
+
+static void join_company(company *all, uint32_t name, unsigned kind) {
+    uint32_t at = all->count++;
+    uint32_t bit = tamis_partner_bit(name, kind);
+    all->names[at] = name;
+    all->kinds[at] = kind;
+    all->next[at] = has_bit(all->present, bit) ? all->first[bit] : (uint8_t)at;
+    all->first[bit] = (uint8_t)at;
+    set_bit(all->present, bit);
+}
+
+/* All names with one bit, as partners of name `home`. */
+static void see_partners(pass *p, const company *all, uint32_t home, uint32_t bit) {
+    for (uint32_t at = all->first[bit];; at = all->next[at]) {
+        if (at != home) {
+            see_bucket(p, tamis_pair_key(all->names[home], all->kinds[home], all->names[at], all->kinds[at]));
+        }
+        if (all->next[at] == at) {
+            return;
+        }
+    }
+}
+
 static inline bool meet(const uint64_t *partners, const uint64_t *present) {
     uint64_t common = 0;
     for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
@@ -352,28 +384,22 @@ static inline bool meet(const uint64_t *partners, const uint64_t *present) {
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
 static void see_pairs(pass *p) {
     tm_engine *engine = p->engine;
-    uint32_t names[TM_ATTRIBUTES_MAX];
-    unsigned kinds[TM_ATTRIBUTES_MAX];
-    uint32_t bits[TM_ATTRIBUTES_MAX];
-    uint64_t present[TAMIS_PARTNER_WORDS] = {0};
-    uint32_t count = 0;
+    company all;
+    all.count = 0;
+    memset(all.present, 0, sizeof all.present);
     for (uint32_t i = 0; i < p->attribute_count; i++) {
         if (p->names[i] != TM_NO_NAME) {
-            names[count] = p->names[i];
-            kinds[count] = state_kind(engine->state[p->names[i]]);
-            bits[count] = tamis_partner_bit(names[count], kinds[count]);
-            set_bit(present, bits[count]);
-            count++;
+            join_company(&all, p->names[i], state_kind(engine->state[p->names[i]]));
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const tamis_key *key = engine->names.records[names[i]].keys[kinds[i]];
-        if (key == NULL || key->pairs == 0 || !meet(key->partners, present)) {
+    for (uint32_t home = 0; home < all.count; home++) {
+        const tamis_key *key = engine->names.records[all.names[home]].keys[all.kinds[home]];
+        if (key == NULL || key->pairs == 0 || !meet(key->partners, all.present)) {
             continue;
         }
-        for (uint32_t j = 0; j < count; j++) {
-            if (j != i && has_bit(key->partners, bits[j])) {
-                see_bucket(p, tamis_pair_key(names[i], kinds[i], names[j], kinds[j]));
+        for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
+            for (uint64_t bits = key->partners[word] & all.present[word]; bits != 0; bits &= bits - 1) {
+                see_partners(p, &all, home, word * 64 + (uint32_t)__builtin_ctzll(bits));
             }
         }
     }

@@ -94,7 +94,7 @@ def test_the_lines_of_the_architecture() -> None:
         (["x", "in", []], "takes 1 to 256 values"),
         (["x", "between", [2, 1]], "lower bound first"),
         (["x", "=", None], "a value is a string, an integer, a float or a boolean, not null"),
-        (["x", "=", [1]], "not list"),
+        (["x", "=", [1]], "not a list"),
         (["x", "prefix", 1], "takes a string"),
         ([1, "=", 1], "an attribute name is a string, not int"),
         (["", "=", 1], "this one is empty"),
