@@ -387,14 +387,15 @@ int tm_constraints_validate(const tm_constraints *constraints, const char **reas
     if (result != TM_OK) {
         return result;
     }
-    uint32_t *names = TM_NEW(constraints->memory, TM_COLD, uint32_t, constraints->names.count);
-    uint32_t *strings = TM_NEW(constraints->memory, TM_COLD, uint32_t, constraints->strings.count);
+    tm_memory own = {0}; /* not the table's: checking must not fail because that is full */
+    uint32_t *names = TM_NEW(&own, TM_COLD, uint32_t, constraints->names.count);
+    uint32_t *strings = TM_NEW(&own, TM_COLD, uint32_t, constraints->strings.count);
     if (names == NULL || strings == NULL) {
         result = TM_NO_MEMORY;
     } else {
         result = validate_holders(constraints, names, strings, reason);
     }
-    TM_DELETE(constraints->memory, TM_COLD, names, uint32_t, constraints->names.count);
-    TM_DELETE(constraints->memory, TM_COLD, strings, uint32_t, constraints->strings.count);
+    TM_DELETE(&own, TM_COLD, names, uint32_t, constraints->names.count);
+    TM_DELETE(&own, TM_COLD, strings, uint32_t, constraints->strings.count);
     return result;
 }

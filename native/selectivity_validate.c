@@ -96,11 +96,12 @@ int tm_selectivity_validate(const tm_selectivity *table, const char **reason) {
     if (table->determined_capacity == 0) {
         return TM_OK;
     }
-    uint32_t *determined = TM_NEW(table->memory, TM_COLD, uint32_t, table->determined_capacity);
+    tm_memory own = {0}; /* not the table's: checking must not fail because that is full */
+    uint32_t *determined = TM_NEW(&own, TM_COLD, uint32_t, table->determined_capacity);
     if (determined == NULL) {
         return TM_NO_MEMORY;
     }
     int result = validate_all(table, determined, reason);
-    TM_DELETE(table->memory, TM_COLD, determined, uint32_t, table->determined_capacity);
+    TM_DELETE(&own, TM_COLD, determined, uint32_t, table->determined_capacity);
     return result;
 }

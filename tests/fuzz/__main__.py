@@ -45,9 +45,8 @@ def _child(name: str, arguments: list[str]) -> None:
 def _libfuzzer(name: str, *arguments: str) -> str:
     """Run the child; its log. Fails loudly where the child does."""
     command = [sys.executable, "-m", "tests.fuzz", "--child", name, *arguments]
-    done = subprocess.run(
-        command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
-    )  # noqa: S603
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, check=False, text=True, errors="replace", **quiet)  # noqa: S603
     if done.returncode != 0:
         sys.stderr.write(done.stderr[-20_000:])
         raise SystemExit(1)
