@@ -176,7 +176,8 @@ typedef struct tamis_key {
     uint32_t patterns;     /* in buckets under a pattern */
     uint32_t pairs;        /* in buckets under this key, the rarer one, and a partner */
     uint32_t pins;         /* filters placed in any way */
-    uint64_t *partners;    /* a bit for each partner (tamis_partner_bit), stale ones included; TAMIS_PARTNER_WORDS */
+    uint64_t partner_bits; /* tamis_coarse_bit of every partner, stale ones included */
+    uint64_t *partners;    /* finer bits, once there are many: TAMIS_PARTNER_WORDS */
 } tamis_key;
 
 /* Hash from (tag, name, operand) to the filters under it. */
@@ -376,6 +377,11 @@ static inline uint64_t tamis_pair_key(uint32_t name, unsigned kind, uint32_t par
 }
 
 #define TAMIS_PARTNER_WORDS 8U
+#define TAMIS_PAIRS_FEW 3U /* up to so many the coarse bits will do */
+
+static inline uint64_t tamis_coarse_bit(uint32_t partner_bit) {
+    return UINT64_C(1) << (partner_bit / 8);
+}
 
 static inline uint32_t tamis_partner_bit(uint32_t partner, unsigned partner_kind) {
     return ((partner << 2 | partner_kind) * 0x9e3779b1U) >> 23;

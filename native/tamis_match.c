@@ -341,51 +341,43 @@ static void see_scans(pass *p) {
     }
 }
 
-/* The names of a message by their partner bits. */
+/* The names of a message and, by their partner bits, which of them a name may have pairs with. */
 typedef struct company {
     uint32_t names[TM_ATTRIBUTES_MAX];
     unsigned kinds[TM_ATTRIBUTES_MAX];
+    uint32_t bits[TM_ATTRIBUTES_MAX];
     uint64_t present[TAMIS_PARTNER_WORDS];
-    uint8_t first[TAMIS_PARTNER_WORDS * 64]; /* of a bit that is present: the last name with it ... */
-    uint8_t next[TM_ATTRIBUTES_MAX]; /* ... and the one before it with the same bit, itself where there is none */
+    uint64_t coarse;
     uint32_t count;
 } company;
 
 static void join_company(company *all, uint32_t name, unsigned kind) {
-    uint32_t at = all->count++;
     uint32_t bit = tamis_partner_bit(name, kind);
-    all->names[at] = name;
-    all->kinds[at] = kind;
-    all->next[at] = has_bit(all->present, bit) ? all->first[bit] : (uint8_t)at;
-    all->first[bit] = (uint8_t)at;
+    all->names[all->count] = name;
+    all->kinds[all->count] = kind;
+    all->bits[all->count++] = bit;
+    all->coarse |= tamis_coarse_bit(bit);
     set_bit(all->present, bit);
 }
 
-/* All names with one bit, as partners of name `home`. */
-static void see_partners(pass *p, const company *all, uint32_t home, uint32_t bit) {
-    for (uint32_t at = all->first[bit];; at = all->next[at]) {
-        if (at != home) {
-            see_bucket(p, tamis_pair_key(all->names[home], all->kinds[home], all->names[at], all->kinds[at]));
-        }
-        if (all->next[at] == at) {
-            return;
-        }
+/* Can the key have a pair with anybody here? */
+static inline bool may_meet(const tamis_key *key, const company *all) {
+    if (key == NULL || !(key->partner_bits & all->coarse) || key->partners == NULL) {
+        return key != NULL && (key->partner_bits & all->coarse);
     }
-}
-
-static inline bool meet(const uint64_t *partners, const uint64_t *present) {
     uint64_t common = 0;
     for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
-        common |= partners[word] & present[word];
+        common |= key->partners[word] & all->present[word];
     }
     return common != 0;
 }
 
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
 static void see_pairs(pass *p) {
-    tm_engine *engine = p->engine;
+    const tm_engine *engine = p->engine;
     company all;
     all.count = 0;
+    all.coarse = 0;
     memset(all.present, 0, sizeof all.present);
     for (uint32_t i = 0; i < p->attribute_count; i++) {
         if (p->names[i] != TM_NO_NAME) {
@@ -394,12 +386,14 @@ static void see_pairs(pass *p) {
     }
     for (uint32_t home = 0; home < all.count; home++) {
         const tamis_key *key = engine->names.records[all.names[home]].keys[all.kinds[home]];
-        if (key == NULL || key->pairs == 0 || !meet(key->partners, all.present)) {
+        if (!may_meet(key, &all)) {
             continue;
         }
-        for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
-            for (uint64_t bits = key->partners[word] & all.present[word]; bits != 0; bits &= bits - 1) {
-                see_partners(p, &all, home, word * 64 + (uint32_t)__builtin_ctzll(bits));
+        for (uint32_t i = 0; i < all.count; i++) {
+            bool met = key->partners != NULL ? has_bit(key->partners, all.bits[i])
+                                             : (key->partner_bits & tamis_coarse_bit(all.bits[i])) != 0;
+            if (met && i != home) {
+                see_bucket(p, tamis_pair_key(all.names[home], all.kinds[home], all.names[i], all.kinds[i]));
             }
         }
     }

@@ -241,6 +241,7 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
     key->pins += by;
     if (place == TAMIS_IN_PAIR) {
         key->pairs += is_partner ? 0 : by;
+        key->partner_bits = key->pairs == 0 ? 0 : key->partner_bits;
     } else if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
         bool is_pattern = tamis_test_op(access) == TAMIS_PATTERN;
         *(is_pattern ? &key->patterns : &key->equalities) += by;
@@ -300,18 +301,32 @@ static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
                           tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
 }
 
-static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tests, tamis_entry entry) {
-    if (key->partners == NULL) {
-        key->partners = TM_NEW(engine->memory, TM_HOT, uint64_t, TAMIS_PARTNER_WORDS);
-        if (key->partners == NULL) {
-            return false;
-        }
+/* Coarse bits become finer ones: each stands for eight. */
+static bool refine_partners(tm_engine *engine, tamis_key *key) {
+    uint64_t *partners = TM_NEW(engine->memory, TM_HOT, uint64_t, TAMIS_PARTNER_WORDS);
+    if (partners == NULL) {
+        return false;
     }
-    uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        uint64_t eight = key->partner_bits >> bit & 1 ? 0xff : 0;
+        partners[bit / 8] |= eight << (bit % 8 * 8);
+    }
+    key->partners = partners;
+    return true;
+}
+
+static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tests, tamis_entry entry) {
+    if (key->partners == NULL && key->pairs >= TAMIS_PAIRS_FEW && !refine_partners(engine, key)) {
+        return false;
+    }
     if (!tamis_buckets_add_entry(&engine->buckets, pair_key_of(engine, tests), entry)) {
         return false;
     }
-    key->partners[bit / 64] |= UINT64_C(1) << (bit % 64);
+    uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
+    key->partner_bits |= tamis_coarse_bit(bit);
+    if (key->partners != NULL) {
+        key->partners[bit / 64] |= UINT64_C(1) << (bit % 64);
+    }
     return true;
 }
 
