@@ -1,0 +1,34 @@
+"""Many filters in one place: a bucket larger than a slot can count, and runs of many chunks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.native import Table
+from tamis.protocol.filters import Constraint, Filter, Op
+
+CROWD = 20_000
+ALIKE = {
+    "equality": Filter((Constraint("x", Op.EQ, (1,)),)),
+    "equality and range": Filter((Constraint("x", Op.EQ, (1,)), Constraint("y", Op.GT, (0,)))),
+    "order": Filter((Constraint("y", Op.GT, (0,)),)),
+}
+
+
+@pytest.mark.parametrize("engine", Table.engines())
+@pytest.mark.parametrize("shape", ALIKE)
+def test_a_crowd_comes_and_goes(engine: str, shape: str) -> None:
+    table = Table(engine)
+    handles = [table.add(ALIKE[shape], interface) for interface in range(CROWD)]
+    message = {"x": 1, "y": 2}
+    assert table.match(message) == list(range(CROWD))
+    for handle in handles[::2]:
+        table.remove(handle)
+    table.settle(CROWD)
+    table.validate()
+    assert table.match(message) == list(range(1, CROWD, 2))
+    for handle in handles[1::2]:
+        table.remove(handle)
+    table.settle(CROWD)
+    assert table.match(message) == []
+    assert table.stats().filters == 0
