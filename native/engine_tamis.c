@@ -386,7 +386,7 @@ static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine 
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
-    uint64_t seed = tm_hash_u64(options->reserved, 0x5bd1e995U);
+    uint64_t seed = tm_hash_u64(options->hash_seed, 0x5bd1e995U);
     engine->memory = memory;
     tamis_names_init(&engine->names, memory, seed);
     tamis_strings_init(&engine->strings, memory, seed);

@@ -73,14 +73,20 @@ class Measurement:
 
 
 class Table:
-    """`memory_bytes_max` 0 is no bound; `selectivity_rounds` means something to `sff` alone."""
+    """`memory_bytes_max` 0 is no bound; `selectivity_rounds` means something to `sff` alone.
 
-    def __init__(self, engine: str = "tamis", memory_bytes_max: int = 0, selectivity_rounds: int = 10) -> None:
+    Whoever takes filters from strangers passes a random `hash_seed`, so that nobody can choose names that collide.
+    """
+
+    def __init__(
+        self, engine: str = "tamis", memory_bytes_max: int = 0, selectivity_rounds: int = 10, hash_seed: int = 0
+    ) -> None:
         if engine not in ENGINES:
             raise ValueError(f"no engine {engine!r}; one of {', '.join(ENGINES)}")
         self.engine = engine
         options = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max})
         options.selectivity_rounds = selectivity_rounds
+        options.hash_seed = hash_seed
         made = ffi.new("tm_table **")
         check(lib.tm_table_new(ENGINES[engine], options, made))
         self._table: _Cdata | None = ffi.gc(made[0], lib.tm_table_free)

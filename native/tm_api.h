@@ -75,7 +75,7 @@ typedef struct tm_table tm_table;
 typedef struct tm_options {
     uint64_t memory_bytes_max;   /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
     uint32_t selectivity_rounds; /* sff: how far down its selectivity table a match goes first */
-    uint32_t reserved;
+    uint32_t hash_seed;          /* tamis: what a stranger must not know, to choose names that collide */
 } tm_options;
 
 /* A new table in `*table`, yours to free. `options` is copied. */
