@@ -67,6 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return 1
+    except OSError as error:  # a full disk under the results, a file that went away: the system's own words say it
+        _discard_output()
+        click.echo(f"Error: {error}", err=True)
+        return 1
     except SystemExit as done:  # click's own way out of a completion request and of a closed pipe
         return done.code if isinstance(done.code, int) else 1
     return code if isinstance(code, int) else 0

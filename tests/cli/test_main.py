@@ -90,6 +90,22 @@ def test_completion_completes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "match" in capsys.readouterr().out
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_said_in_a_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tamis.cli.main", "explain", "a = 1", "a=1"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
     # More output than a pipe or a buffer holds, so that writing fails before the end.
     (tmp_path / "filters").write_text('{"i": "' + "x" * 1000 + '", "f": []}\n')
