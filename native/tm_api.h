@@ -171,3 +171,216 @@ int tm_table_add_many(tm_table *table, const uint8_t *bytes, const uint64_t *off
 
 /* Remove `count` handles, timed as above. Stops at the first that is not removed; `*done` says how many were. */
 int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds, size_t *done);
+
+/* ---- the switch: bytes in, bytes out ------------------------------------------------------------------------------
+ *
+ * Sockets are read and written here, whole data frames are matched and copied into the output of each connection that
+ * wants them; only control frames and ends of connections go up, as events. A connection's id is the table's interface
+ * of its subscriptions. One thread at a time. */
+
+typedef struct tm_switch tm_switch;
+
+#define TM_CONNECTIONS_MAX 1048576
+
+typedef struct tm_switch_options {
+    uint64_t memory_bytes_max;      /* of buffers and subscriptions, the table apart; 0: no bound */
+    uint64_t number;                /* of this router, and its epoch: where messages enter */
+    uint64_t epoch;
+    uint32_t connections_max;       /* tm_switch_open answers TM_TOO_MANY past it */
+    uint32_t frame_bytes_max;       /* of a frame that is received */
+    uint32_t greeting_bytes_max;    /* all that a peer may send before it is admitted */
+    uint32_t publishers_max;        /* whose message ids are remembered */
+    uint8_t hop_limit;              /* stamped where a message enters */
+} tm_switch_options;
+
+/* A new switch in `*made`, yours to free. It borrows `table` for local clients, whose handles it alone gives out: add
+ * and remove through the switch. */
+int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch **made);
+void tm_switch_free(tm_switch *sw); /* closes every socket; NULL is allowed */
+
+/* The descriptor that is readable when tm_switch_poll has something to do; borrowed. */
+int tm_switch_descriptor(const tm_switch *sw);
+
+/* A new connection that still has to greet: every frame of it goes up. The switch owns the non-blocking socket `fd`
+ * from here on, on TM_OK. With -1 its bytes come by tm_switch_feed and go by tm_switch_output. */
+int tm_switch_open(tm_switch *sw, int fd, uint32_t *connection);
+
+/* What happens to a connection whose queue is full. */
+#define TM_SLOW_DROP_NEWEST 0
+#define TM_SLOW_DROP_OLDEST 1 /* never a frame of which a byte was sent */
+#define TM_SLOW_DISCONNECT 2
+#define TM_SLOW_BLOCK 3       /* publishers get no new credit for at most block_ms, then as drop-newest */
+
+typedef struct tm_admission {
+    uint64_t number;           /* of the client's name: the origin of its messages */
+    uint64_t queue_bytes_max;  /* of frames that wait for the socket */
+    uint64_t credit_bytes;     /* window of what it may publish ahead, in bytes and frames; 0: nothing at all */
+    uint32_t credit_frames;
+    uint32_t frame_bytes_max;  /* longest frame the peer takes */
+    uint32_t filters_max;
+    uint32_t hold_ms;          /* silent for so long: TM_EVENT_SILENT */
+    uint32_t ping_ms;          /* nothing sent for so long: a PING goes out */
+    uint32_t block_ms;
+    uint8_t policy;            /* TM_SLOW_* */
+} tm_admission;
+
+/* The greeting is over: data frames are taken from here on, and the first credit goes out. */
+int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admission);
+
+#define TM_LANE_ORDERED 0 /* behind what is queued */
+#define TM_LANE_URGENT 1  /* at the next frame boundary */
+
+/* Queue whole frames for a connection (copied) and try to send. TM_TOO_MANY: past what may wait; nothing is queued. */
+int tm_switch_send(tm_switch *sw, uint32_t connection, const uint8_t *frames, size_t size, int lane);
+
+/* Read nothing more, send what is queued, then close the socket; TM_EVENT_CLOSED follows. `now`: throw the queue away. */
+int tm_switch_close(tm_switch *sw, uint32_t connection, bool now);
+
+/* Stop or go on reading. */
+int tm_switch_pause(tm_switch *sw, uint32_t connection, bool paused);
+
+/* After TM_EVENT_CLOSED: drop at most `steps` of its filters. When `*left` is 0 the id is free to be given out. */
+int tm_switch_forget(tm_switch *sw, uint32_t connection, uint32_t steps, uint32_t *left);
+
+/* New publishes of all clients are refused as DRAINING. */
+void tm_switch_drain(tm_switch *sw, bool draining);
+
+/* ---- what goes up */
+
+#define TM_EVENT_FRAME 0  /* a control frame: `frame`, `size` bytes */
+#define TM_EVENT_FAULT 1  /* the peer broke the rules: `code` of wire.md, frame `kind`; nothing more is read. Send an
+                             ERROR and close, unless the code is not fatal */
+#define TM_EVENT_CLOSED 2 /* the socket is gone; `code` an errno, or 0 for an orderly end */
+#define TM_EVENT_SILENT 3 /* nothing came for its hold_ms */
+#define TM_EVENT_SLOW 4   /* its queue is full and its policy is to disconnect */
+#define TM_EVENT_OUTPUT 5 /* of a connection without a socket: there is output to fetch */
+
+typedef struct tm_event {
+    const uint8_t *frame; /* borrowed until the next call to the switch */
+    const char *text;     /* TM_EVENT_FAULT: what is wrong; static */
+    uint32_t size;
+    uint32_t connection;
+    uint32_t code;
+    uint8_t type; /* TM_EVENT_* */
+    uint8_t kind;
+} tm_event;
+
+/* Serve the sockets that are ready, for about `budget_us`; returns what goes up in `*events` (borrowed until the next
+ * call to the switch). Never blocks. */
+int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count);
+
+/* The same for bytes of a connection without a socket. */
+int tm_switch_feed(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size, const tm_event **events,
+                   size_t *count);
+/* What a connection without a socket has to send: `*size` bytes at `*bytes`, borrowed until the next call. */
+int tm_switch_output(tm_switch *sw, uint32_t connection, const uint8_t **bytes, size_t *size);
+int tm_switch_sent(tm_switch *sw, uint32_t connection, size_t size);
+
+/* What time alone brings: PINGs, silence, credit that was withheld, buffers given back. Call it about ten times a
+ * second. */
+int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count);
+
+/* ---- subscriptions */
+
+typedef struct tm_refusal {
+    uint32_t id;      /* of the subscription */
+    uint32_t offset;  /* in the frame, of the packed filter that is at fault, and its size; 0: none is */
+    uint32_t size;
+    uint16_t code;    /* refusal code of wire.md */
+} tm_refusal;
+
+/* A SUBSCRIBE frame being worked through: fill it with tm_subscribe_open, then call tm_subscribe_some until it says that
+ * none are left. All of it is the caller's; the frame stays where it is. */
+typedef struct tm_subscribe {
+    const uint8_t *frame; /* borrowed */
+    uint32_t size;
+    uint32_t at;      /* offset of the next subscription */
+    uint32_t left;    /* subscriptions to come */
+    uint32_t request;
+    uint32_t count;   /* subscriptions in all */
+    uint8_t own_messages;
+    uint8_t wait;
+    uint8_t durable;
+} tm_subscribe;
+
+/* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */
+int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out);
+/* Take subscriptions until about `filters` filters were added or all is done. The refused go to `refusals`, which has
+ * room for `count` of them (as many as the frame has subscriptions is always enough); `*refused` counts them. */
+int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscribe, uint32_t filters,
+                      tm_refusal *refusals, uint32_t count, uint32_t *refused);
+/* TM_ABSENT: the connection has no such subscription. */
+int tm_switch_unsubscribe(tm_switch *sw, uint32_t connection, uint32_t id);
+
+/* One subscribed filter. */
+typedef struct tm_held {
+    const uint8_t *filter; /* packed; borrowed until the table changes */
+    uint32_t size;
+    uint32_t handle;
+    uint32_t connection;
+    uint32_t subscription;
+    uint8_t own_messages;
+} tm_held;
+
+/* The filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */
+int tm_switch_held(const tm_switch *sw, uint32_t handle, tm_held *out);
+
+/* ---- figures */
+
+#define TM_DROP_REASONS 10
+#define TM_DROP_QUEUE_FULL 0  /* the receiver's queue was full, newest or oldest */
+#define TM_DROP_TOO_LARGE 1   /* for the receiver's frame_bytes_max */
+#define TM_DROP_EXPIRED 2
+#define TM_DROP_DUPLICATE 3   /* the publisher sent it before */
+#define TM_DROP_DRAINING 4
+#define TM_DROP_UNMATCHED 5   /* no subscription wanted it */
+#define TM_DROP_EXTENSION 6   /* an extension that must be understood */
+#define TM_DROP_CLOSED 7      /* queued for a connection that ended */
+#define TM_DROP_MEMORY 8      /* no memory for the queue */
+#define TM_DROP_HOPS 9        /* no hop left */
+
+#define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
+
+typedef struct tm_switch_stats {
+    uint64_t messages_in; /* well-formed */
+    uint64_t bytes_in;    /* of everything received */
+    uint64_t deliveries;  /* frames queued */
+    uint64_t bytes_out;   /* sent */
+    uint64_t dropped[TM_DROP_REASONS];
+    uint64_t drop_bytes[TM_DROP_REASONS];
+    uint64_t faults;
+    uint64_t match_ns[TM_MATCH_BUCKETS]; /* one match in 256 is timed */
+    uint64_t match_ns_sum;
+    uint64_t matches_timed;
+    uint64_t memory_bytes;  /* the table apart */
+    uint64_t queued_bytes;  /* in all queues */
+    uint32_t connections;   /* with a socket, or fed */
+    uint32_t subscriptions;
+    uint32_t filters;
+    uint32_t publishers;    /* remembered */
+} tm_switch_stats;
+
+void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out);
+
+typedef struct tm_connection_stats {
+    uint64_t number;
+    uint64_t messages_in;
+    uint64_t bytes_in;
+    uint64_t deliveries;
+    uint64_t bytes_out;
+    uint64_t dropped;        /* frames lost to its queue, whatever the reason */
+    uint64_t queued_bytes;
+    uint64_t queued_peak;    /* the most that ever waited */
+    uint32_t subscriptions;
+    uint32_t filters;
+    uint32_t silent_ms;      /* since a byte came */
+    uint8_t state;           /* 0 free, 1 greeting, 2 open, 3 closing, 4 closed */
+    uint8_t is_blocked;      /* its credit is withheld */
+} tm_connection_stats;
+
+int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+
+/* TM_OK if every invariant of the switch holds; otherwise TM_MISUSED and `*reason` (static text). */
+int tm_switch_validate(const tm_switch *sw, const char **reason);
+/* As tm_table_fail_allocation. */
+void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
