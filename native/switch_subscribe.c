@@ -186,7 +186,7 @@ int tm_switch_unsubscribe(tm_switch *sw, uint32_t id, uint32_t subscription) {
     return TM_OK;
 }
 
-int tm_switch_held(const tm_switch *sw, uint32_t handle, tm_held *out) {
+int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out) {
     if (sw == NULL || out == NULL) {
         return TM_MISUSED;
     }
@@ -195,7 +195,7 @@ int tm_switch_held(const tm_switch *sw, uint32_t handle, tm_held *out) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             const tm_subscription *row = &subscriptions->rows[kept->subscription];
-            *out = (tm_held){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
+            *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
                              .size = kept->size,
                              .handle = handle,
                              .connection = row->connection,

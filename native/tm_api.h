@@ -315,17 +315,17 @@ int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscrib
 int tm_switch_unsubscribe(tm_switch *sw, uint32_t connection, uint32_t id);
 
 /* One subscribed filter. */
-typedef struct tm_held {
+typedef struct tm_subscribed {
     const uint8_t *filter; /* packed; borrowed until the table changes */
     uint32_t size;
     uint32_t handle;
     uint32_t connection;
     uint32_t subscription;
     uint8_t own_messages;
-} tm_held;
+} tm_subscribed;
 
 /* The filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */
-int tm_switch_held(const tm_switch *sw, uint32_t handle, tm_held *out);
+int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out);
 
 /* ---- figures */
 
