@@ -28,13 +28,23 @@ static inline bool take_short(tm_cursor *cursor, const uint8_t **string, uint32_
     return true;
 }
 
-/* Where two names might be equal: their digests are. */
-static inline uint32_t digest_of(tm_head head, uint32_t length) {
+/* Equal names meet at a place of their own among these bits; others seldom do. */
+#define PLACES 512U
+
+typedef struct names_seen {
+    uint64_t bits[PLACES / 64];
+    bool met;
+} names_seen;
+
+static inline void see_name(names_seen *seen, tm_head head, uint32_t length) {
     uint64_t mixed = (head.low ^ (head.high << 7 | head.high >> 57)) * UINT64_C(0x9e3779b97f4a7c15) + length;
-    return (uint32_t)(mixed >> 32);
+    uint32_t place = (uint32_t)(mixed >> 48) % PLACES;
+    uint64_t bit = UINT64_C(1) << (place % 64);
+    seen->met |= (seen->bits[place / 64] & bit) != 0;
+    seen->bits[place / 64] |= bit;
 }
 
-static bool read_name(tm_cursor *cursor, tm_attribute *out, uint32_t *digest) {
+static inline bool read_name(tm_cursor *cursor, tm_attribute *out, names_seen *seen) {
     uint32_t length;
     tm_head head;
     if (!take_short(cursor, &out->name, &length, &head)) {
@@ -44,7 +54,7 @@ static bool read_name(tm_cursor *cursor, tm_attribute *out, uint32_t *digest) {
         head = tm_head_of(out->name, length);
     }
     out->name_length = (uint16_t)length;
-    *digest = digest_of(head, length);
+    see_name(seen, head, length);
     return length > 0;
 }
 
@@ -61,9 +71,9 @@ static bool read_any_value(tm_cursor *cursor, tm_attribute *out) {
     return true;
 }
 
-static inline bool read_attribute(tm_cursor *cursor, tm_attribute *out, uint32_t *digest) {
+static inline bool read_attribute(tm_cursor *cursor, tm_attribute *out, names_seen *seen) {
     tm_head head;
-    if (!read_name(cursor, out, digest)) {
+    if (!read_name(cursor, out, seen)) {
         return false;
     }
     out->integer = 0;
@@ -86,14 +96,10 @@ static bool names_equal(const tm_attribute *a, const tm_attribute *b) {
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
 }
 
-/* Quadratic in at most 64 names, but in digests: four at a time, whatever they are. */
-static bool names_distinct(const tm_attribute *attributes, const uint32_t *digests, uint32_t count) {
+/* Quadratic in at most 64 names, and only where two of them met. */
+static bool names_distinct(const tm_attribute *attributes, uint32_t count) {
     for (uint32_t i = 1; i < count; i++) {
-        uint32_t same = 0;
         for (uint32_t j = 0; j < i; j++) {
-            same |= digests[i] == digests[j];
-        }
-        for (uint32_t j = 0; same && j < i; j++) {
             if (names_equal(&attributes[i], &attributes[j])) {
                 return false;
             }
@@ -104,7 +110,7 @@ static bool names_distinct(const tm_attribute *attributes, const uint32_t *diges
 
 int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count, size_t *used) {
     tm_cursor cursor = {bytes, bytes + size};
-    uint32_t digests[TM_ATTRIBUTES_MAX];
+    names_seen seen = {{0}, false};
     uint32_t pairs = 0;
     if (!tm_read_map(&cursor, &pairs)) {
         return TM_MALFORMED;
@@ -113,11 +119,11 @@ int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, s
         return TM_TOO_MANY;
     }
     for (uint32_t i = 0; i < pairs; i++) {
-        if (!read_attribute(&cursor, &out[i], &digests[i])) {
+        if (!read_attribute(&cursor, &out[i], &seen)) {
             return TM_MALFORMED;
         }
     }
-    if (!names_distinct(out, digests, pairs)) {
+    if (seen.met && !names_distinct(out, pairs)) {
         return TM_MALFORMED;
     }
     *count = pairs;
