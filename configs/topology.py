@@ -128,7 +128,7 @@ class Keepalive(Section):
         default=10_000,
         ge=50,
         le=3_600_000,
-        description="A PING goes to a client after so long with nothing else, in ms; sooner where its own hold time asks.",
+        description="A PING goes to a client after so long in silence, in ms; sooner where its own hold time asks.",
     )
 
 
