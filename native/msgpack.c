@@ -152,3 +152,80 @@ bool tm_read_integer(tm_cursor *cursor, int64_t *integer) {
     *integer = value.integer;
     return true;
 }
+
+bool tm_read_binary(tm_cursor *cursor, const uint8_t **bytes, uint32_t *size) {
+    if (remaining(cursor) < 1) {
+        return false;
+    }
+    uint8_t tag = *cursor->at++;
+    if (tag < 0xc4 || tag > 0xc6 || !take_length(cursor, 1U << (tag - 0xc4), size) || *size > remaining(cursor)) {
+        return false;
+    }
+    *bytes = cursor->at;
+    cursor->at += *size;
+    return true;
+}
+
+/* ---- values of no interest ----------------------------------------------------------------------------------------
+ */
+
+static bool pass(tm_cursor *cursor, uint64_t size) {
+    if (size > remaining(cursor)) {
+        return false;
+    }
+    cursor->at += size;
+    return true;
+}
+
+static bool skip_items(tm_cursor *cursor, uint64_t count, unsigned depth) {
+    if (depth == 0 || count > remaining(cursor)) {
+        return false;
+    }
+    for (; count > 0; count--) {
+        if (!tm_skip(cursor, depth - 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A length of `width` bytes, then so many bytes, and `more`. */
+static bool skip_sized(tm_cursor *cursor, unsigned width, uint32_t more) {
+    uint32_t size;
+    return take_length(cursor, width, &size) && pass(cursor, (uint64_t)size + more);
+}
+
+static bool skip_collection(tm_cursor *cursor, uint8_t tag, unsigned depth) {
+    uint32_t count;
+    bool is_map = tag >= 0xde;
+    return take_length(cursor, tag & 1 ? 4 : 2, &count) &&
+           skip_items(cursor, is_map ? 2 * (uint64_t)count : count, depth);
+}
+
+bool tm_skip(tm_cursor *cursor, unsigned depth) {
+    static const uint8_t FIXED[] = {4, 8, 1, 2, 4, 8, 1, 2,
+                                    4, 8, 2, 3, 5, 9, 17}; /* from ca: floats, integers, fixext */
+    if (remaining(cursor) < 1) {
+        return false;
+    }
+    uint8_t tag = *cursor->at++;
+    if (tag <= 0x7f || tag >= 0xe0 || tag == 0xc0 || tag == 0xc2 || tag == 0xc3) {
+        return true;
+    }
+    if (tag <= 0x9f) {
+        return skip_items(cursor, tag <= 0x8f ? 2 * (uint64_t)(tag & 0x0f) : tag & 0x0f, depth);
+    }
+    if (tag <= 0xbf) {
+        return pass(cursor, tag & 0x1f);
+    }
+    if (tag == 0xc1) {
+        return false;
+    }
+    if (tag <= 0xc9) { /* bin, then ext, whose type is one byte more */
+        return tag <= 0xc6 ? skip_sized(cursor, 1U << (tag - 0xc4), 0) : skip_sized(cursor, 1U << (tag - 0xc7), 1);
+    }
+    if (tag <= 0xd8) {
+        return pass(cursor, FIXED[tag - 0xca]);
+    }
+    return tag <= 0xdb ? skip_sized(cursor, 1U << (tag - 0xd9), 0) : skip_collection(cursor, tag, depth);
+}

@@ -19,6 +19,12 @@ bool tm_read_map(tm_cursor *cursor, uint32_t *pairs);
 /* A string of at most `bytes_max` bytes of valid UTF-8; `*string` is borrowed from the cursor's bytes. */
 bool tm_read_string(tm_cursor *cursor, uint32_t bytes_max, const uint8_t **string, uint32_t *length);
 
+/* Bytes (bin), borrowed from the cursor's. */
+bool tm_read_binary(tm_cursor *cursor, const uint8_t **bytes, uint32_t *size);
+
+/* Move past one value of any type, arrays and maps nested at most `depth` deep. */
+bool tm_skip(tm_cursor *cursor, unsigned depth);
+
 /* An integer, not spelled as a float. */
 bool tm_read_integer(tm_cursor *cursor, int64_t *integer);
 

@@ -183,14 +183,14 @@ typedef struct tm_switch tm_switch;
 #define TM_CONNECTIONS_MAX 1048576
 
 typedef struct tm_switch_options {
-    uint64_t memory_bytes_max;      /* of buffers and subscriptions, the table apart; 0: no bound */
-    uint64_t number;                /* of this router, and its epoch: where messages enter */
+    uint64_t memory_bytes_max; /* of buffers and subscriptions, the table apart; 0: no bound */
+    uint64_t number;           /* of this router, and its epoch: where messages enter */
     uint64_t epoch;
-    uint32_t connections_max;       /* tm_switch_open answers TM_TOO_MANY past it */
-    uint32_t frame_bytes_max;       /* of a frame that is received */
-    uint32_t greeting_bytes_max;    /* all that a peer may send before it is admitted */
-    uint32_t publishers_max;        /* whose message ids are remembered */
-    uint8_t hop_limit;              /* stamped where a message enters */
+    uint32_t connections_max;    /* tm_switch_open answers TM_TOO_MANY past it */
+    uint32_t frame_bytes_max;    /* of a frame that is received */
+    uint32_t greeting_bytes_max; /* all that a peer may send before it is admitted */
+    uint32_t publishers_max;     /* whose message ids are remembered */
+    uint8_t hop_limit;           /* stamped where a message enters */
 } tm_switch_options;
 
 /* A new switch in `*made`, yours to free. It borrows `table` for local clients, whose handles it alone gives out: add
@@ -209,19 +209,19 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *connection);
 #define TM_SLOW_DROP_NEWEST 0
 #define TM_SLOW_DROP_OLDEST 1 /* never a frame of which a byte was sent */
 #define TM_SLOW_DISCONNECT 2
-#define TM_SLOW_BLOCK 3       /* publishers get no new credit for at most block_ms, then as drop-newest */
+#define TM_SLOW_BLOCK 3 /* publishers get no new credit for at most block_ms, then as drop-newest */
 
 typedef struct tm_admission {
-    uint64_t number;           /* of the client's name: the origin of its messages */
-    uint64_t queue_bytes_max;  /* of frames that wait for the socket */
-    uint64_t credit_bytes;     /* window of what it may publish ahead, in bytes and frames; 0: nothing at all */
+    uint64_t number;          /* of the client's name: the origin of its messages */
+    uint64_t queue_bytes_max; /* of frames that wait for the socket */
+    uint64_t credit_bytes;    /* window of what it may publish ahead, in bytes and frames; 0: nothing at all */
     uint32_t credit_frames;
-    uint32_t frame_bytes_max;  /* longest frame the peer takes */
+    uint32_t frame_bytes_max; /* longest frame the peer takes */
     uint32_t filters_max;
-    uint32_t hold_ms;          /* silent for so long: TM_EVENT_SILENT */
-    uint32_t ping_ms;          /* nothing sent for so long: a PING goes out */
+    uint32_t hold_ms; /* silent for so long: TM_EVENT_SILENT */
+    uint32_t ping_ms; /* nothing sent for so long: a PING goes out */
     uint32_t block_ms;
-    uint8_t policy;            /* TM_SLOW_* */
+    uint8_t policy; /* TM_SLOW_* */
 } tm_admission;
 
 /* The greeting is over: data frames are taken from here on, and the first credit goes out. */
@@ -233,7 +233,8 @@ int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admi
 /* Queue whole frames for a connection (copied) and try to send. TM_TOO_MANY: past what may wait; nothing is queued. */
 int tm_switch_send(tm_switch *sw, uint32_t connection, const uint8_t *frames, size_t size, int lane);
 
-/* Read nothing more, send what is queued, then close the socket; TM_EVENT_CLOSED follows. `now`: throw the queue away. */
+/* Read nothing more, send what is queued, then close the socket; TM_EVENT_CLOSED follows. `now`: throw the queue away.
+ */
 int tm_switch_close(tm_switch *sw, uint32_t connection, bool now);
 
 /* Stop or go on reading. */
@@ -247,8 +248,9 @@ void tm_switch_drain(tm_switch *sw, bool draining);
 
 /* ---- what goes up */
 
-#define TM_EVENT_FRAME 0  /* a control frame: `frame`, `size` bytes */
-#define TM_EVENT_FAULT 1  /* the peer broke the rules: `code` of wire.md, frame `kind`; nothing more is read. Send an
+#define TM_EVENT_FRAME 0 /* a control frame: `frame`, `size` bytes */
+#define TM_EVENT_FAULT                                                                                                 \
+    1                     /* the peer broke the rules: `code` of wire.md, frame `kind`; nothing more is read. Send an  \
                              ERROR and close, unless the code is not fatal */
 #define TM_EVENT_CLOSED 2 /* the socket is gone; `code` an errno, or 0 for an orderly end */
 #define TM_EVENT_SILENT 3 /* nothing came for its hold_ms */
@@ -283,21 +285,21 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count);
 /* ---- subscriptions */
 
 typedef struct tm_refusal {
-    uint32_t id;      /* of the subscription */
-    uint32_t offset;  /* in the frame, of the packed filter that is at fault, and its size; 0: none is */
+    uint32_t id;     /* of the subscription */
+    uint32_t offset; /* in the frame, of the packed filter that is at fault, and its size; 0: none is */
     uint32_t size;
-    uint16_t code;    /* refusal code of wire.md */
+    uint16_t code; /* refusal code of wire.md */
 } tm_refusal;
 
-/* A SUBSCRIBE frame being worked through: fill it with tm_subscribe_open, then call tm_subscribe_some until it says that
- * none are left. All of it is the caller's; the frame stays where it is. */
+/* A SUBSCRIBE frame being worked through: fill it with tm_subscribe_open, then call tm_subscribe_some until it says
+ * that none are left. All of it is the caller's; the frame stays where it is. */
 typedef struct tm_subscribe {
     const uint8_t *frame; /* borrowed */
     uint32_t size;
-    uint32_t at;      /* offset of the next subscription */
-    uint32_t left;    /* subscriptions to come */
+    uint32_t at;   /* offset of the next subscription */
+    uint32_t left; /* subscriptions to come */
     uint32_t request;
-    uint32_t count;   /* subscriptions in all */
+    uint32_t count; /* subscriptions in all */
     uint8_t own_messages;
     uint8_t wait;
     uint8_t durable;
@@ -313,31 +315,31 @@ int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscrib
 int tm_switch_unsubscribe(tm_switch *sw, uint32_t connection, uint32_t id);
 
 /* One subscribed filter. */
-typedef struct tm_held {
+typedef struct tm_subscribed {
     const uint8_t *filter; /* packed; borrowed until the table changes */
     uint32_t size;
     uint32_t handle;
     uint32_t connection;
     uint32_t subscription;
     uint8_t own_messages;
-} tm_held;
+} tm_subscribed;
 
 /* The filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */
-int tm_switch_held(const tm_switch *sw, uint32_t handle, tm_held *out);
+int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out);
 
 /* ---- figures */
 
 #define TM_DROP_REASONS 10
-#define TM_DROP_QUEUE_FULL 0  /* the receiver's queue was full, newest or oldest */
-#define TM_DROP_TOO_LARGE 1   /* for the receiver's frame_bytes_max */
+#define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
+#define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
-#define TM_DROP_DUPLICATE 3   /* the publisher sent it before */
+#define TM_DROP_DUPLICATE 3 /* the publisher sent it before */
 #define TM_DROP_DRAINING 4
-#define TM_DROP_UNMATCHED 5   /* no subscription wanted it */
-#define TM_DROP_EXTENSION 6   /* an extension that must be understood */
-#define TM_DROP_CLOSED 7      /* queued for a connection that ended */
-#define TM_DROP_MEMORY 8      /* no memory for the queue */
-#define TM_DROP_HOPS 9        /* no hop left */
+#define TM_DROP_UNMATCHED 5 /* no subscription wanted it */
+#define TM_DROP_EXTENSION 6 /* an extension that must be understood */
+#define TM_DROP_CLOSED 7    /* queued for a connection that ended */
+#define TM_DROP_MEMORY 8    /* no memory for the queue */
+#define TM_DROP_HOPS 9      /* no hop left */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 
@@ -352,12 +354,12 @@ typedef struct tm_switch_stats {
     uint64_t match_ns[TM_MATCH_BUCKETS]; /* one match in 256 is timed */
     uint64_t match_ns_sum;
     uint64_t matches_timed;
-    uint64_t memory_bytes;  /* the table apart */
-    uint64_t queued_bytes;  /* in all queues */
-    uint32_t connections;   /* with a socket, or fed */
+    uint64_t memory_bytes; /* the table apart */
+    uint64_t queued_bytes; /* in all queues */
+    uint32_t connections;  /* with a socket, or fed */
     uint32_t subscriptions;
     uint32_t filters;
-    uint32_t publishers;    /* remembered */
+    uint32_t publishers; /* remembered */
 } tm_switch_stats;
 
 void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out);
@@ -368,14 +370,14 @@ typedef struct tm_connection_stats {
     uint64_t bytes_in;
     uint64_t deliveries;
     uint64_t bytes_out;
-    uint64_t dropped;        /* frames lost to its queue, whatever the reason */
+    uint64_t dropped; /* frames lost to its queue, whatever the reason */
     uint64_t queued_bytes;
-    uint64_t queued_peak;    /* the most that ever waited */
+    uint64_t queued_peak; /* the most that ever waited */
     uint32_t subscriptions;
     uint32_t filters;
-    uint32_t silent_ms;      /* since a byte came */
-    uint8_t state;           /* 0 free, 1 greeting, 2 open, 3 closing, 4 closed */
-    uint8_t is_blocked;      /* its credit is withheld */
+    uint32_t silent_ms; /* since a byte came */
+    uint8_t state;      /* 0 free, 1 greeting, 2 open, 3 closing, 4 closed */
+    uint8_t is_blocked; /* its credit is withheld */
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);

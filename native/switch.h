@@ -1,0 +1,203 @@
+/* switch.h - what the parts of the switch share.
+ *
+ *     switch.c           life of the switch and of its connections
+ *     switch_read.c      bytes in -> whole frames
+ *     switch_publish.c   a PUBLISH: checked, matched, copied into the outputs that want it
+ *     switch_write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
+ *     switch_poll.c      sockets that are ready, and what time brings
+ *     switch_subscribe.c SUBSCRIBE frames and single subscriptions
+ *     switch_figures.c   counters, and every invariant
+ *
+ * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
+ * an open connection's data frames are looked at and only to an open one is anything delivered. Whatever a peer sends
+ * costs that peer alone. Frames that do not fit are dropped whole, counted by reason and told to the receiver.
+ */
+#ifndef TM_SWITCH_H
+#define TM_SWITCH_H
+
+#include "outbox.h"
+#include "publishers.h"
+#include "subscriptions.h"
+#include "tm.h"
+#include "wire.h"
+
+#define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
+#define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
+#define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
+#define SWITCH_TIMED_EVERY 256U
+#define CONNECTION_NONE UINT32_MAX
+
+typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
+
+typedef struct tm_loss {
+    uint64_t messages;
+    uint64_t bytes;
+} tm_loss;
+
+typedef struct tm_connection {
+    int fd; /* owned; -1: none */
+    uint8_t state;
+    bool is_fed;  /* its bytes come and go by hand */
+    bool is_deaf; /* after a fault, or closing: nothing more is read */
+    bool is_paused;
+    bool has_drained; /* the peer has sent DRAIN */
+    bool is_dirty;    /* has output that nobody tried to send yet */
+    bool waits_to_write;
+    bool is_announced; /* TM_EVENT_OUTPUT is out */
+    bool told_silent;
+    bool told_slow;
+    bool told_extension; /* in this tick */
+    bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
+    tm_admission admission;
+
+    uint8_t *partial; /* owned: the beginning of a frame */
+    uint32_t partial_capacity;
+    uint32_t partial_size;
+    uint32_t greeting_left;
+
+    tm_outbox outbox;
+    tm_loss lost_full;
+    tm_loss lost_large;
+
+    uint64_t used_frames; /* of its credit */
+    uint64_t used_bytes;
+    uint64_t granted_frames;
+    uint64_t granted_bytes;
+    uint32_t blocked_by;      /* the receiver for whose sake credit is withheld, or CONNECTION_NONE */
+    uint64_t blocks_until_ms; /* of a receiver */
+    uint32_t publisher_row;
+
+    uint32_t subscriptions; /* list of rows */
+    uint32_t subscription_count;
+    uint32_t filter_count;
+
+    uint32_t stamp; /* the last message that was for it; then: */
+    uint32_t first_row;
+
+    uint64_t received_ms;
+    uint64_t sent_ms;
+    uint64_t messages_in;
+    uint64_t bytes_in;
+    uint64_t deliveries;
+    uint64_t bytes_out;
+    uint64_t dropped;
+    uint64_t queued_peak;
+    uint32_t next_free;
+} tm_connection;
+
+/* Counters to confirm to the publisher whose frames are being walked. */
+typedef struct tm_confirmations {
+    uint32_t count;
+    uint64_t first[SWITCH_RANGES_MAX];
+    uint64_t last[SWITCH_RANGES_MAX];
+} tm_confirmations;
+
+/* Rows of a match, and for each the next one of the same connection. */
+typedef struct tm_rows {
+    uint32_t *links;
+    uint32_t *handles;
+    uint32_t *next;
+    uint32_t capacity;
+} tm_rows;
+
+struct tm_switch {
+    tm_memory memory;
+    tm_table *table; /* borrowed */
+    tm_switch_options options;
+    int epoll; /* owned */
+    bool is_draining;
+
+    tm_connection *connections; /* owned */
+    uint32_t connection_count;  /* high-water mark of ids */
+    uint32_t connection_capacity;
+    uint32_t connection_live;
+    uint32_t connection_free;
+    uint32_t blocked_count;
+
+    tm_subscriptions subscriptions;
+    tm_publishers publishers;
+
+    uint8_t *receive; /* owned: SWITCH_RECEIVE_BYTES */
+    tm_attribute *attributes;
+    tm_rows rows;
+    uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
+    uint32_t *dirty;
+    uint32_t dirty_count;
+    tm_confirmations confirmations;
+    wire_writer writer;
+
+    tm_event *events;
+    uint32_t event_count;
+    uint32_t event_capacity;
+    uint8_t *event_bytes;
+    uint32_t event_size;
+    uint32_t event_bytes_capacity;
+    bool events_are_out; /* the caller has them */
+
+    uint64_t now_ms;
+    uint64_t transit; /* counter of messages that entered here */
+    uint32_t stamp;
+    uint32_t ticks;
+    tm_switch_stats stats;
+};
+
+static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
+    return &sw->connections[connection];
+}
+/* Is it an id that names anything? */
+static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
+    return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
+}
+static inline bool switch_is_alive(const tm_connection *connection) {
+    return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
+}
+static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t frames, uint64_t bytes) {
+    sw->stats.dropped[reason] += frames;
+    sw->stats.drop_bytes[reason] += bytes;
+}
+
+/* ---- switch.c */
+
+/* Start a call: the clock is read and events of the last call are forgotten. */
+void switch_begin(tm_switch *sw);
+int switch_end(tm_switch *sw, const tm_event **events, size_t *count);
+/* false: no memory; but there is always room for a connection's end. */
+bool switch_tell(tm_switch *sw, tm_event event);
+/* The same with a copy of a frame; false: no memory. */
+bool switch_tell_frame(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+/* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
+void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
+/* The socket is gone or to be gone. */
+void switch_shut(tm_switch *sw, uint32_t connection, int error);
+
+/* ---- switch_read.c */
+
+void switch_read(tm_switch *sw, uint32_t connection);
+void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
+
+/* ---- switch_publish.c */
+
+void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+/* ---- switch_write.c */
+
+/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
+/* Queue the control frame in `sw->writer`; false: no room. */
+bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
+void switch_mark_dirty(tm_switch *sw, uint32_t connection);
+void switch_flush(tm_switch *sw, uint32_t connection);
+void switch_flush_dirty(tm_switch *sw);
+/* More credit where half of it is used up and nothing blocks. */
+void switch_grant(tm_switch *sw, uint32_t connection);
+void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
+void switch_send_confirmations(tm_switch *sw, uint32_t connection);
+void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text);
+/* Tell losses that were not told yet: in the place of the gap where there is room. */
+void switch_tell_losses(tm_switch *sw, uint32_t connection);
+/* Publishers that waited for this receiver, or (CONNECTION_NONE) for any that need it no more. */
+void switch_unblock(tm_switch *sw, uint32_t receiver);
+/* What the socket is watched for. */
+void switch_watch(tm_switch *sw, uint32_t connection);
+
+#endif

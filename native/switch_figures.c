@@ -1,0 +1,78 @@
+/* switch_figures.c - counters for people, and every invariant of the switch. */
+#include "switch.h"
+
+void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
+    *out = sw->stats;
+    out->memory_bytes = sw->memory.bytes;
+    out->connections = sw->connection_live;
+    out->subscriptions = sw->subscriptions.live;
+    out->filters = sw->subscriptions.filters;
+    out->publishers = sw->publishers.count;
+    out->queued_bytes = 0;
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        out->queued_bytes += tm_outbox_size(&sw->connections[id].outbox);
+    }
+}
+
+int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *out) {
+    if (!switch_knows(sw, id) || out == NULL) {
+        return TM_ABSENT;
+    }
+    const tm_connection *connection = &sw->connections[id];
+    uint64_t silent_ms = sw->now_ms - connection->received_ms;
+    *out = (tm_connection_stats){
+        .number = connection->admission.number,
+        .messages_in = connection->messages_in,
+        .bytes_in = connection->bytes_in,
+        .deliveries = connection->deliveries,
+        .bytes_out = connection->bytes_out,
+        .dropped = connection->dropped,
+        .queued_bytes = tm_outbox_size(&connection->outbox),
+        .queued_peak = connection->queued_peak,
+        .subscriptions = connection->subscription_count,
+        .filters = connection->filter_count,
+        .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
+        .state = connection->state,
+        .is_blocked = connection->blocked_by != CONNECTION_NONE,
+    };
+    return TM_OK;
+}
+
+static const char *fault_of(const tm_switch *sw, const tm_connection *connection) {
+    if (!tm_outbox_is_sound(&connection->outbox)) {
+        return "a connection's output is not whole frames";
+    }
+    if (connection->partial_size > connection->partial_capacity) {
+        return "more of a frame is kept than there is room for";
+    }
+    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial != NULL)) {
+        return "a connection that has ended keeps a socket or bytes";
+    }
+    return connection->filter_count > sw->subscriptions.filters ? "a connection has more filters than there are" : NULL;
+}
+
+int tm_switch_validate(const tm_switch *sw, const char **reason) {
+    uint32_t live = 0;
+    uint32_t blocked = 0;
+    uint64_t filters = 0;
+    *reason = NULL;
+    for (uint32_t id = 0; id < sw->connection_count && *reason == NULL; id++) {
+        const tm_connection *connection = &sw->connections[id];
+        bool in_use = connection->state != CONNECTION_FREE;
+        live += in_use;
+        blocked += in_use && connection->blocked_by != CONNECTION_NONE;
+        filters += connection->filter_count;
+        *reason = in_use ? fault_of(sw, connection) : NULL;
+    }
+    if (*reason != NULL) {
+        return TM_MISUSED;
+    }
+    if (live != sw->connection_live || blocked != sw->blocked_count) {
+        *reason = "the count of connections that live or wait is wrong";
+    } else if (filters != sw->subscriptions.filters || !tm_subscriptions_are_sound(&sw->subscriptions)) {
+        *reason = "subscriptions and filters do not agree";
+    } else if (sw->publishers.count > 0 && !tm_publishers_are_sound(&sw->publishers)) {
+        *reason = "a publisher is not found under its number";
+    }
+    return *reason == NULL ? TM_OK : TM_MISUSED;
+}

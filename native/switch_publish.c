@@ -1,0 +1,372 @@
+/* switch_publish.c - a message from a client: checked, matched, and copied once into each output that wants it.
+ *
+ * Law: every rule of wire.md about a PUBLISH frame is checked before the table sees it; a receiver gets one frame with
+ * all of its subscriptions that the message satisfies, its own messages only through those that ask for them.
+ */
+#define _GNU_SOURCE
+#include "switch.h"
+
+#include <time.h>
+
+#include "utf8.h"
+
+/* A PUBLISH frame taken apart. */
+typedef struct parts {
+    const uint8_t *frame; /* borrowed */
+    uint32_t size;
+    uint32_t extension_size;
+    uint32_t publisher; /* connection */
+    size_t attribute_count;
+} parts;
+
+/* ---- extensions ------------------------------------------------------------------------------------------------- */
+
+typedef struct extensions {
+    uint64_t expiry_ns; /* 0: none */
+    bool has_expiry;
+    bool is_traced;
+    bool is_strange; /* one that must be understood is not */
+} extensions;
+
+static uint64_t unix_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Does a known extension have the bytes it should have, in a PUBLISH? */
+static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
+    switch (type) {
+    case WIRE_REUSE_KEYS:
+        return size > 0 && bytes[0] <= 1 && (size - 1) % 4 == 0;
+    case WIRE_TRACE:
+        return size == 8 && wire_load64(bytes) != 0;
+    case WIRE_EXPIRY:
+        return size == 8;
+    case WIRE_GROUP:
+        return size > 0 && size <= TM_NAME_BYTES_MAX && tm_utf8_valid(bytes, size);
+    default:
+        return type > WIRE_LOG_POSITION;
+    }
+}
+
+/* Types are few: each is looked for among those before it. */
+static bool type_is_first(const uint8_t *area, uint32_t end, unsigned type) {
+    for (uint32_t at = 0; at < end; at += 4U + wire_load16(area + at + 2)) {
+        if (wire_load16(area + at) == type) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#define EXTENSIONS_MAX 64U /* in one frame: looking for a type twice is quadratic */
+
+static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out) {
+    uint32_t at = 0;
+    for (uint32_t count = 0; at < size; count++) {
+        if (size - at < 4 || size - at - 4 < wire_load16(area + at + 2) || count == EXTENSIONS_MAX) {
+            return false;
+        }
+        unsigned type = wire_load16(area + at);
+        uint32_t length = wire_load16(area + at + 2);
+        if (!type_is_first(area, at, type) || !extension_is_sound(type, area + at + 4, length)) {
+            return false;
+        }
+        out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
+        out->is_traced |= type == WIRE_TRACE;
+        if (type == WIRE_EXPIRY) {
+            out->has_expiry = true;
+            out->expiry_ns = wire_load64(area + at + 4);
+        }
+        at += 4 + length;
+    }
+    return true;
+}
+
+/* ---- checks ----------------------------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+    wire_error code; /* 0: none */
+    const char *text;
+} verdict;
+
+static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin) {
+    if (size < WIRE_HEADER_BYTES) {
+        return (verdict){WIRE_TOO_SHORT, "a data frame has at least 64 bytes"};
+    }
+    if (wire_load16(frame + WIRE_RESERVED_16) != 0 || (frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0) {
+        return (verdict){WIRE_RESERVED_SET, "a reserved bit of the header is set"};
+    }
+    if (frame[WIRE_FLAGS] & WIRE_FLAG_OWN) {
+        return (verdict){WIRE_MALFORMED, "flag OWN belongs to DELIVER frames"};
+    }
+    if (wire_load64(frame + WIRE_ORIGIN) == 0 || wire_load64(frame + WIRE_COUNTER) == 0) {
+        return (verdict){WIRE_MALFORMED, "a message has an identity: origin and counter are not 0"};
+    }
+    uint64_t parts = (uint64_t)wire_load16(frame + WIRE_EXTENSION_SIZE) + wire_load32(frame + WIRE_ATTRIBUTE_SIZE);
+    if (parts > size - WIRE_HEADER_BYTES) {
+        return (verdict){WIRE_MALFORMED, "extensions and attributes reach past the frame"};
+    }
+    uint64_t transit = wire_load64(frame + WIRE_TRANSIT) | wire_load64(frame + WIRE_TRANSIT + 8) |
+                       wire_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
+    if (transit != 0) {
+        return (verdict){WIRE_WRONG_SENDER, "a client leaves transit and hop limit 0"};
+    }
+    if (wire_load64(frame + WIRE_ORIGIN) != origin) {
+        return (verdict){WIRE_WRONG_SENDER, "the origin is not this client's number"};
+    }
+    return (verdict){0, NULL};
+}
+
+static verdict check_attributes(tm_switch *sw, parts *message) {
+    const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
+    size_t size = wire_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
+    size_t used;
+    int result = tm_attributes_decode(bytes, size, sw->attributes, &message->attribute_count, &used);
+    if (result != TM_OK || used != size) {
+        return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
+    }
+    return (verdict){0, NULL};
+}
+
+static verdict check_extensions(const parts *message, extensions *found) {
+    const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
+    if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
+        return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
+    }
+    if (found->is_traced != ((message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0)) {
+        return (verdict){WIRE_MALFORMED, "flag TRACED and extension TRACE go together"};
+    }
+    return (verdict){0, NULL};
+}
+
+/* ---- delivery --------------------------------------------------------------------------------------------------- */
+
+/* Write the frame for a receiver, with `count` satisfied subscriptions, whose rows are a list that begins at `row`. */
+static void deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint32_t row, uint32_t count) {
+    uint32_t fits = (WIRE_EXTENSIONS_MAX - message->extension_size - 4) / 4; /* the rest goes unnamed */
+    count = message->extension_size > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
+    uint32_t added = count > 0 ? 4 + 4 * count : 0;
+    uint8_t *out = switch_queue_data(sw, receiver, message->size + added, message->publisher);
+    if (out == NULL) {
+        return;
+    }
+    memcpy(out, message->frame, WIRE_HEADER_BYTES);
+    wire_store32(out, message->size + added);
+    out[WIRE_KIND] = WIRE_DELIVER;
+    out[WIRE_FLAGS] |= receiver == message->publisher ? WIRE_FLAG_OWN : 0;
+    out[WIRE_HOPS] = sw->options.hop_limit;
+    wire_store64(out + WIRE_TRANSIT, sw->options.number);
+    wire_store64(out + WIRE_TRANSIT + 8, sw->options.epoch);
+    wire_store64(out + WIRE_TRANSIT + 16, sw->transit);
+    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size + added));
+    uint8_t *at = out + WIRE_HEADER_BYTES;
+    if (count > 0) {
+        wire_store16(at, WIRE_SATISFIED);
+        wire_store16(at + 2, (uint16_t)(4 * count));
+        at += 4;
+        for (; count > 0; count--, row = sw->rows.next[row], at += 4) {
+            wire_store32(at, sw->subscriptions.rows[sw->rows.links[row]].id);
+        }
+    }
+    memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
+    sw->stats.deliveries++;
+    switch_at(sw, receiver)->deliveries++;
+}
+
+/* A number that no connection and no subscription carries yet. */
+static void next_stamp(tm_switch *sw) {
+    if (++sw->stamp != 0) {
+        return;
+    }
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        switch_at(sw, id)->stamp = 0;
+    }
+    for (uint32_t row = 0; row < sw->subscriptions.row_count; row++) {
+        sw->subscriptions.rows[row].stamp = 0;
+    }
+    sw->stamp = 1;
+}
+
+/* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `links` of a row is its
+ * subscription. Returns how many receivers there are, in `touched`. */
+static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
+    uint32_t receivers = 0;
+    next_stamp(sw);
+    for (uint32_t row = 0; row < count; row++) {
+        uint32_t id = sw->rows.links[row];
+        uint32_t held = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
+        tm_subscription *subscription = &sw->subscriptions.rows[held];
+        tm_connection *receiver = switch_at(sw, id);
+        if (subscription->stamp == sw->stamp || receiver->state != CONNECTION_OPEN ||
+            (id == message->publisher && !subscription->own_messages)) {
+            continue;
+        }
+        subscription->stamp = sw->stamp;
+        if (receiver->stamp != sw->stamp) {
+            receiver->stamp = sw->stamp;
+            receiver->first_row = CONNECTION_NONE;
+            sw->touched[receivers++] = id;
+        }
+        sw->rows.links[row] = held;
+        sw->rows.next[row] = receiver->first_row;
+        receiver->first_row = row;
+    }
+    return receivers;
+}
+
+static void deliver_to_all(tm_switch *sw, const parts *message, size_t count) {
+    uint32_t receivers = collect(sw, message, count);
+    for (uint32_t i = 0; i < receivers; i++) {
+        uint32_t first = switch_at(sw, sw->touched[i])->first_row;
+        uint32_t satisfied = 0;
+        for (uint32_t row = first; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+            satisfied++;
+        }
+        deliver(sw, message, sw->touched[i], first, satisfied);
+    }
+    if (receivers == 0) {
+        switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
+    }
+}
+
+/* ---- matching --------------------------------------------------------------------------------------------------- */
+
+static bool reserve_rows(tm_switch *sw, size_t count) {
+    if (count <= sw->rows.capacity) {
+        return true;
+    }
+    uint32_t old = sw->rows.capacity;
+    uint32_t capacity = (uint32_t)count + (uint32_t)count / 2 + 64;
+    uint32_t **lists[3] = {&sw->rows.links, &sw->rows.handles, &sw->rows.next};
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *lists[i], uint32_t, old, capacity);
+        if (grown == NULL) {
+            while (i-- > 0) {
+                *lists[i] = TM_RESIZE(&sw->memory, TM_COLD, *lists[i], uint32_t, capacity, old);
+            }
+            return false;
+        }
+        *lists[i] = grown;
+    }
+    sw->rows.capacity = capacity;
+    return true;
+}
+
+static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL};
+    tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
+    int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
+    *count = hits.count;
+    return result;
+}
+
+static uint64_t monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void note_match_time(tm_switch *sw, uint64_t ns) {
+    unsigned bucket = 0;
+    while (bucket + 1 < TM_MATCH_BUCKETS && ns >= UINT64_C(1) << (bucket + 6)) {
+        bucket++;
+    }
+    sw->stats.match_ns[bucket]++;
+    sw->stats.match_ns_sum += ns;
+    sw->stats.matches_timed++;
+}
+
+static bool match(tm_switch *sw, const parts *message, size_t *count) {
+    bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
+    uint64_t start = is_timed ? monotonic_ns() : 0;
+    if (!reserve_rows(sw, 1)) {
+        return false;
+    }
+    int result = ask_table(sw, message, count);
+    if (result == TM_TOO_MANY) {
+        result = reserve_rows(sw, *count) ? ask_table(sw, message, count) : TM_NO_MEMORY;
+    }
+    if (is_timed) {
+        note_match_time(sw, monotonic_ns() - start);
+    }
+    return result == TM_OK;
+}
+
+/* ---- a message -------------------------------------------------------------------------------------------------- */
+
+static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
+    switch_count_drop(sw, reason, 1, message->size);
+    if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
+        switch_refuse(sw, message->publisher, wire_load64(message->frame + WIRE_COUNTER), code, text);
+    } else if (code == WIRE_REFUSED_UNKNOWN_EXTENSION) {
+        switch_fault(sw, message->publisher, WIRE_UNKNOWN_EXTENSION, message->frame, text);
+    }
+}
+
+/* Well-formed, new and wanted: out with it. */
+static void forward(tm_switch *sw, const parts *message) {
+    size_t count;
+    if (!match(sw, message, &count)) {
+        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
+        return;
+    }
+    sw->transit++;
+    deliver_to_all(sw, message, count);
+    if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
+        switch_confirm(sw, message->publisher, wire_load64(message->frame + WIRE_COUNTER));
+    }
+}
+
+static void admit(tm_switch *sw, const parts *message, const extensions *found) {
+    tm_connection *publisher = switch_at(sw, message->publisher);
+    uint64_t counter = wire_load64(message->frame + WIRE_COUNTER);
+    bool is_fresh = true;
+    if (found->is_strange) {
+        drop(sw, message, TM_DROP_EXTENSION, WIRE_REFUSED_UNKNOWN_EXTENSION,
+             "an extension that must be understood, and is not");
+    } else if (sw->is_draining) {
+        drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
+    } else if (found->has_expiry && found->expiry_ns <= unix_ns()) {
+        drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
+    } else if (!tm_publishers_note(&sw->publishers, publisher->admission.number, counter, &publisher->publisher_row,
+                                   &is_fresh)) {
+        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
+    } else if (!is_fresh) {
+        switch_count_drop(sw, TM_DROP_DUPLICATE, 1, message->size);
+        if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
+            switch_confirm(sw, message->publisher, counter);
+        }
+    } else {
+        forward(sw, message);
+    }
+}
+
+void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    verdict verdict = check_header(frame, size, connection->admission.number);
+    parts message = {.frame = frame, .size = size, .publisher = id};
+    extensions found = {0};
+    if (verdict.code == 0) {
+        message.extension_size = wire_load16(frame + WIRE_EXTENSION_SIZE);
+        verdict = check_attributes(sw, &message);
+    }
+    if (verdict.code == 0) {
+        verdict = check_extensions(&message, &found);
+    }
+    connection->used_frames++;
+    connection->used_bytes += size;
+    if (verdict.code == 0 &&
+        (connection->used_frames > connection->granted_frames || connection->used_bytes > connection->granted_bytes)) {
+        verdict.code = WIRE_OVER_LIMIT;
+        verdict.text = "published past the credit";
+    }
+    if (verdict.code != 0) {
+        switch_fault(sw, id, verdict.code, frame, verdict.text);
+        return;
+    }
+    connection->messages_in++;
+    sw->stats.messages_in++;
+    admit(sw, &message, &found);
+}

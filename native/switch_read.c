@@ -1,0 +1,276 @@
+/* switch_read.c - bytes of a connection into whole frames.
+ *
+ * Law: a frame is taken when its last byte is there, the same whatever the pieces were. A length or a kind that is not
+ * allowed is refused as soon as it is there, before anything more is buffered. What is left of a chunk is kept in a
+ * buffer of the connection: the few bytes of a short frame, or room for the whole of a long one, into which the next
+ * bytes are read directly.
+ */
+#define _GNU_SOURCE
+#include "switch.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter ones are copied in front of the next chunk */
+#define PARTIAL_BYTES_MIN 256U
+
+/* ---- one frame -------------------------------------------------------------------------------------------------- */
+
+static bool kind_is_known(uint8_t kind) {
+    return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
+           (kind >= WIRE_SUBSCRIBE && kind <= WIRE_LOST) || kind == 0x30 || kind == 0x31 ||
+           (kind >= 0x40 && kind <= 0x44);
+}
+
+/* A PING or PONG in its shortest spelling, as everybody sends them, needs nobody above. */
+static bool is_plain_beat(const uint8_t *frame, uint32_t size) {
+    if (size < WIRE_PREFIX_BYTES + 2 || frame[WIRE_PREFIX_BYTES] != 0x91) {
+        return false;
+    }
+    uint8_t tag = frame[WIRE_PREFIX_BYTES + 1];
+    uint32_t width = tag < 0x80 ? 0 : tag >= 0xcc && tag <= 0xcf ? 1U << (tag - 0xcc) : UINT32_MAX / 2;
+    return size == WIRE_PREFIX_BYTES + 2 + width;
+}
+
+static void answer_ping(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    memcpy(sw->writer.bytes, frame, size);
+    sw->writer.bytes[WIRE_KIND] = WIRE_PONG;
+    sw->writer.size = size;
+    if (!switch_queue_control(sw, id, TM_LANE_URGENT)) {
+        switch_shut(sw, id, ENOBUFS); /* it asks and does not read the answers */
+    }
+}
+
+static void hand_up(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    if (!switch_tell_frame(sw, id, frame, size)) {
+        switch_shut(sw, id, ENOMEM);
+    }
+}
+
+static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    uint8_t kind = frame[WIRE_KIND];
+    if (frame[WIRE_FLAGS] != 0 || frame[WIRE_HOPS] != 0) {
+        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "flags and hop limit are 0 in a frame that is not a data frame");
+        return;
+    }
+    if (connection->state == CONNECTION_OPEN && (kind == WIRE_PING || kind == WIRE_PONG) &&
+        is_plain_beat(frame, size)) {
+        if (kind == WIRE_PING) {
+            answer_ping(sw, id, frame, size);
+        }
+        return;
+    }
+    connection->has_drained |= kind == WIRE_DRAIN;
+    hand_up(sw, id, frame, size);
+}
+
+static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    const tm_connection *connection = switch_at(sw, id);
+    if (connection->state != CONNECTION_OPEN || connection->has_drained || frame[WIRE_KIND] == WIRE_DELIVER) {
+        switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "this frame is not the peer's to send now");
+    } else if (frame[WIRE_KIND] == WIRE_DRY_RUN) {
+        hand_up(sw, id, frame, size);
+    } else {
+        switch_publish(sw, id, frame, size);
+    }
+}
+
+static void take_frame(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->state == CONNECTION_GREETING) {
+        connection->greeting_left -= size;
+    }
+    if (!kind_is_known(frame[WIRE_KIND])) {
+        return; /* it may be skipped, or would not have come so far */
+    }
+    if (frame[WIRE_RESERVED] != 0) {
+        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "byte 7 is reserved and 0");
+    } else if (frame[WIRE_KIND] < WIRE_DATA_KINDS_END) {
+        take_data(sw, id, frame, size);
+    } else {
+        take_control(sw, id, frame, size);
+    }
+}
+
+/* May a frame begin like this? A fault is told. */
+static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t left) {
+    const tm_connection *connection = switch_at(sw, id);
+    uint32_t length = wire_load32(bytes);
+    const uint8_t *frame = left > WIRE_KIND ? bytes : NULL;
+    if (length < WIRE_PREFIX_BYTES) {
+        switch_fault(sw, id, WIRE_TOO_SHORT, frame, "a frame has at least 8 bytes");
+    } else if (length > sw->options.frame_bytes_max) {
+        switch_fault(sw, id, WIRE_TOO_LONG, frame, "the frame is longer than this router takes");
+    } else if (connection->state == CONNECTION_GREETING && length > connection->greeting_left) {
+        switch_fault(sw, id, WIRE_UNAUTHENTICATED, frame, "too many bytes before authentication");
+    } else if (frame != NULL && !(frame[WIRE_KIND] & WIRE_SKIPPABLE) && !kind_is_known(frame[WIRE_KIND])) {
+        switch_fault(sw, id, WIRE_UNKNOWN_KIND, frame, "no such frame kind");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* ---- a chunk ---------------------------------------------------------------------------------------------------- */
+
+/* Take the whole frames; returns the bytes they had. */
+static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    size_t at = 0;
+    while (size - at >= sizeof(uint32_t) && !switch_at(sw, id)->is_deaf) {
+        if (!beginning_is_allowed(sw, id, bytes + at, size - at)) {
+            break;
+        }
+        uint32_t length = wire_load32(bytes + at);
+        if (length > size - at) {
+            break;
+        }
+        take_frame(sw, id, bytes + at, length);
+        at += length;
+    }
+    return at;
+}
+
+static bool reserve_partial(tm_switch *sw, tm_connection *connection, uint32_t size) {
+    if (size <= connection->partial_capacity) {
+        return true;
+    }
+    uint32_t capacity = size < PARTIAL_BYTES_MIN ? PARTIAL_BYTES_MIN : size;
+    uint8_t *partial =
+        TM_RESIZE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity, capacity);
+    if (partial == NULL) {
+        return false;
+    }
+    connection->partial = partial;
+    connection->partial_capacity = capacity;
+    return true;
+}
+
+static void free_partial(tm_switch *sw, tm_connection *connection) {
+    TM_DELETE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity);
+    connection->partial = NULL;
+    connection->partial_capacity = 0;
+    connection->partial_size = 0;
+}
+
+/* Keep the beginning of a frame for the next chunk; a long frame gets room for all of itself. */
+static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->is_deaf || !switch_is_alive(connection)) {
+        return;
+    }
+    uint32_t length = size >= sizeof(uint32_t) ? wire_load32(bytes) : 0;
+    uint32_t room = length > LONG_FRAME_BYTES ? length : (uint32_t)size;
+    if (!reserve_partial(sw, connection, room)) {
+        switch_shut(sw, id, ENOMEM);
+        return;
+    }
+    memcpy(connection->partial, bytes, size);
+    connection->partial_size = (uint32_t)size;
+}
+
+/* After a chunk: what it caused goes out. */
+static void settle(tm_switch *sw, uint32_t id) {
+    if (switch_at(sw, id)->state == CONNECTION_OPEN) {
+        switch_send_confirmations(sw, id);
+        switch_grant(sw, id);
+    }
+    sw->confirmations.count = 0;
+    switch_flush_dirty(sw);
+}
+
+static void note_received(tm_switch *sw, tm_connection *connection, size_t size) {
+    connection->received_ms = sw->now_ms;
+    connection->told_silent = false;
+    connection->bytes_in += size;
+    sw->stats.bytes_in += size;
+}
+
+/* `bytes` begin with what was kept, if anything was. */
+static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    size_t taken = walk(sw, id, bytes, size);
+    if (taken < size) {
+        keep(sw, id, bytes + taken, size - taken);
+    }
+    settle(sw, id);
+}
+
+static bool wants_long_frame(const tm_connection *connection) {
+    return connection->partial_size >= sizeof(uint32_t) && wire_load32(connection->partial) > LONG_FRAME_BYTES;
+}
+
+/* `fresh` more bytes of a long frame are in its own buffer. */
+static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
+    tm_connection *connection = switch_at(sw, id);
+    connection->partial_size += (uint32_t)fresh;
+    if (connection->partial_size < wire_load32(connection->partial)) {
+        return;
+    }
+    uint8_t *frame = connection->partial;
+    uint32_t capacity = connection->partial_capacity;
+    uint32_t size = connection->partial_size;
+    connection->partial = NULL; /* the frame may end the connection, not its own bytes */
+    connection->partial_capacity = 0;
+    connection->partial_size = 0;
+    take_chunk(sw, id, frame, size);
+    TM_DELETE(&sw->memory, TM_COLD, frame, uint8_t, capacity);
+}
+
+/* What was kept goes to the front of the chunk. */
+static void take_kept(tm_switch *sw, tm_connection *connection) {
+    if (connection->partial_size > 0) {
+        memcpy(sw->receive, connection->partial, connection->partial_size);
+        connection->partial_size = 0;
+    }
+}
+
+void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    note_received(sw, switch_at(sw, id), size);
+    while (size > 0 && !switch_at(sw, id)->is_deaf) {
+        tm_connection *connection = switch_at(sw, id);
+        size_t step = size;
+        if (wants_long_frame(connection)) {
+            size_t missing = wire_load32(connection->partial) - connection->partial_size;
+            step = step < missing ? step : missing;
+            memcpy(connection->partial + connection->partial_size, bytes, step);
+            take_long(sw, id, step);
+        } else {
+            size_t kept = connection->partial_size;
+            step = step < SWITCH_RECEIVE_BYTES - kept ? step : SWITCH_RECEIVE_BYTES - kept;
+            take_kept(sw, connection);
+            memcpy(sw->receive + kept, bytes, step);
+            take_chunk(sw, id, sw->receive, kept + step);
+        }
+        bytes += step;
+        size -= step;
+    }
+}
+
+/* ---- a socket --------------------------------------------------------------------------------------------------- */
+
+void switch_read(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    bool is_long = wants_long_frame(connection);
+    size_t kept = is_long ? 0 : connection->partial_size;
+    uint8_t *to = is_long ? connection->partial + connection->partial_size : sw->receive + kept;
+    size_t room = is_long ? wire_load32(connection->partial) - connection->partial_size : SWITCH_RECEIVE_BYTES - kept;
+    ssize_t got = recv(connection->fd, to, room, 0);
+    if (got <= 0) {
+        if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+            switch_shut(sw, id, got == 0 ? 0 : errno);
+        }
+        return;
+    }
+    note_received(sw, connection, (size_t)got);
+    if (is_long) {
+        take_long(sw, id, (size_t)got);
+        return;
+    }
+    take_kept(sw, connection);
+    take_chunk(sw, id, sw->receive, kept + (size_t)got);
+    connection = switch_at(sw, id);
+    if (connection->partial_size == 0) {
+        free_partial(sw, connection);
+    }
+}
