@@ -94,9 +94,9 @@ void tm_outbox_drop_oldest(tm_outbox *outbox, tm_memory *memory, uint32_t room, 
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
-static int add_piece(struct iovec *pieces, int count, const uint8_t *bytes, uint32_t size) {
-    if (size > 0) {
-        pieces[count++] = (struct iovec){.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
+static int add_piece(struct iovec *pieces, int count, const tm_lane *lane, uint32_t from, uint32_t to) {
+    if (from < to) {
+        pieces[count++] = (struct iovec){.iov_base = lane->bytes + from, .iov_len = to - from};
     }
     return count;
 }
@@ -104,10 +104,9 @@ static int add_piece(struct iovec *pieces, int count, const uint8_t *bytes, uint
 int tm_outbox_pieces(const tm_outbox *outbox, struct iovec pieces[OUTBOX_PIECES]) {
     const tm_lane *ordered = &outbox->ordered;
     const tm_lane *urgent = &outbox->urgent;
-    uint32_t begun = outbox->boundary - ordered->head;
-    int count = add_piece(pieces, 0, ordered->bytes + ordered->head, begun);
-    count = add_piece(pieces, count, urgent->bytes + urgent->head, tm_lane_size(urgent));
-    return add_piece(pieces, count, ordered->bytes + outbox->boundary, ordered->tail - outbox->boundary);
+    int count = add_piece(pieces, 0, ordered, ordered->head, outbox->boundary);
+    count = add_piece(pieces, count, urgent, urgent->head, urgent->tail);
+    return add_piece(pieces, count, ordered, outbox->boundary, ordered->tail);
 }
 
 static uint32_t take(tm_lane *lane, uint64_t *bytes, uint32_t most) {

@@ -1,0 +1,106 @@
+/* fuzz_switch.c - libFuzzer target: any bytes, in any pieces, from a client that was admitted or one that still greets.
+ *
+ * Law: the switch validates afterwards, another client's subscription is untouched and what that client was sent is
+ * whole frames.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../wire.h"
+
+static const uint8_t EVERYTHING[] = {20,   0,    0, 0,    0x20, 0, 0,    0,    0x95, 1,
+                                     0x91, 0x92, 1, 0x91, 0xc4, 1, 0x90, 0xc2, 0,    0xc2};
+
+static void check(bool holds) {
+    if (!holds) {
+        abort();
+    }
+}
+
+static void subscribe_to_everything(tm_switch *sw, uint32_t connection) {
+    tm_subscribe job;
+    tm_refusal refusal;
+    uint32_t refused;
+    check(tm_subscribe_open(EVERYTHING, sizeof EVERYTHING, &job) == TM_OK);
+    check(tm_subscribe_some(sw, connection, &job, 1, &refusal, 1, &refused) == TM_OK && refused == 0);
+}
+
+/* Try what a daemon would do with the control frames that go up. */
+static void handle(tm_switch *sw, const tm_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        tm_subscribe job;
+        if (events[i].type != TM_EVENT_FRAME || events[i].kind != WIRE_SUBSCRIBE ||
+            tm_subscribe_open(events[i].frame, events[i].size, &job) != TM_OK) {
+            continue;
+        }
+        static tm_refusal refusals[10000];
+        uint32_t refused;
+        int result = tm_subscribe_some(sw, events[i].connection, &job, 10000, refusals, 10000, &refused);
+        check(result == TM_OK || result == TM_MISUSED);
+        return; /* events are borrowed until the next call */
+    }
+}
+
+static void check_stream(const uint8_t *bytes, size_t size) {
+    size_t at = 0;
+    while (at < size) {
+        check(size - at >= WIRE_PREFIX_BYTES && wire_load32(bytes + at) >= WIRE_PREFIX_BYTES);
+        check(wire_load32(bytes + at) <= size - at);
+        at += wire_load32(bytes + at);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    if (size < 2) {
+        return 0;
+    }
+    tm_options table_options = {0};
+    tm_switch_options options = {.number = 1,
+                                 .epoch = 1,
+                                 .connections_max = 4,
+                                 .frame_bytes_max = 65536,
+                                 .greeting_bytes_max = 4096,
+                                 .publishers_max = 2,
+                                 .hop_limit = 3};
+    tm_admission admission = {.number = 7,
+                              .queue_bytes_max = 1 << 16,
+                              .credit_bytes = 1 << 20,
+                              .credit_frames = 1000,
+                              .frame_bytes_max = 65536,
+                              .filters_max = 100,
+                              .policy = bytes[0] & 3};
+    tm_table *table;
+    tm_switch *sw;
+    uint32_t stranger;
+    uint32_t other;
+    check(tm_table_new(TM_ENGINE_TAMIS, &table_options, &table) == TM_OK);
+    check(tm_switch_new(&options, table, &sw) == TM_OK);
+    check(tm_switch_open(sw, -1, &stranger) == TM_OK && tm_switch_open(sw, -1, &other) == TM_OK);
+    check(tm_switch_admit(sw, other, &admission) == TM_OK);
+    subscribe_to_everything(sw, other);
+    if (bytes[0] & 4) {
+        admission.number = 0x0807060504030201;
+        check(tm_switch_admit(sw, stranger, &admission) == TM_OK);
+    }
+    size_t piece = bytes[1] == 0 ? size : bytes[1];
+    for (size_t at = 2; at < size; at += piece) {
+        const tm_event *events;
+        size_t count;
+        check(tm_switch_feed(sw, stranger, bytes + at, piece < size - at ? piece : size - at, &events, &count) ==
+              TM_OK);
+        handle(sw, events, count);
+    }
+    const uint8_t *sent;
+    size_t sent_size;
+    tm_connection_stats stats;
+    const char *reason;
+    check(tm_switch_output(sw, other, &sent, &sent_size) == TM_OK);
+    check_stream(sent, sent_size);
+    check(tm_switch_connection(sw, other, &stats) == TM_OK && stats.subscriptions == 1);
+    check(tm_switch_validate(sw, &reason) == TM_OK && tm_table_validate(table, &reason) == TM_OK);
+    tm_switch_free(sw);
+    tm_table_free(table);
+    return 0;
+}
