@@ -15,7 +15,8 @@
 #define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
 
-/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32). */
+/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
+ * 0: nothing. */
 static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
     return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
 }
@@ -45,6 +46,20 @@ typedef struct probe {
     uint8_t tag;
 } probe;
 
+/* An attribute whose name the table knows. */
+typedef struct known {
+    const tamis_key *key; /* of the name and the value's kind; NULL: nothing there */
+    uint32_t name;
+    uint32_t attribute;
+    int32_t code; /* of a number or boolean */
+} known;
+
+/* A part of `known`. */
+typedef struct part {
+    uint32_t first;
+    uint32_t end;
+} part;
+
 typedef struct pass {
     tm_engine *engine;
     const tm_attribute *attributes;
@@ -58,11 +73,12 @@ typedef struct pass {
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
     size_t links_wanted; /* of a grouping: candidates */
-    uint32_t attribute_count;
     uint32_t scratch_used;
     uint32_t slot_count;
-    uint32_t names[TM_ATTRIBUTES_MAX];
-    tamis_view views[TM_ATTRIBUTES_MAX];
+    uint32_t known_count;
+    part parts[TAMIS_ANY]; /* of `known`, by kind of value */
+    known known[TM_ATTRIBUTES_MAX];
+    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
     uint32_t probe_count;
     uint32_t waiting_count;
     const tamis_slot *slots[SLOTS_KEPT_MAX];
