@@ -132,15 +132,19 @@ typedef struct tamis_span {
 } tamis_span;
 
 typedef struct tamis_cells {
+    uint64_t *bits;   /* (2 * count + 1) * words */
+    uint16_t *ranks;  /* NULL, or the cell of every code from `first` - 1 on, `width` of them (see tamis_cells.c) */
+    int32_t first;    /* with ranks: the lowest point */
+    uint32_t width;   /* with ranks: codes from the lowest point to the highest, and one at either side */
+    uint32_t words;   /* of a cell */
+    uint32_t count;   /* of points */
     int32_t *points;
-    uint64_t *bits;       /* (2 * count + 1) * words */
+    uint32_t capacity;
+    uint32_t rank_capacity;
     uint32_t *references; /* spans that use a point; cold */
     tamis_span *spans;    /* sorted by interface; cold */
-    uint32_t count;
-    uint32_t capacity;
     uint32_t span_count;
     uint32_t span_capacity;
-    uint32_t words;
 } tamis_cells;
 
 /* Singles sorted by bound, in chunks. */
@@ -339,12 +343,21 @@ bool tamis_span_intersect(tamis_span *span, tamis_span other,
 bool tamis_span_covers(tamis_span a, tamis_span b, const tamis_strings *strings);
 bool tamis_span_holds(tamis_span span, int64_t value, const tamis_strings *strings);
 bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
-void tamis_cells_remove(tamis_cells *cells, tamis_span span, const tamis_strings *strings);
+void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
 void tamis_cells_clear(tm_memory *memory, tamis_cells *cells);
 /* The spans of one interface: [first, end). */
 void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end);
-uint32_t tamis_cells_find(const tamis_cells *cells, int64_t value,
-                          const tamis_strings *strings); /* index of its cell */
+/* The index of a label's cell, and of a code's. */
+uint32_t tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings);
+uint32_t tamis_cells_search(const tamis_cells *cells, int32_t code);
+static inline uint32_t tamis_cells_of_code(const tamis_cells *cells, int32_t code) {
+    if (cells->ranks == NULL) {
+        return tamis_cells_search(cells, code);
+    }
+    int64_t at = (int64_t)code - cells->first + 1;
+    at = at < 0 ? 0 : at;
+    return cells->ranks[at < cells->width ? at : cells->width - 1];
+}
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
 
 /* ---- tamis_runs.c

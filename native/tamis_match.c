@@ -11,10 +11,16 @@
  */
 #include "tamis_reach.h"
 
+#define NUMBERS_AT_ONCE 4U
+
 /* ---- cells --------------------------------------------------------------------------------------------------------
  */
 
-static void emit_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+/* Which filters of a key hold, not just which interfaces. */
+static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+    if (p->shape != WHICH) {
+        return;
+    }
     for (uint32_t at = 0; at < cells->span_count; at++) {
         if (tamis_span_holds(cells->spans[at], value, strings)) {
             emit_if_open(p, cells->spans[at].interface, cells->spans[at].handle);
@@ -28,15 +34,8 @@ static void emit_new_bits(pass *p, uint64_t bits, uint32_t word) {
     }
 }
 
-static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    if (p->shape >= WHICH) {
-        if (p->shape == WHICH) {
-            emit_spans(p, cells, value, strings);
-        }
-        return;
-    }
-    const uint64_t *cell = cells->bits + (size_t)tamis_cells_find(cells, value, strings) * cells->words;
-    for (uint32_t word = 0; word < cells->words; word++) {
+static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
+    for (uint32_t word = 0; word < words; word++) {
         uint64_t fresh = cell[word] & ~p->matched[word];
         p->matched[word] |= fresh;
         if (p->shape == GROUPED) {
@@ -97,37 +96,77 @@ typedef struct sorted {
     uint8_t boolean[TM_ATTRIBUTES_MAX];
 } sorted;
 
-/* The attributes of one kind after another, without a jump that depends on a kind. */
-static void sort_by_kind(const pass *p, uint32_t count, sorted *out) {
+/* The attributes of one kind after another, without a jump that depends on a kind. Numbers are sorted out first, as
+ * others are often not looked at. */
+static void sort_numbers(const pass *p, uint32_t count, sorted *out) {
     out->numbers = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned kind = p->attributes[i].kind;
+        out->number[out->numbers] = (uint8_t)i;
+        out->numbers += kind - TM_KIND_INTEGER <= TM_KIND_FLOAT - TM_KIND_INTEGER;
+    }
+}
+
+static void sort_others(const pass *p, uint32_t count, sorted *out) {
     out->strings = 0;
     out->booleans = 0;
     for (uint32_t i = 0; i < count; i++) {
         unsigned kind = p->attributes[i].kind;
-        out->number[out->numbers] = (uint8_t)i;
         out->string[out->strings] = (uint8_t)i;
         out->boolean[out->booleans] = (uint8_t)i;
-        out->numbers += kind == TM_KIND_INTEGER || kind == TM_KIND_FLOAT;
         out->strings += kind == TM_KIND_STRING;
         out->booleans += kind == TM_KIND_BOOLEAN;
     }
 }
 
-/* Step 1: numbers, as most tables are satisfied by them alone. Whether they are is asked once: to stop a little earlier
- * saves less than the jump costs that nobody can foresee. */
-static bool see_numbers(pass *p, const sorted *by_kind) {
-    for (uint32_t n = 0; n < by_kind->numbers; n++) {
+/* Numbers from `first` on, up to NUMBERS_AT_ONCE: first all names, then all cells, so that the memory they lie in is
+ * waited for together. true: full. */
+static bool see_some_numbers(pass *p, const sorted *by_kind, uint32_t first) {
+    uint32_t end = first + NUMBERS_AT_ONCE < by_kind->numbers ? first + NUMBERS_AT_ONCE : by_kind->numbers;
+    uint32_t known_before = p->known_count;
+    for (uint32_t n = first; n < end; n++) {
         uint32_t i = by_kind->number[n];
         const tm_attribute *attribute = &p->attributes[i];
         int32_t code = attribute->kind == TM_KIND_INTEGER ? tamis_code_of_integer(attribute->integer)
                                                           : tamis_code_of_real(attribute->real);
-        const known *at = take_note(p, i, TAMIS_NUMBER, code);
-        if (at != NULL && at->key != NULL && at->key->cells != NULL) {
-            collect_cells(p, at->key->cells, code, NULL);
+        take_note(p, i, TAMIS_NUMBER, code);
+    }
+    const uint64_t *found[NUMBERS_AT_ONCE];
+    uint32_t words[NUMBERS_AT_ONCE];
+    uint32_t count = 0;
+    for (uint32_t i = known_before; i < p->known_count; i++) {
+        const tamis_key *key = p->known[i].key;
+        if (key == NULL || key->cells == NULL) {
+            continue;
+        }
+        const tamis_cells *cells = key->cells;
+        if (p->shape > GROUPED) {
+            see_spans(p, cells, p->known[i].code, NULL);
+        } else {
+            words[count] = cells->words;
+            found[count] = cells->bits + (size_t)tamis_cells_of_code(cells, p->known[i].code) * cells->words;
+            __builtin_prefetch(found[count]);
+            count++;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        collect(p, found[i], words[i]);
+        if (is_full(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Step 1: numbers, as most tables are satisfied by them alone. */
+static bool see_numbers(pass *p, const sorted *by_kind) {
+    for (uint32_t n = 0; n < by_kind->numbers; n += NUMBERS_AT_ONCE) {
+        if (see_some_numbers(p, by_kind, n)) {
+            return true;
         }
     }
     p->parts[TAMIS_NUMBER] = (part){0, p->known_count};
-    return is_full(p);
+    return false;
 }
 
 static void view_string(pass *p, uint32_t attribute) {
@@ -139,6 +178,15 @@ static void view_string(pass *p, uint32_t attribute) {
     p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
+static void see_label(pass *p, const tamis_cells *cells, int64_t label) {
+    if (p->shape > GROUPED) {
+        see_spans(p, cells, label, &p->engine->strings);
+        return;
+    }
+    uint32_t cell = tamis_cells_of_label(cells, label, &p->engine->strings);
+    collect(p, cells->bits + (size_t)cell * cells->words, cells->words);
+}
+
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
 static bool see_strings(pass *p, const sorted *by_kind) {
     part *strings = &p->parts[TAMIS_STRING];
@@ -148,7 +196,7 @@ static bool see_strings(pass *p, const sorted *by_kind) {
         if (at != NULL) {
             view_string(p, at->attribute);
             if (at->key != NULL && at->key->cells != NULL) {
-                collect_cells(p, at->key->cells, p->views[at->attribute].label, &p->engine->strings);
+                see_label(p, at->key->cells, p->views[at->attribute].label);
             }
         }
     }
@@ -273,8 +321,12 @@ static void ask_for_keys(const pass *p) {
 
 static void see_everything(pass *p, uint32_t count) {
     sorted by_kind;
-    sort_by_kind(p, count, &by_kind);
-    if (see_numbers(p, &by_kind) || see_strings(p, &by_kind)) {
+    sort_numbers(p, count, &by_kind);
+    if (see_numbers(p, &by_kind)) {
+        return;
+    }
+    sort_others(p, count, &by_kind);
+    if (see_strings(p, &by_kind)) {
         return;
     }
     if (p->engine->listed > 0) {
