@@ -74,11 +74,31 @@ static void look_at(pass *p, const tamis_slot *slot) {
     }
 }
 
-/* Find the slots of all probes, ask for what they point to, then look at them. */
+/* The first slot with the probe's tag; what is left of the probes are those that have one. */
+static void find_slots(pass *p) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < p->probe_count; i++) {
+        probe at = p->probes[i];
+        uint32_t here = tamis_segment_tagged(at.segment, at.tag, at.next);
+        if (here != TAMIS_NONE) {
+            at.slot = &at.segment->slots[here];
+            __builtin_prefetch(at.slot);
+            at.next = tamis_segment_after(at.segment, here);
+            p->probes[found++] = at;
+        }
+    }
+    p->probe_count = found;
+}
+
+/* Look at the buckets of all probes; at each step all memory is asked for that the next one reads. */
 static void look_at_probes(pass *p) {
     const tamis_buckets *buckets = &p->engine->buckets;
+    find_slots(p);
     for (uint32_t i = 0; i < p->probe_count; i++) {
-        __builtin_prefetch(tamis_slot_entries(buckets, p->probes[i].slot));
+        const tamis_slot *slot = p->probes[i].slot;
+        const tamis_entry *entries = tamis_slot_entries(buckets, slot);
+        __builtin_prefetch(entries);
+        __builtin_prefetch((const uint8_t *)(entries + slot->entry_count) - 1);
     }
     for (uint32_t i = 0; i < p->probe_count; i++) {
         const probe *at = &p->probes[i];
@@ -93,7 +113,7 @@ static void look_at_probes(pass *p) {
     p->probe_count = 0;
 }
 
-/* Look for a bucket by its tag alone, and ask for the slot; most probes end here. */
+/* Look for a bucket, later: most probes end at the tags, which are asked for here. */
 static inline void see_bucket(pass *p, uint64_t key) {
     const tamis_buckets *buckets = &p->engine->buckets;
     uint64_t hash = tamis_bucket_hash(buckets, key);
@@ -101,16 +121,12 @@ static inline void see_bucket(pass *p, uint64_t key) {
     if (segment->count == 0) {
         return;
     }
-    uint8_t tag = tamis_tag_of(hash);
-    uint32_t at = tamis_segment_tagged(segment, tag, tamis_segment_home(segment, hash));
-    if (at == TAMIS_NONE) {
-        return;
-    }
     if (p->probe_count == PROBES_MAX) {
         look_at_probes(p);
     }
-    __builtin_prefetch(&segment->slots[at]);
-    p->probes[p->probe_count++] = (probe){segment, &segment->slots[at], key, tamis_segment_after(segment, at), tag};
+    uint32_t home = tamis_segment_home(segment, hash);
+    __builtin_prefetch(segment->tags + home);
+    p->probes[p->probe_count++] = (probe){segment, NULL, key, home, tamis_tag_of(hash)};
 }
 
 static void see_patterns(pass *p, const known *at) {
