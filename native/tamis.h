@@ -430,21 +430,38 @@ static inline uint64_t tamis_zero_bytes(uint64_t group) {
     const uint64_t low = 0x7f7f7f7f7f7f7f7fU;
     return ~(((group & low) + low) | group | low);
 }
+/* The number of the first byte whose high bit is set, 7 where none is. */
+static inline uint32_t tamis_first_byte(uint64_t group) {
+    return (uint32_t)__builtin_ctzll(group | UINT64_C(1) << 63) / 8;
+}
+static inline uint32_t tamis_segment_wrap(const tamis_segment *segment, uint32_t at) {
+    return at - (at >= segment->capacity ? segment->capacity : 0);
+}
+
+/* Of the group of tags at a place, by the high bit of each byte: those that are the same, up to an empty one. */
+typedef struct tamis_tagged {
+    uint64_t same;
+    uint64_t empty;
+} tamis_tagged;
+
+static inline tamis_tagged tamis_tags_at(const tamis_segment *segment, uint8_t tag, uint32_t at) {
+    uint64_t group = tm_load64(segment->tags + at);
+    uint64_t empty = tamis_zero_bytes(group);
+    uint64_t same = tamis_zero_bytes(group ^ tag * UINT64_C(0x0101010101010101)) & (empty - 1) & ~empty;
+    return (tamis_tagged){same, empty};
+}
+
 /* The next place with the tag from `at` on, or TAMIS_NONE at an empty one. */
 static inline uint32_t tamis_segment_tagged(const tamis_segment *segment, uint8_t tag, uint32_t at) {
     for (;;) {
-        uint64_t group = tm_load64(segment->tags + at);
-        uint64_t empty = tamis_zero_bytes(group);
-        uint64_t same = tamis_zero_bytes(group ^ tag * UINT64_C(0x0101010101010101)) & (empty - 1) & ~empty;
-        if (same != 0) {
-            at += (uint32_t)__builtin_ctzll(same) / 8;
-            return at >= segment->capacity ? at - segment->capacity : at;
+        tamis_tagged seen = tamis_tags_at(segment, tag, at);
+        if (seen.same != 0) {
+            return tamis_segment_wrap(segment, at + tamis_first_byte(seen.same));
         }
-        if (empty != 0) {
+        if (seen.empty != 0) {
             return TAMIS_NONE;
         }
-        at += TAMIS_TAG_GROUP;
-        at -= at >= segment->capacity ? segment->capacity : 0;
+        at = tamis_segment_wrap(segment, at + TAMIS_TAG_GROUP);
     }
 }
 /* The next slot with the key from `*at` on, which starts at the home of the hash; NULL: no more. */

@@ -109,28 +109,25 @@ static uint32_t rank_of(const tamis_cells *cells, int32_t point, const tamis_str
     return low;
 }
 
-uint32_t tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings) {
-    uint32_t low = 0;
-    for (uint32_t left = cells->count; left > 0;) {
-        uint32_t half = left / 2;
-        bool below = key_of(cells->points[low + half], strings) < label;
-        low += below ? half + 1 : 0;
-        left = below ? left - half - 1 : half;
-    }
-    return 2 * low + (low < cells->count && key_of(cells->points[low], strings) == label);
-}
-
-/* Halves that differ by nothing but where they start: the compiler needs no jump for the outcome of a comparison. */
-uint32_t tamis_cells_search(const tamis_cells *cells, int32_t code) {
+/* Halves that differ by nothing but where they start, so that the outcome of a comparison needs no jump. */
+static inline uint32_t search(const tamis_cells *cells, int64_t key, const tamis_strings *strings) {
     const int32_t *at = cells->points;
-    uint32_t left = cells->count;
-    if (left == 0) {
+    if (cells->count == 0) {
         return 0;
     }
-    for (; left > 1; left -= left / 2) {
-        at += at[left / 2 - 1] < code ? left / 2 : 0;
+    for (uint32_t left = cells->count; left > 1; left -= left / 2) {
+        at += left / 2 & -(uint32_t)(key_of(at[left / 2 - 1], strings) < key);
     }
-    return 2 * (uint32_t)(at - cells->points) + 2 * (*at < code) + (*at == code);
+    int64_t last = key_of(*at, strings);
+    return 2 * (uint32_t)(at - cells->points) + 2 * (last < key) + (last == key);
+}
+
+uint32_t tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings) {
+    return search(cells, label, strings);
+}
+
+uint32_t tamis_cells_search(const tamis_cells *cells, int32_t code) {
+    return search(cells, code, NULL);
 }
 
 static inline uint64_t *cell_at(const tamis_cells *cells, uint32_t cell) {

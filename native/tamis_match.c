@@ -82,7 +82,7 @@ static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t
     }
     engine->state[name] = state_of(kind, i, code);
     known *at = &p->known[p->known_count++];
-    *at = (known){engine->names.records[name].keys[kind], name, i, code};
+    *at = (known){engine->names.records[name].keys[kind], name, i, code, kind};
     return at;
 }
 
@@ -242,12 +242,6 @@ static void see_scans(pass *p) {
     }
 }
 
-static unsigned kind_of(const pass *p, uint32_t at) {
-    return at < p->parts[TAMIS_NUMBER].end   ? TAMIS_NUMBER
-           : at < p->parts[TAMIS_STRING].end ? TAMIS_STRING
-                                             : TAMIS_BOOLEAN;
-}
-
 /* Which of the message's names a key may have pairs with: bit i stands for known[i]. */
 static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, uint32_t count) {
     uint64_t met = 0;
@@ -268,18 +262,18 @@ static void see_pairs(pass *p) {
     uint16_t bits[TM_ATTRIBUTES_MAX];
     uint64_t coarse = 0;
     for (uint32_t i = 0; i < p->known_count; i++) {
-        bits[i] = (uint16_t)tamis_partner_bit(p->known[i].name, kind_of(p, i));
+        bits[i] = (uint16_t)tamis_partner_bit(p->known[i].name, p->known[i].kind);
         coarse |= tamis_coarse_bit(bits[i]);
     }
     for (uint32_t home = 0; home < p->known_count; home++) {
-        const tamis_key *key = p->known[home].key;
-        if (key == NULL || !(key->partner_bits & coarse)) {
+        const known *at = &p->known[home];
+        if (at->key == NULL || !(at->key->partner_bits & coarse)) {
             continue;
         }
-        uint64_t met = company_of(key, bits, p->known_count) & ~(UINT64_C(1) << home);
+        uint64_t met = company_of(at->key, bits, p->known_count) & ~(UINT64_C(1) << home);
         for (; met != 0; met &= met - 1) {
-            uint32_t i = (uint32_t)__builtin_ctzll(met);
-            see_bucket(p, tamis_pair_key(p->known[home].name, kind_of(p, home), p->known[i].name, kind_of(p, i)));
+            const known *partner = &p->known[__builtin_ctzll(met)];
+            see_bucket(p, tamis_pair_key(at->name, at->kind, partner->name, partner->kind));
         }
     }
     look_at_probes(p);

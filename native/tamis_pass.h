@@ -52,6 +52,7 @@ typedef struct known {
     uint32_t name;
     uint32_t attribute;
     int32_t code; /* of a number or boolean */
+    unsigned kind;
 } known;
 
 /* A part of `known`. */
@@ -205,6 +206,16 @@ static inline bool has_pattern(const pass *p, uint32_t attribute, uint32_t patte
     return tm_constraint_holds(&constraint, &p->attributes[attribute]);
 }
 
+/* By operator, whether it holds for a value that is less (bit 0), equal (1), greater (2): without a jump, as the
+ * operators of a bucket's entries follow no order. */
+static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
+    static const uint8_t ORDERS[TAMIS_PATTERN] = {
+        [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
+        [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
+    };
+    return ORDERS[op] >> (1 + (value > operand) - (value < operand)) & 1;
+}
+
 static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
     const tamis_view *view = &p->views[attribute];
     switch (op) {
@@ -217,11 +228,7 @@ static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, 
     default:
         break;
     }
-    int64_t label = p->engine->strings.records[operand].label;
-    return op == TAMIS_STRING_LT   ? view->label < label
-           : op == TAMIS_STRING_LE ? view->label <= label
-           : op == TAMIS_STRING_GT ? view->label > label
-                                   : view->label >= label;
+    return order_holds(op, view->label, p->engine->strings.records[operand].label);
 }
 
 /* The name is in the message. */
@@ -231,13 +238,7 @@ static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint3
         return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
     }
     if (op >= TAMIS_NUMBER_EQ) {
-        int32_t code = state_code(state);
-        int32_t constant = (int32_t)operand;
-        bool holds = op == TAMIS_NUMBER_EQ   ? code == constant
-                     : op == TAMIS_NUMBER_LE ? code <= constant
-                     : op == TAMIS_NUMBER_GE ? code >= constant
-                                             : code != constant;
-        return holds && kind == TAMIS_NUMBER;
+        return kind == TAMIS_NUMBER && order_holds(op, state_code(state), (int32_t)operand);
     }
     if (op == TAMIS_BOOLEAN_EQ) {
         return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;

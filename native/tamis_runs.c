@@ -27,7 +27,7 @@ static inline uint32_t bounds_below(const int64_t *bounds, uint32_t count, int64
                                     const tamis_strings *strings) {
     const int64_t *at = bounds;
     for (uint32_t left = count; left > 1; left -= left / 2) {
-        at += key_of(at[left / 2 - 1], strings) < value ? left / 2 : 0;
+        at += left / 2 & -(uint32_t)(key_of(at[left / 2 - 1], strings) < value);
     }
     return (uint32_t)(at - bounds) + (key_of(*at, strings) < value);
 }
