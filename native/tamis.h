@@ -132,12 +132,12 @@ typedef struct tamis_span {
 } tamis_span;
 
 typedef struct tamis_cells {
-    uint64_t *bits;   /* (2 * count + 1) * words */
-    uint16_t *ranks;  /* NULL, or the cell of every code from `first` - 1 on, `width` of them (see tamis_cells.c) */
-    int32_t first;    /* with ranks: the lowest point */
-    uint32_t width;   /* with ranks: codes from the lowest point to the highest, and one at either side */
-    uint32_t words;   /* of a cell */
-    uint32_t count;   /* of points */
+    uint64_t *bits;  /* (2 * count + 1) * words */
+    uint16_t *ranks; /* NULL, or the cell of every code from `first` - 1 on, `width` of them (see tamis_cells.c) */
+    int32_t first;   /* with ranks: the lowest point */
+    uint32_t width;  /* with ranks: codes from the lowest point to the highest, and one at either side */
+    uint32_t words;  /* of a cell */
+    uint32_t count;  /* of points */
     int32_t *points;
     uint32_t capacity;
     uint32_t rank_capacity;
@@ -392,8 +392,11 @@ static inline uint64_t tamis_pair_key(uint32_t name, unsigned kind, uint32_t par
 #define TAMIS_PARTNER_WORDS 8U
 #define TAMIS_PAIRS_FEW 3U /* up to so many the coarse bits will do */
 
+static inline uint32_t tamis_coarse_of(uint32_t partner_bit) {
+    return partner_bit / 8;
+}
 static inline uint64_t tamis_coarse_bit(uint32_t partner_bit) {
-    return UINT64_C(1) << (partner_bit / 8);
+    return UINT64_C(1) << tamis_coarse_of(partner_bit);
 }
 
 static inline uint32_t tamis_partner_bit(uint32_t partner, unsigned partner_kind) {

@@ -18,7 +18,7 @@
 #define POINTS_MIN 2U
 #define SPANS_MIN 2U
 #define RANKS_MAX 1024U
-#define RANKS_PER_POINT 16U /* about what the cells themselves take */
+#define RANKS_PER_POINT 16U  /* about what the cells themselves take */
 #define RANKED_POINTS_MIN 6U /* fewer are searched as fast */
 
 /* ---- spans --------------------------------------------------------------------------------------------------------

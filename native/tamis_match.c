@@ -251,7 +251,7 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
         }
     } else {
         for (uint32_t i = 0; i < count; i++) {
-            met |= (uint64_t)((key->partner_bits & tamis_coarse_bit(bits[i])) != 0) << i;
+            met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
         }
     }
     return met;
