@@ -81,8 +81,11 @@ static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t
         return NULL;
     }
     engine->state[name] = state_of(kind, i, code);
+    const tamis_key *key = engine->names.records[name].keys[kind];
+    __builtin_prefetch(key); /* two cache lines */
+    __builtin_prefetch((const uint8_t *)(key + 1) - 1);
     known *at = &p->known[p->known_count++];
-    *at = (known){engine->names.records[name].keys[kind], name, i, code, kind};
+    *at = (known){key, name, i, code, kind};
     return at;
 }
 
