@@ -32,7 +32,7 @@ def test_close_bounds_with_and_without_one_far_away(engine: str, far: int) -> No
     check(table, held | {LINKS: far})
     table.remove(outlier)
     check(table, held)
-    for link in range(0, LINKS - 3):
+    for link in range(LINKS - 3):
         table.remove(handles[link])
         del held[link]
     check(table, held)
