@@ -209,8 +209,67 @@ static inline void see_runs(pass *p, const tamis_key *key, int64_t value, const 
     }
 }
 
+/* ---- intervals ----------------------------------------------------------------------------------------------------
+ */
+
+/* Where the ends leave a doubt. */
+static bool interval_holds(const pass *p, uint32_t handle) {
+    tamis_tests tests;
+    tamis_tests_of_record(p->engine, handle, &tests);
+    for (uint32_t i = 0; i < tests.count; i++) {
+        if (!holds(p, tests.tests[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void emit_width(pass *p, const tamis_width *width, int64_t place, bool on_grid) {
+    uint32_t at;
+    uint32_t row;
+    int64_t last = on_grid ? place : place + 1;
+    tamis_run_find(&width->run, tm_grid_reach(place, width->bits), false, NULL, &at, &row);
+    for (; at < width->run.count; at++, row = 0) {
+        const tamis_chunk *chunk = &width->run.chunks[at];
+        for (; row < chunk->count; row++) {
+            if (chunk->bounds[row] > last) {
+                return;
+            }
+            bool doubted = !on_grid && (chunk->bounds[row] > place || chunk->highs[row] == place);
+            if (chunk->highs[row] >= place && (!doubted || interval_holds(p, chunk->handles[row]))) {
+                emit_if_open(p, chunk->interfaces[row], chunk->handles[row]);
+            }
+        }
+    }
+}
+
+static void emit_intervals(pass *p, const tamis_intervals *intervals, int64_t place, bool on_grid) {
+    for (uint32_t i = 0; i < intervals->count; i++) {
+        emit_width(p, &intervals->widths[i], place, on_grid);
+    }
+}
+
 /* ---- the steps ----------------------------------------------------------------------------------------------------
  */
+
+/* Ranges that the code does not decide. */
+static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
+    bool is_real = value->kind == TM_KIND_FLOAT;
+    if (key->wide != NULL) {
+        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        tamis_number_bytes(is_real, value->integer, value->real, bytes);
+        int64_t label = tamis_strings_label(&p->engine->numbers, bytes, sizeof bytes);
+        if (key->wide->cells != NULL) {
+            collect_cells(p, key->wide->cells, label, &p->engine->numbers);
+        }
+        see_runs(p, key->wide, label, &p->engine->numbers);
+    }
+    if (key->intervals != NULL) {
+        int64_t place;
+        bool on_grid = tm_grid_of_number(value->integer, value->real, is_real, &place);
+        emit_intervals(p, key->intervals, place, on_grid);
+    }
+}
 
 static void see_number(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key, int32_t code) {
     const tm_attribute *value = &p->attributes[attribute];
@@ -224,6 +283,9 @@ static void see_number(pass *p, uint32_t attribute, uint32_t name, const tamis_k
         see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)code));
     }
     see_runs(p, key, code, NULL);
+    if (key->wide != NULL || key->intervals != NULL) {
+        see_wide(p, value, key);
+    }
 }
 
 static void see_string(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key) {
@@ -235,6 +297,10 @@ static void see_string(pass *p, uint32_t attribute, uint32_t name, const tamis_k
         see_patterns(p, attribute, name, key);
     }
     see_runs(p, key, view->label, &p->engine->strings);
+    if (key->intervals != NULL) {
+        const tm_attribute *value = &p->attributes[attribute];
+        emit_intervals(p, key->intervals, tm_grid_of_text(value->string, value->length), false);
+    }
 }
 
 /* What the message says of a name the table knows; its key, or NULL. */
