@@ -536,6 +536,17 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
 /* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
 
+/* ---- tamis_keys.c ---------------------------------------------------------------------------------------------------
+ */
+
+/* The key, made if need be; NULL: no memory. */
+tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind);
+/* The part of it for the cells and runs of the test (tamis_range_key), made if need be; NULL: no memory. */
+tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test test);
+/* Free it where nothing is pinned to it. */
+void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
+void tamis_key_clear(tm_memory *memory, tamis_key *key);
+
 /* ---- tamis_place.c: putting a filter where it is reached
  * -------------------------------------------------------------- */
 
@@ -554,7 +565,6 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle);
 /* Put the tests of a record into its cold form; false: no memory, nothing changed. */
 bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 void tamis_free_body(tm_engine *engine, uint32_t handle);
-void tamis_key_clear(tm_memory *memory, tamis_key *key);
 /* Where the constants of a range stand in order; NULL: they are codes. */
 static inline const tamis_strings *tamis_order_of(const tm_engine *engine, tamis_test test) {
     unsigned op = tamis_test_op(test);

@@ -1,54 +1,11 @@
 /* tamis_place.c - where a filter is reached from, and how it gets there and away.
  *
  * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two), its body holds all others; a key exists as long as something is pinned to it.
+ * of the two), its body holds all others.
  */
 #include <string.h>
 
 #include "tamis.h"
-
-/* ---- keys ---------------------------------------------------------------------------------------------------------
- */
-
-static tamis_key *use_key(tm_engine *engine, uint32_t name, unsigned kind) {
-    tamis_key **slot = &engine->names.records[name].keys[kind];
-    if (*slot == NULL) {
-        *slot = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
-    }
-    return *slot;
-}
-
-void tamis_key_clear(tm_memory *memory, tamis_key *key) {
-    if (key->cells != NULL) {
-        tamis_cells_clear(memory, key->cells);
-        TM_DELETE(memory, TM_HOT, key->cells, tamis_cells, 1);
-    }
-    tamis_run *runs[2] = {key->at_most, key->at_least};
-    for (unsigned i = 0; i < 2; i++) {
-        if (runs[i] != NULL) {
-            tamis_run_clear(memory, runs[i]);
-            TM_DELETE(memory, TM_HOT, runs[i], tamis_run, 1);
-        }
-    }
-    if (key->intervals != NULL) {
-        tamis_intervals_clear(memory, key->intervals);
-        TM_DELETE(memory, TM_HOT, key->intervals, tamis_intervals, 1);
-    }
-    if (key->wide != NULL) {
-        tamis_key_clear(memory, key->wide);
-    }
-    TM_DELETE(memory, TM_HOT, key->scan.entries, tamis_entry, key->scan.capacity);
-    TM_DELETE(memory, TM_HOT, key->partners, uint64_t, key->partners == NULL ? 0 : TAMIS_PARTNER_WORDS);
-    TM_DELETE(memory, TM_HOT, key, tamis_key, 1);
-}
-
-static void drop_key(tm_engine *engine, uint32_t name, unsigned kind) {
-    tamis_key **slot = &engine->names.records[name].keys[kind];
-    if (*slot != NULL && (*slot)->pins == 0) {
-        tamis_key_clear(engine->memory, *slot);
-        *slot = NULL;
-    }
-}
 
 /* ---- bodies -------------------------------------------------------------------------------------------------------
  */
@@ -384,18 +341,10 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
     return true;
 }
 
-/* Wide cells and runs have a key of their own below the key of the name. */
-static tamis_key *use_range_key(tm_engine *engine, tamis_key *key, tamis_test test) {
-    if (tamis_op_is_wide(tamis_test_op(test)) && key->wide == NULL) {
-        key->wide = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
-    }
-    return tamis_range_key(key, test);
-}
-
 static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle, const tamis_tests *tests) {
     uint32_t aside = 0;
     if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN) {
-        key = use_range_key(engine, key, tests->tests[0]);
+        key = tamis_key_use_range(engine, key, tests->tests[0]);
         if (key == NULL) {
             return false;
         }
@@ -443,12 +392,12 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     tamis_key *keys[2] = {NULL, NULL};
     bool entered = true;
     for (uint32_t i = 0; i < count && entered; i++) {
-        keys[i] = use_key(engine, names[i], kinds[i]);
+        keys[i] = tamis_key_use(engine, names[i], kinds[i]);
         entered = keys[i] != NULL;
     }
     if (!entered || !enter(engine, keys[0], place, handle, tests)) {
         for (uint32_t i = 0; i < count; i++) {
-            drop_key(engine, names[i], kinds[i]);
+            tamis_key_drop(engine, names[i], kinds[i]);
         }
         *record = before;
         return false;
@@ -527,7 +476,7 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     for (uint32_t i = 0; i < count; i++) {
         count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,
                      UINT32_MAX);
-        drop_key(engine, names[i], kinds[i]);
+        tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
 }

@@ -121,7 +121,8 @@ def test_prices_are_ranges_of_hundredths() -> None:
     assert len(constraints) == made.constraint_count == 8_000
     assert shares(each.op for each in constraints) == near({Op.BETWEEN: 0.5, Op.LT: 0.25, Op.GT: 0.25})
     widths = [each.operands[1] - each.operands[0] for each in constraints if each.op is Op.BETWEEN]
-    assert 0 < min(widths) and max(widths) < 5.001
+    assert min(widths) > 0
+    assert max(widths) < 5.001
     values = [value for each in messages_of(made) for value in each.values()]
     assert len(values) == 1_000
     assert sum(value % 1 != 0 for value in values) > 900
