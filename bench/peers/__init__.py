@@ -4,8 +4,9 @@
     sqlite.py duckdb.py hyperscan.py cel.py    one adapter each
     contest.py  one peer in a process of its own, held to the answers of `tamis`, and to a time
 
-Law: a peer is measured on exactly the filters it can express, and `tamis` on the same ones; how operators were rewritten
-is said beside the figures. Each is used as its manual advises for speed, and its input is prepared outside the clock.
+Law: a peer is measured on exactly the filters it can express, and `tamis` on the same ones; how operators were
+rewritten is said beside the figures. Each is used as its manual advises for speed, and its input is prepared outside
+the clock.
 """
 
 from __future__ import annotations

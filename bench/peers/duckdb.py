@@ -16,7 +16,7 @@ select distinct message, interface from (
     select message, filter, any_value(interface) as interface
     from subject join wanted using (key)
     where case op
-        when '=' then subject.number is not distinct from wanted.number and subject.text is not distinct from wanted.text
+        when '=' then coalesce(subject.number = wanted.number, subject.text = wanted.text)
         when '<' then coalesce(subject.number < wanted.number, subject.text < wanted.text)
         when '>' then coalesce(subject.number > wanted.number, subject.text > wanted.text)
         when 'prefix' then starts_with(subject.text, wanted.text)
@@ -66,7 +66,7 @@ class Adapter:
             found[message].add(interface)
         return found
 
-    def _table(self, names: Sequence[str], rows: list[tuple[object, ...]]) -> Any:  # noqa: ANN401 - of an optional package
+    def _table(self, names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Any:  # noqa: ANN401 - of an optional package
         types = {"key": "string", "op": "string", "text": "string"}
         columns = list(zip(*rows, strict=True)) or [()] * len(names)
         arrays = [self._arrow.array(c, types.get(n, "int64")) for n, c in zip(names, columns, strict=True)]

@@ -1,7 +1,7 @@
 """Filters and messages in the form that every peer is given.
 
-Law: the kind of a value is part of its key (`s_price`, `i_price`, `b_price`), so that an attribute of another kind is an
-absent one and no peer compares unlike things. What has no form here (negation, other operators, floats, filters
+Law: the kind of a value is part of its key (`s_price`, `i_price`, `b_price`), so that an attribute of another kind is
+an absent one and no peer compares unlike things. What has no form here (negation, other operators, floats, filters
 without constraints, names that are no identifiers) no peer expresses.
 """
 
@@ -18,8 +18,12 @@ Rule = tuple[Condition, ...]
 Subject = dict[str, Operand]
 
 _OPERATORS = {
-    **{Op.EQ: "=", Op.LT: "<", Op.GT: ">"},
-    **{Op.PREFIX: "prefix", Op.SUFFIX: "suffix", Op.CONTAINS: "contains"},
+    Op.EQ: "=",
+    Op.LT: "<",
+    Op.GT: ">",
+    Op.PREFIX: "prefix",
+    Op.SUFFIX: "suffix",
+    Op.CONTAINS: "contains",
 }
 _KINDS: dict[type, str] = {str: "s_", int: "i_", bool: "b_"}
 

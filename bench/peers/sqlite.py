@@ -1,6 +1,6 @@
 """SQLite: constraints are rows under one index, and a query counts the satisfied ones of each filter.
 
-    part    (key, op, operand)   what the message satisfies by equality: each value, and its prefixes, suffixes, substrings
+    part    (key, op, operand)   what holds by equality: each value, its prefixes, its suffixes and its substrings
     bound   (key, value)         each value, for < and >
 
 The planner is not given statistics: with them it builds a Bloom filter over the whole table for each message.
