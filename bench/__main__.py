@@ -34,8 +34,8 @@ RESULTS = Path(__file__).parent / "results"
 def main(filters_max: int, minutes: float, gibibytes: float, into: Path) -> None:
     """Measure, and write matching.md, matching.json and the plots.
 
-    Bounded: no row begins after --minutes, and none takes longer than about fifteen. Given again after an interruption,
-    it goes on where it was. What did not fit into time or memory is listed on the page.
+    Bounded: no row begins after --minutes, and none takes longer than about half an hour. Given again after an
+    interruption, it goes on where it was. What did not fit into time or memory is listed on the page.
     """
     bound_memory(gibibytes)
     into.mkdir(parents=True, exist_ok=True)

@@ -26,10 +26,13 @@ class Journal:
         self._path = path
         self._rows: dict[str, Any] = {}
         head = json.dumps({"measured": about})
-        lines = path.read_text().splitlines() if path.exists() else []
-        if lines[:1] == [head]:
-            self._rows.update(_row(line) for line in lines[1:] if line.endswith("}"))
-        path.write_text("".join(f"{line}\n" for line in [head, *(_line(*each) for each in self._rows.items())]))
+        whole = path.read_text().rpartition("\n")[0] if path.exists() else ""  # a line without its end was cut short
+        lines = whole.split("\n")
+        if lines[0] == head:
+            self._rows.update(_row(line) for line in lines[1:])
+        begun = path.with_suffix(".begun")
+        begun.write_text("".join(f"{line}\n" for line in [head, *(_line(*each) for each in self._rows.items())]))
+        begun.replace(path)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -83,9 +83,10 @@ class Contest:
         return Contest(name, "", 0.0, math.inf, math.inf, math.inf, 0.0, 0, 0, 0)
 
 
-def contest(name: str, workload: Workload, interfaces: array[int], seconds_max: float = SECONDS_MAX) -> Contest:
-    """PeerMissing, PeerFailed or PeerDisagrees where there is nothing to tell."""
+def contest(name: str, workload: Workload, interfaces: array[int], seconds_max: float | None = None) -> Contest:
+    """Within SECONDS_MAX, if nothing else is said; PeerMissing, PeerFailed or PeerDisagrees if there are no figures."""
     peers.check_installed(name)
+    seconds_max = seconds_max or SECONDS_MAX
     messages = [workload.messages[i] for i in range(len(workload.messages))]
     job = _Job(name, workload.filters, interfaces, messages, seconds_max / 2)
     answer = _in_a_child(job, seconds_max)
