@@ -1,7 +1,7 @@
 """Other people's matchers, given the same filters and messages as our engines.
 
     rules.py    filters and messages in the form that every peer is given
-    sqlite.py duckdb.py hyperscan.py cel.py    one adapter each
+    sqlite.py duckdb.py hyperscan.py zen.py cel.py    one adapter each; lists.py is what the last two share
     contest.py  one peer in a process of its own, held to the answers of `tamis`, and to a time
 
 Law: a peer is measured on exactly the filters it can express, and `tamis` on the same ones; how operators were
@@ -19,8 +19,13 @@ from tamis.bench.peers.rules import Rule, Subject
 from tamis.protocol.errors import TamisError
 
 PREFIX = "peer:"
-_MODULES = {"sqlite": "sqlite3", "duckdb": "duckdb", "hyperscan": "hyperscan", "cel": "cel"}
-_PACKAGES = {"duckdb": "duckdb pyarrow", "hyperscan": "hyperscan", "cel": "common-expression-language"}
+_MODULES = {"sqlite": "sqlite3", "duckdb": "duckdb", "hyperscan": "hyperscan", "zen": "zen", "cel": "cel"}
+_PACKAGES = {
+    "duckdb": "duckdb pyarrow",
+    "hyperscan": "hyperscan",
+    "zen": "zen-engine",
+    "cel": "common-expression-language",
+}
 NAMES = tuple(_MODULES)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +11,7 @@ from tamis.bench import peers
 from tamis.bench.match import EnginesDisagree, Setup, contenders, run
 from tamis.bench.peers import contest as contests
 from tamis.bench.peers.contest import PeerFailed, contest
-from tamis.bench.peers.rules import Rule, rule_of, subject_of
+from tamis.bench.peers.rules import rule_of, subject_of
 from tamis.bench.report import rows_for_programs, table_for_people
 from tamis.bench.workloads import Workload, make, spread
 from tamis.cli.main import main
@@ -38,15 +38,20 @@ def every_constraint() -> Iterator[Constraint]:
     yield from (Constraint("x", Op.EQ, (flag,)) for flag in (True, False))
 
 
-def rules_of(filters: Iterable[Filter]) -> list[Rule]:
-    rules = [rule_of(each) for each in filters]
-    return [rule for rule in rules if rule is not None]
+def expressed(name: str, filters: list[Filter]) -> list[Filter]:
+    """All, but for the one peer that says that it cannot order strings."""
+    peer = peers.load(name)
+    kept = [each for each in filters if (rule := rule_of(each)) is not None and peer.expresses(rule)]
+    assert kept == [each for each in filters if name != "zen" or not any(map(orders_strings, each.constraints))]
+    return kept
+
+
+def orders_strings(constraint: Constraint) -> bool:
+    return constraint.op in (Op.LT, Op.GT) and isinstance(constraint.operands[0], str)
 
 
 def answers(name: str, filters: list[Filter], messages: list[dict[str, Value]]) -> list[set[int]]:
-    peer, rules = peers.load(name), rules_of(filters)
-    assert len(rules) == len(filters)
-    assert all(peer.expresses(rule) for rule in rules)
+    peer, rules = peers.load(name), [rule for each in filters if (rule := rule_of(each)) is not None]
     peer.build(rules, range(len(rules)))
     return peer.match(peer.prepare([subject_of(message) for message in messages]))
 
@@ -58,12 +63,12 @@ def expected(filters: list[Filter], messages: list[dict[str, Value]]) -> list[se
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INSTALLED)
 def test_every_operator_at_its_boundaries(name: str) -> None:
-    singles = [Filter((each,)) for each in every_constraint()]
-    pairs = [Filter((one, Constraint("y", Op.GT, (5,)))) for one in every_constraint()]
+    above = Constraint("y", Op.GT, (5,))
+    filters = expressed(name, [Filter(held) for one in every_constraint() for held in ((one,), (one, above))])
     values: tuple[Value, ...] = (*WORDS, "a", "abcd", "", *NUMBERS, 2, True, False)
     messages: list[dict[str, Value]] = [{"x": value} for value in values]
     messages += [{"y": y, "x": value} for value in values for y in (5, 6)]
-    assert answers(name, singles + pairs, [*messages, {}]) == expected(singles + pairs, [*messages, {}])
+    assert answers(name, filters, [*messages, {}]) == expected(filters, [*messages, {}])
 
 
 @pytest.mark.slow
@@ -71,7 +76,7 @@ def test_every_operator_at_its_boundaries(name: str) -> None:
 @pytest.mark.parametrize("name", INSTALLED)
 def test_the_workloads_are_answered_as_by_the_twin(name: str, workload: str) -> None:
     made = make(workload, 60, 40, 20, 5)
-    filters = [decode_filter(made.filters[i]) for i in range(60)]
+    filters = expressed(name, [decode_filter(made.filters[i]) for i in range(60)])
     messages = [decode_attributes(made.messages[i]) for i in range(40)]
     assert answers(name, filters, messages) == expected(filters, messages)
 
