@@ -1,7 +1,7 @@
 """What evaluators of single expressions have in common: filters become the terms of compiled lists of `terms` each.
 
-Law: one crossing a list and message, because one crossing a filter takes several times as long. There is no index: every
-filter is evaluated for every message.
+Law: one crossing a list and message, because one crossing a filter takes several times as long. There is no index:
+every filter is evaluated for every message.
 """
 
 from __future__ import annotations
