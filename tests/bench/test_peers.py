@@ -134,8 +134,8 @@ def test_a_peer_has_a_row_in_the_same_table(capsys: pytest.CaptureFixture[str]) 
 def test_a_wrong_answer_of_a_peer_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = contests._in_a_child
 
-    def lying(job: contests._Job, seconds_max: float) -> contests._Answer:
-        told = honest(job, seconds_max)
+    def lying(job: contests._Job) -> contests._Answer:
+        told = honest(job)
         told.found[3] = {99}
         return told
 
