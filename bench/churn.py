@@ -37,8 +37,7 @@ def speed_left(setup: Setup, contender: Contender, made: Workload, progress: Pro
         loop = _Loop(table, made, handles, interfaces, setup)
         progress(f"matching alone, and during {UPDATES_PER_S:,} adds and removals a second: {contender.label}")
         turns = [(loop.run(0), loop.run(UPDATES_PER_S)) for _ in range(_TURNS)]
-        alone, during = (statistics.median(speeds) for speeds in zip(*turns, strict=True))
-        return during / alone
+        return statistics.median(during for _, during in turns) / statistics.median(alone for alone, _ in turns)
 
 
 @dataclass(slots=True)
