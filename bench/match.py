@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tamis.bench import peers, workloads
-from tamis.bench.peers.contest import Contest, PeerDisagrees, PeerFailed, contest
+from tamis.bench.rivals.contest import Contest, PeerDisagrees, PeerFailed, contest
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Measurement, Table
 from tamis.protocol.errors import TamisError

@@ -100,7 +100,7 @@ def test_what_there_was_no_time_for_is_listed_and_the_rest_kept(tmp_path: Path) 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_a_larger_size_is_not_asked_of_a_peer_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.bench.peers.contest.SECONDS_MAX", 0.01)
+    monkeypatch.setattr("tamis.bench.rivals.contest.SECONDS_MAX", 0.01)
     runner = Runner(lambda _words: None, Journal(tmp_path / "rows", {}), 60)
     section = sections.against_peers(runner, 200)
     assert section.notes == ["sqlite was not done with 50 filters in 0.01 s"]

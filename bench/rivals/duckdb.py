@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from tamis.bench.peers.rules import Operand, Rule, Subject
+from tamis.bench.rivals.rules import Operand, Rule, Subject
 
 _MATCH = """
 select distinct message, interface from (

@@ -3,7 +3,7 @@
 Law: a peer runs in a process of its own, which is ended when its time is up; what it answers is compared with `tamis`
 on the same filters, message by message, and an unequal answer is an error, not a figure.
 
-    parent   job -> file, python -m tamis.bench.peers JOB ANSWER, within SECONDS_MAX
+    parent   job -> file, python -m tamis.bench.rivals JOB ANSWER, within SECONDS_MAX
     child    job -> rules -> build -> batches of messages until all are matched or most of the time is gone -> file
 """
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tamis.bench import peers
-from tamis.bench.peers.rules import Rule, Subject, rule_of, subject_of
+from tamis.bench.rivals.rules import Rule, Subject, rule_of, subject_of
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Table
 from tamis.protocol.errors import TamisError
@@ -109,7 +109,7 @@ def _in_a_child(job: _Job) -> _Answer:
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder) / "job", Path(folder) / "answer"
         asked.write_bytes(pickle.dumps(job))
-        command = [sys.executable, "-m", "tamis.bench.peers", str(asked), str(told)]
+        command = [sys.executable, "-m", "tamis.bench.rivals", str(asked), str(told)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=job.seconds_max)  # noqa: S603 - ours
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The child of `contest.py`: python -m tamis.bench.peers JOB ANSWER. Both files are ours."""
+"""The child of `contest.py`: python -m tamis.bench.rivals JOB ANSWER. Both files are ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pickle
 import sys
 from pathlib import Path
 
-from tamis.bench.peers.contest import play
+from tamis.bench.rivals.contest import play
 
 if __name__ == "__main__":
     job = pickle.loads(Path(sys.argv[1]).read_bytes())  # noqa: S301

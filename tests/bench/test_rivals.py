@@ -9,9 +9,9 @@ import pytest
 
 from tamis.bench import peers
 from tamis.bench.match import EnginesDisagree, Setup, contenders, run
-from tamis.bench.peers import contest as contests
-from tamis.bench.peers.contest import PeerFailed, contest
-from tamis.bench.peers.rules import rule_of, subject_of
+from tamis.bench.rivals import contest as contests
+from tamis.bench.rivals.contest import PeerFailed, contest
+from tamis.bench.rivals.rules import rule_of, subject_of
 from tamis.bench.report import rows_for_programs, table_for_people
 from tamis.bench.workloads import Workload, make, spread
 from tamis.cli.main import main

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import ClassVar
 
-from tamis.bench.peers.rules import Condition, Operand, Rule, Subject
+from tamis.bench.rivals.rules import Condition, Operand, Rule, Subject
 
 _NUMBERS, _DIGITS = range(10_000), 4
 _LOWEST, _HIGHEST = ord(" "), ord("~")

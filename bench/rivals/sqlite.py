@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import ClassVar
 
-from tamis.bench.peers.rules import Condition, Operand, Rule, Subject
+from tamis.bench.rivals.rules import Condition, Operand, Rule, Subject
 
 _SCHEMA = """
 create table wanted(key text, op text, operand, filter integer);

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from tamis.bench.peers.rules import Rule, Subject
+from tamis.bench.rivals.rules import Rule, Subject
 
 Evaluate = Callable[[Subject], Iterable[bool]]
 

@@ -15,7 +15,7 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
-from tamis.bench.peers.rules import Rule, Subject
+from tamis.bench.rivals.rules import Rule, Subject
 from tamis.protocol.errors import TamisError
 
 PREFIX = "peer:"
@@ -71,6 +71,6 @@ def check_installed(name: str) -> None:
 def load(name: str) -> Peer:
     """A new, empty matcher."""
     check_installed(name)
-    module = importlib.import_module(f"tamis.bench.peers.{name}")
+    module = importlib.import_module(f"tamis.bench.rivals.{name}")
     made: Peer = module.Adapter()
     return made

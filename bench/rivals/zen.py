@@ -10,8 +10,8 @@ import json
 from importlib.metadata import version
 from typing import ClassVar
 
-from tamis.bench.peers.lists import Evaluate, Lists
-from tamis.bench.peers.rules import Condition, Rule
+from tamis.bench.rivals.lists import Evaluate, Lists
+from tamis.bench.rivals.rules import Condition, Rule
 
 _TERMS = 100  # with 1,000 a message took twice as long
 _CALLS = {"prefix": "startsWith", "suffix": "endsWith", "contains": "contains"}
