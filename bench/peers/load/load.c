@@ -4,11 +4,12 @@
  * messages are counted between.
  *
  *     load --protocol NAME --port N --messages FILE --filters FILE [--pid N] [--subscribers N] [--message-bytes N]
- *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--tls]
+ *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--transport tls]
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "clock.h"
@@ -161,7 +162,7 @@ enum {
     RATE,
     WARM,
     SECONDS,
-    TLS
+    TRANSPORT
 };
 
 static const struct option NAMES[] = {
@@ -178,7 +179,7 @@ static const struct option NAMES[] = {
     {"rate", required_argument, NULL, RATE},
     {"warm", required_argument, NULL, WARM},
     {"seconds", required_argument, NULL, SECONDS},
-    {"tls", no_argument, NULL, TLS},
+    {"transport", required_argument, NULL, TRANSPORT},
     {0},
 };
 
@@ -223,8 +224,8 @@ static void set_option(options *o, int name, const char *value) {
     case SECONDS:
         o->seconds = atof(value);
         break;
-    case TLS:
-        o->to.with_tls = true;
+    case TRANSPORT:
+        o->to.with_tls = strcmp(value, "tls") == 0;
         break;
     default:
         fail("see the top of load.c");

@@ -23,38 +23,6 @@ static void watch(loop *l, connection *c, int operation, uint32_t events) {
     }
 }
 
-static void begin(loop *l, connection *c) {
-    connection_start(c);
-    watch(l, c, EPOLL_CTL_ADD, EPOLLIN);
-}
-
-/* A fixed rate needs to be woken between two messages; the timer has no connection. */
-static void start_timer(loop *l) {
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    struct itimerspec every = {.it_interval = {0, TICK_NS}, .it_value = {0, TICK_NS}};
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
-    if (fd < 0 || timerfd_settime(fd, 0, &every, NULL) != 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-        fail_errno("no timer");
-    }
-}
-
-void loop_start(loop *l) {
-    l->epoll = epoll_create1(EPOLL_CLOEXEC);
-    l->at_slowest = l->subscriber_count;
-    l->rate_start = l->last_arrival = l->last_keep_alive = clock_seconds();
-    begin(l, &l->publisher.connection);
-    for (size_t i = 0; i < l->subscriber_count; i++) {
-        begin(l, &l->subscribers[i]);
-    }
-    for (size_t i = 0; i < l->other_count; i++) {
-        begin(l, &l->others[i]);
-    }
-    if (l->rate > 0) {
-        start_timer(l);
-    }
-}
-
 /* ---- publishing ---- */
 
 static uint64_t last_due(const loop *l, double now) {
@@ -108,12 +76,9 @@ static void take_message(connection *c, const uint8_t *frame) {
     c->received++;
 }
 
-static void receive(loop *l, connection *c) {
-    uint64_t before = c->received;
+/* All that has been read. */
+static void take_units(connection *c) {
     unit u;
-    if (!connection_read(c)) {
-        return;
-    }
     while (connection_next(c, &u)) {
         if (u.content != NULL) {
             take_message(c, u.content);
@@ -122,6 +87,14 @@ static void receive(loop *l, connection *c) {
         }
     }
     connection_flush(c);
+}
+
+static void receive(loop *l, connection *c) {
+    uint64_t before = c->received;
+    if (!connection_read(c)) {
+        return;
+    }
+    take_units(c);
     if (c->received > before) {
         l->deliveries += c->received - before;
         l->last_arrival = clock_seconds();
@@ -149,6 +122,41 @@ static void handle(loop *l, const struct epoll_event *event) {
     }
     if (c->received > 0 && !is_subscriber(l, c)) {
         fail("a message reached connection %u, whose filters it does not satisfy", c->index);
+    }
+}
+
+/* ---- starting ---- */
+
+static void begin(loop *l, connection *c) {
+    connection_start(c);
+    watch(l, c, EPOLL_CTL_ADD, EPOLLIN);
+    take_units(c); /* what came together with the last answer waited for: no event will tell of it */
+}
+
+/* A fixed rate needs to be woken between two messages; the timer has no connection. */
+static void start_timer(loop *l) {
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    struct itimerspec every = {.it_interval = {0, TICK_NS}, .it_value = {0, TICK_NS}};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
+    if (fd < 0 || timerfd_settime(fd, 0, &every, NULL) != 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
+        fail_errno("no timer");
+    }
+}
+
+void loop_start(loop *l) {
+    l->epoll = epoll_create1(EPOLL_CLOEXEC);
+    l->at_slowest = l->subscriber_count;
+    l->rate_start = l->last_arrival = l->last_keep_alive = clock_seconds();
+    begin(l, &l->publisher.connection);
+    for (size_t i = 0; i < l->subscriber_count; i++) {
+        begin(l, &l->subscribers[i]);
+    }
+    for (size_t i = 0; i < l->other_count; i++) {
+        begin(l, &l->others[i]);
+    }
+    if (l->rate > 0) {
+        start_timer(l);
     }
 }
 
