@@ -2,8 +2,9 @@
 
     python -m tamis.bench.peers [--only NAME,...] [--measure NAME,...] [--rounds 3] [--seconds 2] [--json]
 
-measures   what is asked, of whom            inputs   the messages and filters of a measure, as files
-daemons    how each daemon is started        process  starting and stopping, and what is left behind: nothing
+measures   what is asked, of whom            figures  the columns
+inputs     messages and filters, as files    daemons  how each daemon is started
+process    starting, stopping, leaving nothing behind
 run        rounds in turns, medians          report   tables for people, one JSON object a line for programs
 build      compiles load/ and forward.c on first use
 

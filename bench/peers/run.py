@@ -16,8 +16,9 @@ from statistics import median
 
 from tamis.bench.peers import build
 from tamis.bench.peers.daemons import PEERS, Peer
+from tamis.bench.peers.figures import Figure, Round
 from tamis.bench.peers.inputs import Inputs
-from tamis.bench.peers.measures import Figure, Measure, Round
+from tamis.bench.peers.measures import Measure
 from tamis.bench.peers.process import resident_bytes, running, scratch_folder
 from tamis.protocol.errors import TamisError
 

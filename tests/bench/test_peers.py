@@ -18,8 +18,9 @@ from click.testing import CliRunner, Result
 from tamis.bench.peers import build, daemons, inputs, report
 from tamis.bench.peers.__main__ import main
 from tamis.bench.peers.daemons import PEERS, Peer
+from tamis.bench.peers.figures import Round
 from tamis.bench.peers.inputs import Inputs
-from tamis.bench.peers.measures import MEASURES, Round
+from tamis.bench.peers.measures import MEASURES
 from tamis.bench.peers.process import Launch, NotStarted, free_port, running
 from tamis.bench.peers.run import Plan, Row, run
 from tamis.native import Table
