@@ -24,7 +24,7 @@ class NotBuilt(TamisError):
 
 def load_generator() -> Path:
     """The program `load`, with TLS where OpenSSL's headers are installed."""
-    tls = ["-DWITH_TLS", "-lssl", "-lcrypto"] if _has_openssl() else []
+    tls = ["-DWITH_TLS", "-lssl", "-lcrypto"] if has_openssl() else []
     return _built("load", sorted((HERE / "load").glob("*.c")), tls)
 
 
@@ -34,6 +34,8 @@ def forwarder() -> Path:
 
 
 def _built(name: str, sources: list[Path], libraries: list[str]) -> Path:
+    if not (HERE / "forward.c").exists():
+        raise NotBuilt("the sources of the load generator are in a checkout only, not in an installed package")
     program = BUILT / name
     inputs = [*sources, *(HERE / "load").glob("*.h")]
     if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
@@ -50,7 +52,8 @@ def _compile(arguments: list[str]) -> None:
         raise NotBuilt(f"the load generator does not compile:\n{done.stderr}")
 
 
-def _has_openssl() -> bool:
+def has_openssl() -> bool:
+    """Whether the load generator can do TLS."""
     asked = [_compiler(), "-E", "-include", "openssl/ssl.h", "-x", "c", "/dev/null"]
     return not subprocess.run(asked, capture_output=True, check=False).returncode  # noqa: S603
 

@@ -86,14 +86,19 @@ def _tamis(program: str, folder: Path) -> Launch:
 
 
 def _tamis_with_tls(program: str, folder: Path) -> Launch:
-    """With a certificate made for the occasion, which the load generator does not check."""
+    certificate, key = make_certificate(folder)
+    return _router(program, folder, ["tls:", f"  certificate: {certificate}", f"  key: {key}"])
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate and its key, for the occasion: the load generator does not check it."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     made += ["-subj", "/CN=localhost", "-days", "1", "-keyout", str(key), "-out", str(certificate)]
     done = subprocess.run(made, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     if done.returncode:
         raise NotStarted(f"openssl makes no certificate: {done.stderr.strip()}")
-    return _router(program, folder, ["tls:", f"  certificate: {certificate}", f"  key: {key}"])
+    return certificate, key
 
 
 def _router(program: str, folder: Path, more: list[str]) -> Launch:

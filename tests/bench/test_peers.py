@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import socket
+import ssl
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -88,9 +89,11 @@ def test_no_message_of_the_paper_satisfies_a_filter_of_the_others() -> None:
 # --- the load generator ----------------------------------------------------------------------------------------------
 
 
-async def loaded(router: ToyRouter, made: Inputs, folder: Path, **options: object) -> tuple[int, str, str]:
+async def loaded(
+    router: ToyRouter, made: Inputs, folder: Path, tls: ssl.SSLContext | None = None, **options: object
+) -> tuple[int, str, str]:
     """Run the load generator against the router; exit code, stdout, stderr."""
-    async with router.listening() as port:
+    async with router.listening(tls) as port:
         chosen = {**made.write(folder), "protocol": "tamis", "port": port, "pid": os.getpid(), "warm": 0, **options}
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in chosen.items()]
         process = await asyncio.create_subprocess_exec(
@@ -147,6 +150,20 @@ async def test_a_longer_message_carries_payload(market: Inputs, tmp_path: Path) 
     code, out, _err = await loaded(router, market, tmp_path, message_bytes=200, seconds=0.1)
     assert (code, json.loads(out)["frame_bytes"]) == (0, 200)
     assert router.published[0].message.payload == bytes(50)
+
+
+@needs_compiler
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
+async def test_tls_moves_the_same_messages(market: Inputs, tmp_path: Path) -> None:
+    if not build.has_openssl():
+        pytest.skip("needs libssl-dev")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*daemons.make_certificate(tmp_path))
+    router = ToyRouter(market.filters[0])
+    code, out, err = await loaded(router, market, tmp_path, tls, transport="tls", window=2000, seconds=0.2)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["messages"] > 0
+    assert [frame.message.id.counter for frame in router.published] == list(range(1, len(router.published) + 1))
 
 
 @needs_compiler
@@ -224,7 +241,7 @@ def test_a_peer_is_measured(name: str, measure: str) -> None:
 def test_rabbitmq_is_measured(measure: str) -> None:
     if PEERS["rabbitmq"].program() is None:
         pytest.skip(PEERS["rabbitmq"].how_to_install)
-    (rows,) = run([MEASURES[measure]], ["rabbitmq"], SHORT, lambda _words: None)
+    (rows,) = run([MEASURES[measure]], ["rabbitmq"], replace(SHORT, seconds=2), lambda _words: None)
     assert rows[0].trouble == ""
     assert rows[0].rounds[0].seen["messages"] > 0
 

@@ -7,6 +7,7 @@ there ends the connection, and so the load generator's run.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -39,8 +40,8 @@ class ToyRouter:
     credit: int = CREDIT_STEP
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[int]:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+    async def listening(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=tls)
         async with server:
             yield server.sockets[0].getsockname()[1]
 
