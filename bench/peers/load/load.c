@@ -7,6 +7,7 @@
  *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--transport tls]
  */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,7 @@ int main(int argc, char **argv) {
         set_option(&o, name, optarg);
     }
     check(&o);
+    signal(SIGPIPE, SIG_IGN); /* a write that fails says so itself; OpenSSL's does not ask for that */
     o.to.receive_bytes = o.subscribers + o.others > FEW ? RECEIVE_BYTES_OF_MANY : RECEIVE_BYTES_OF_FEW;
     run(&o);
     return 0;
