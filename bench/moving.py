@@ -217,7 +217,7 @@ def measure(way: str, family: str, messages: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tamis.bench.moving", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(prog="python -m tamis.bench.moving", description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=1_000_000, help="for each run (1,000,000)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each way, in turns (5)")
     parser.add_argument("--json", action="store_true", help="one object a line")
