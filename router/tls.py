@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from tamis.configs.topology import Tls
 from tamis.router.client import FULL, Client
@@ -53,8 +53,7 @@ class TlsClient(asyncio.BufferedProtocol):
         self._is_full = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream's always is
-        self._transport = transport
+        self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not one by class
         transport.set_write_buffer_limits(high=CHUNK_BYTES)
         peer = transport.get_extra_info("peername")
         self._client = self._plane.open(-1, f"{peer[0]}:{peer[1]}")
