@@ -1,7 +1,7 @@
 # Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := protocol native configs bench
+PACKAGES := protocol native configs router bench
 SOURCES := $(PACKAGES) tamis tests setup.py
 MINUTES ?= 1
 

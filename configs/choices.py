@@ -41,24 +41,20 @@ ENGINES = {
     "interval": PLANNED,
 }
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
+SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {
     "areas": "border routers that summarise an area for the others",
-    "auth": "who may connect, publish and subscribe",
+    "auth": "what a client may publish and subscribe to",
     "durable": "named clients whose messages wait on disk",
     "event_log": "the log on disk behind durable clients",
-    "keepalive": "how long a silent link or client is trusted",
     "sampling": "what share of messages is traced",
-    "slow_consumer": "what happens to a client that cannot keep up",
-    "tls": "encrypted connections",
-    "tokens": "credentials of clients and neighbours",
     "links.*.keepalive": "how long a silent link is trusted",
     "links.*.tls": "an encrypted link",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
-    "routers.*.auth": "who may connect, publish and subscribe",
-    "routers.*.tls": "the certificate and key of a router",
+    "routers.*.auth": "what a client may publish and subscribe to",
     "strategy.mode": "the papers' literal rules, for experiments",
 }
 """Dotted path of a key (`*` stands for any id or index) -> what it is going to set."""

@@ -80,5 +80,7 @@ Addresses = Annotated[
     BeforeValidator(_listed, json_schema_input_type=_WrittenAddress | list[_WrittenAddress]),
 ]
 Folder = Annotated[str, BeforeValidator(_read_path, json_schema_input_type=str)]
+File = Folder
+"""Both are paths; that a file is there is known only where the router runs."""
 Pair = Annotated[tuple[Id, Id], BeforeValidator(_check_pair)]
 Version = Annotated[Literal[1], BeforeValidator(_read_version, json_schema_input_type=Literal[1])]

@@ -25,6 +25,9 @@ _TITLES = {
     "Link": "`links`",
     "Strategy": "`strategy`",
     "Engine": "`engine`",
+    "Tls": "`tls`",
+    "Keepalive": "`keepalive`",
+    "SlowConsumer": "`slow_consumer`",
     "Limits": "`limits`",
     "Logging": "`logging`",
 }
@@ -121,7 +124,8 @@ def _value(field: dict[str, Any]) -> str:
         return " or ".join(_value(choice) for choice in field["anyOf"])
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
-        return f"[{name.lower()} keys](#{_ANCHORS.get(name, name.lower())})"
+        key = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
+        return f"[{key} keys](#{_ANCHORS.get(name, key)})"
     if "enum" in field:
         return ", ".join(f"`{name}`" for name in field["enum"])
     if "const" in field:

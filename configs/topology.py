@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from tamis.configs import choices, wiring
 from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import Addresses, Folder, Id, IdText, OneAddress, Pair, Version, named, with_ends
+from tamis.configs.fields import Addresses, File, Folder, Id, IdText, OneAddress, Pair, Version, named, with_ends
 from tamis.protocol import limits as bounds
 
 COST_MAX = 2**32 - 1
@@ -74,7 +74,7 @@ class Limits(Section):
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
         ge=1,
-        le=bounds.FILTERS_PER_CLIENT,
+        le=bounds.ENTRIES_MAX,
         description="Filters one client may hold.",
     )
     frame_bytes: int = Field(
@@ -93,8 +93,62 @@ class Limits(Section):
         default=1024 * MIB,
         ge=16 * MIB,
         le=2**40,
-        description="Memory of the whole router in bytes: tables, queues and buffers together.",
+        description="Memory for what others cause, in bytes: half for tables, half for queues and buffers.",
     )
+    publishers: int = Field(
+        default=100_000, ge=1, le=16_777_216, description="Publishers whose messages are known when they come twice."
+    )
+    credit_frames: int = Field(
+        default=10_000, ge=1, le=2**32 - 1, description="Messages a client may publish ahead of the router."
+    )
+    credit_bytes: int = Field(
+        default=8 * MIB,
+        ge=MIB,
+        le=1024 * MIB,
+        description="Bytes a client may publish ahead of the router; at least the largest frame.",
+    )
+    greeting_ms: int = Field(
+        default=2_000, ge=100, le=60_000, description="Time from connecting to being admitted, TLS apart, in ms."
+    )
+    drain_ms: int = Field(
+        default=10_000, ge=0, le=3_600_000, description="Time that queues have to empty when the router stops, in ms."
+    )
+
+
+class Keepalive(Section):
+    """How a connection whose other end is gone is found."""
+
+    hold_ms: int = Field(
+        default=30_000,
+        ge=100,
+        le=3_600_000,
+        description="A client from which nothing came for so long, in ms, is disconnected.",
+    )
+    ping_ms: int = Field(
+        default=10_000,
+        ge=50,
+        le=3_600_000,
+        description="A PING goes to a client after so long in silence, in ms; sooner where its own hold time asks.",
+    )
+
+
+class SlowConsumer(Section):
+    """What happens when the queue of a client (`limits.connection_queue_bytes`) is full."""
+
+    policy: Annotated[str, OneOf(choices.SLOW_POLICIES)] = Field(
+        default="drop-newest",
+        description="Drop what comes, drop what waits longest, disconnect, or make publishers wait and then drop.",
+    )
+    block_ms: int = Field(
+        default=1_000, ge=1, le=60_000, description="Policy `block` only: how long publishers wait at most, in ms."
+    )
+
+
+class Tls(Section):
+    """Encryption of client connections over TCP, by TLS 1.3. Unix sockets stay as they are."""
+
+    certificate: File = Field(description="PEM file: the router's certificate, then those between it and the root.")
+    key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
 
 
 class Logging(Section):
@@ -139,6 +193,14 @@ class Router(Section):
         description="A label for where it runs. Addresses and folders must differ among routers of one machine only.",
     )
     engine: EngineOrName | None = Field(default=None, description="Instead of the network's `engine`.")
+    tokens: File | None = Field(default=None, description="Instead of the network's `tokens`.")
+    tls: Tls | None = Field(default=None, description="Instead of the network's `tls`.")
+    keepalive: Keepalive | None = Field(
+        default=None, description="Times that differ here; the others are the network's."
+    )
+    slow_consumer: SlowConsumer | None = Field(
+        default=None, description="What differs here for slow clients; the rest is the network's."
+    )
     limits: Limits | None = Field(default=None, description="Limits that differ here; the others are the network's.")
     logging: Logging | None = Field(
         default=None, description="Log settings that differ here; the others are the network's."
@@ -177,6 +239,10 @@ class RouterSettings:
     data: str | None
     machine: str
     engine: Engine
+    tokens: str | None
+    tls: Tls | None
+    keepalive: Keepalive
+    slow_consumer: SlowConsumer
     limits: Limits
     logging: Logging
 
@@ -197,6 +263,16 @@ class Topology(Section):
     data: Folder | None = Field(
         default=None,
         description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
+    )
+    tokens: File | None = Field(
+        default=None,
+        description="File of the clients' tokens, mode 0600: a name (or `*` for any) and a token a line. "
+        "Without it every client is let in, and only from the router's own machine.",
+    )
+    tls: Tls | None = Field(default=None, description="Certificate and key of the routers' client listeners.")
+    keepalive: Keepalive = Field(default=Keepalive(), description="When a silent client is given up.")
+    slow_consumer: SlowConsumer = Field(
+        default=SlowConsumer(), description="What happens to a client that cannot keep up."
     )
     limits: Limits = Field(default=Limits(), description="Bounds every router keeps.")
     logging: Logging = Field(default=Logging(), description="What every router logs.")
@@ -220,6 +296,10 @@ class Topology(Section):
             own.data or (joined(self.data, router_id) if self.data else None),
             own.machine,
             own.engine or self.engine,
+            own.tokens or self.tokens,
+            own.tls or self.tls,
+            _overridden(self.keepalive, own.keepalive),
+            _overridden(self.slow_consumer, own.slow_consumer),
             _overridden(self.limits, own.limits),
             _overridden(self.logging, own.logging),
         )

@@ -9,15 +9,30 @@ from __future__ import annotations
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
 from tamis.native.interface_names import InterfaceNames
-from tamis.native.results import OutOfMemory, check
+from tamis.native.results import Gone, OutOfMemory, check
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.native.switch import Admission, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
+from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 
 __all__ = [
+    "Admission",
     "Batch",
+    "ConnectionFigures",
+    "Event",
+    "EventType",
+    "Gone",
     "InterfaceKind",
     "InterfaceNames",
     "Measurement",
     "OutOfMemory",
+    "RefusedFilter",
+    "SlowPolicy",
+    "SubscribeFrame",
+    "Subscribed",
+    "Switch",
+    "SwitchFigures",
+    "SwitchOptions",
     "Table",
     "TableStats",
     "check",

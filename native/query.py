@@ -76,9 +76,9 @@ class Rows:
         found: list[int] = ffi.unpack(self._links + start, end - start) if end > start else []
         return found
 
-    def pairs(self) -> list[tuple[int, int]]:
-        """(link, handle) of each row."""
-        count = self.c.count
+    def pairs(self, most: int | None = None) -> list[tuple[int, int]]:
+        """(link, handle) of each row, or of the first `most`."""
+        count = self.c.count if most is None else min(self.c.count, most)
         return list(zip(self.links(0, count), ffi.unpack(self._handles, count), strict=True)) if count else []
 
 

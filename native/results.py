@@ -10,6 +10,10 @@ class OutOfMemory(TamisError, MemoryError):
     """An allocation in C failed or passed its configured bound; nothing has changed."""
 
 
+class Gone(TamisError):
+    """The connection has ended, and its CLOSED is on the way."""
+
+
 def check(result: int) -> None:
     """Raise what `result` means; return for TM_OK."""
     if result == lib.TM_OK:
@@ -21,3 +25,10 @@ def check(result: int) -> None:
         lib.TM_TOO_MANY: Refused("past a limit of the language"),
         lib.TM_ABSENT: KeyError("not in the table"),
     }.get(result, RuntimeError(f"native call misused (result {result})"))
+
+
+def check_alive(result: int) -> None:
+    """`check` for a call whose only misuse can be that its connection has ended in C and not yet in Python."""
+    if result == lib.TM_MISUSED:
+        raise Gone("the connection has ended")
+    check(result)

@@ -112,7 +112,8 @@ class Table:
             self._table = None
 
     @property
-    def _open(self) -> _Cdata:
+    def c(self) -> _Cdata:
+        """The table as C knows it, for others of this package that keep the table alive."""
         if self._table is None:
             raise ValueError("the table is closed")
         return self._table
@@ -122,13 +123,13 @@ class Table:
     def add(self, filter_: Filter | bytes, interface: int) -> int:
         """Add one filter, an object or its wire form; the handle names it until it is removed."""
         data = filter_ if isinstance(filter_, bytes) else encode_filter(filter_)
-        check(lib.tm_table_add(self._open, ffi.from_buffer(data), len(data), interface, self._handle))
-        self._knows(interface)
+        check(lib.tm_table_add(self.c, ffi.from_buffer(data), len(data), interface, self._handle))
+        self.knows(interface)
         return int(self._handle[0])
 
     def remove(self, handle: int) -> None:
         """KeyError if nothing has this handle."""
-        check(lib.tm_table_remove(self._open, handle))
+        check(lib.tm_table_remove(self.c, handle))
 
     def add_many(self, filters: Batch, interfaces: array[int]) -> array[int]:
         """Add every filter of the batch, in one crossing; their handles. If one is refused, none has been added."""
@@ -136,48 +137,48 @@ class Table:
 
     def remove_many(self, handles: array[int]) -> None:
         """Remove in one crossing; KeyError at the first handle that nothing has, with those before it removed."""
-        check(lib.tm_table_remove_many(self._open, *_counted(handles), ffi.NULL, ffi.new("size_t *")))
+        check(lib.tm_table_remove_many(self.c, *_counted(handles), ffi.NULL, ffi.new("size_t *")))
 
     def _add_many(self, filters: Batch, interfaces: array[int], nanoseconds: _Cdata) -> array[int]:
         if len(interfaces) != len(filters):
             raise ValueError(f"{len(filters)} filters need as many interfaces, not {len(interfaces)}")
         handles, done = array("I", bytes(4 * len(filters))), ffi.new("size_t *")
         result = lib.tm_table_add_many(
-            *(self._open, ffi.from_buffer(filters.data), ffi.from_buffer("uint64_t[]", filters.offsets)),
+            *(self.c, ffi.from_buffer(filters.data), ffi.from_buffer("uint64_t[]", filters.offsets)),
             *(_numbers(interfaces), len(filters), _numbers(handles), nanoseconds, done),
         )
         if result != lib.TM_OK:
             self.remove_many(handles[: done[0]])
         check(result)
-        self._knows(max(interfaces, default=-1))
+        self.knows(max(interfaces, default=-1))
         return handles
 
     def set_interface(self, interface: int, kind: InterfaceKind) -> None:
         """Say what stands behind `interface`, before it has filters."""
-        check(lib.tm_table_set_interface(self._open, interface, kind))
+        check(lib.tm_table_set_interface(self.c, interface, kind))
 
     def settle(self, steps: int) -> int:
         """Do at most `steps` of the work that removals left over; returns how many remain."""
         left = ffi.new("uint64_t *")
-        check(lib.tm_table_settle(self._open, steps, left))
+        check(lib.tm_table_settle(self.c, steps, left))
         return int(left[0])
 
     def stats(self) -> TableStats:
         stats = ffi.new("tm_stats *")
-        lib.tm_table_stats(self._open, stats)
+        lib.tm_table_stats(self.c, stats)
         return TableStats(*(int(getattr(stats, field.name)) for field in fields(TableStats)))
 
     def validate(self) -> None:
         """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
         reason = ffi.new("char **")
-        result = lib.tm_table_validate(self._open, reason)
+        result = lib.tm_table_validate(self.c, reason)
         if result == lib.TM_MISUSED:
             raise RuntimeError(f"table of engine {self.engine}: {ffi.string(reason[0]).decode()}")
         check(result)
 
     def fail_allocation(self, n: int) -> None:
         """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
-        lib.tm_table_fail_allocation(self._open, n)
+        lib.tm_table_fail_allocation(self.c, n)
 
     # --- one message ---------------------------------------------------------------------------------------------
 
@@ -212,12 +213,17 @@ class Table:
             self._match(attributes, query, Mode.ALL, self._rows.c.count)
         return sorted(self._rows.pairs())
 
+    def match_some(self, attributes: Mapping[str, Value] | bytes, capacity: int) -> tuple[list[tuple[int, int]], int]:
+        """At most `capacity` of what `match_all` finds, unordered, and how many there are."""
+        self._match(attributes, self._query(None, None), Mode.ALL, capacity)
+        return self._rows.pairs(capacity), int(self._rows.c.count)
+
     def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
         """Leave the answer in `_rows`; TM_TOO_MANY, which only Mode.ALL can meet, is for the caller."""
         data = packed_attributes(attributes)
         count = self._decoder.decode(data)
         hits = self._rows.ask(max(capacity, 1), with_handles=mode is not Mode.INTERFACES)
-        result: int = lib.tm_table_match(self._open, self._decoder.attributes, count, query.ask(mode), hits)
+        result: int = lib.tm_table_match(self.c, self._decoder.attributes, count, query.ask(mode), hits)
         if result != lib.TM_TOO_MANY or mode is not Mode.ALL:
             check(result)
         return result
@@ -241,7 +247,7 @@ class Table:
             start = len(found)
             check(
                 lib.tm_table_match_batch(
-                    *(self._open, ffi.from_buffer(batch.data), offsets + start, len(batch) - start),
+                    *(self.c, ffi.from_buffer(batch.data), offsets + start, len(batch) - start),
                     *(query.ask(Mode.INTERFACES), hits, ends, results, done),
                 )
             )
@@ -264,7 +270,8 @@ class Table:
             self._plain_query = Query(self._interface_count, None, None)
         return self._plain_query
 
-    def _knows(self, interface: int) -> None:
+    def knows(self, interface: int) -> None:
+        """`interface` may have filters: for whoever adds them past this class."""
         if interface >= self._interface_count:
             self._interface_count = interface + 1
             self._plain_query = None
@@ -279,7 +286,7 @@ class Table:
         total_ns, matched, checksum = (ffi.new("uint64_t *") for _ in range(3))
         check(
             lib.tm_table_measure(
-                *(self._open, ffi.from_buffer(messages.data), ffi.from_buffer("uint64_t[]", messages.offsets)),
+                *(self.c, ffi.from_buffer(messages.data), ffi.from_buffer("uint64_t[]", messages.offsets)),
                 *(len(messages), query.ask(Mode.INTERFACES), ffi.from_buffer("uint32_t[]", nanoseconds)),
                 *(total_ns, matched, checksum),
             )
@@ -294,7 +301,7 @@ class Table:
     def measure_remove(self, handles: array[int]) -> array[int]:
         """As `remove_many`; the nanoseconds that each removal took."""
         nanoseconds = array("I", bytes(4 * len(handles)))
-        check(lib.tm_table_remove_many(self._open, *_counted(handles), _numbers(nanoseconds), ffi.new("size_t *")))
+        check(lib.tm_table_remove_many(self.c, *_counted(handles), _numbers(nanoseconds), ffi.new("size_t *")))
         return nanoseconds
 
 

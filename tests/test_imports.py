@@ -33,8 +33,9 @@ ARROWS = {
     "protocol": {"protocol"},
     "native": {"native", "protocol"},
     "configs": {"configs", "protocol"},
+    "router": {"router", "native", "protocol", "configs"},
     "bench": {"bench", "native", "protocol", "configs"},
-    "tamis": {"cli", "protocol", "native", "configs", "bench"},
+    "tamis": {"cli", "protocol", "native", "configs", "router", "bench"},
 }
 
 

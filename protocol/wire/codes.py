@@ -30,6 +30,10 @@ class ErrorCode(enum.IntEnum):
     VERSION_REFUSED = 15
     AUTHENTICATION_FAILED = 16
     WRONG_SENDER = 17
+    REPLACED = 18
+    SILENT = 19
+    SLOW = 20
+    FULL = 21
 
 
 NOT_FATAL: Final = frozenset({ErrorCode.UNKNOWN_EXTENSION, ErrorCode.BAD_FILTER, ErrorCode.BAD_PARTS})

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("match", "explain", "check", "bench", "completion")
+COMMANDS = ("router", "match", "explain", "check", "bench", "completion")
 """In the order of the help page."""
 
 _EXAMPLE = """\b

@@ -78,9 +78,15 @@ VALUES = [
     (ONE + "zzz: []", "2:1: zzz: unknown key"),
     (ONE + "limits: {conections: 3}", "2:10: limits.conections: unknown key, did you mean connections?"),
     ("routers: {a: {limits: {x: 1}}}", "1:24: routers.a.limits.x: unknown key"),
-    (ONE + "tls: {}", "2:1: tls: is not supported yet (encrypted connections)"),
+    (ONE + "areas: {}", "2:1: areas: is not supported yet (border routers that summarise an area for the others)"),
     (ONE + "logging: {file: x}", "2:11: logging.file: is not supported yet (a log file beside standard error)"),
-    ("routers: {a: {tls: {}}}", "1:15: routers.a.tls: is not supported yet (the certificate and key of a router)"),
+    ("routers: {a: {area: x}}", "1:15: routers.a.area: is not supported yet (the area a router belongs to)"),
+    ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),
+    (ONE + "keepalive: {hold_ms: 1}", '2:22: keepalive.hold_ms: must be from 100 to 3600000, got "1"'),
+    (
+        ONE + "slow_consumer: {policy: drop}",
+        '2:25: slow_consumer.policy: must be drop-newest, drop-oldest, disconnect or block, got "drop"',
+    ),
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices

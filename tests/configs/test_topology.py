@@ -135,7 +135,7 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 
 def test_every_number_names_its_unit_or_counts_things():
-    units = ("_bytes", "_per_client", "connections", "cost", "rounds")
+    units = ("_bytes", "_frames", "_ms", "_per_client", "connections", "publishers", "cost", "rounds")
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
@@ -164,3 +164,17 @@ def test_what_is_written_is_what_is_read(network):
     assert list(net.routers) == list(ids)
     assert set(net.edges) == {(min(a, b), max(a, b), cost) for a, b, cost in links}
     assert sum(len(net.neighbours(router_id)) for router_id in ids) == 2 * len(links)
+
+
+def test_own_credentials_and_times_go_before_those_of_the_network():
+    net = parse_topology(
+        "tokens: all\nkeepalive: {hold_ms: 900}\nslow_consumer: {policy: block, block_ms: 5}\n"
+        "routers:\n  a: {neighbours: 'h:1', tokens: own, keepalive: {ping_ms: 300}, tls: {certificate: c, key: k}}\n"
+        "  b: {slow_consumer: {policy: drop-oldest}}\nlinks: [[a, b]]"
+    )
+    a, b = net.router("a"), net.router("b")
+    assert (a.tokens, b.tokens) == ("own", "all")
+    assert (a.keepalive.hold_ms, a.keepalive.ping_ms, b.keepalive.ping_ms) == (900, 300, 10_000)
+    assert (a.slow_consumer.policy, b.slow_consumer.policy, b.slow_consumer.block_ms) == ("block", "drop-oldest", 5)
+    assert a.tls is not None
+    assert (a.tls.certificate, b.tls) == ("c", None)

@@ -1,0 +1,85 @@
+"""A SUBSCRIBE frame that is worked through a slice at a time.
+
+Law: C reads the frame where it lies, so this object keeps it alive; subscriptions never become Python objects but for
+their ids, which an acknowledgement has to name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgpack
+
+from tamis.native._tm import ffi, lib
+from tamis.native.results import check, check_alive
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.prefix import PREFIX_BYTES
+
+_Cdata = Any  # cffi's types exist only at run time
+
+_CODES: Final = {lib.TM_MALFORMED: ErrorCode.MALFORMED, lib.TM_TOO_MANY: ErrorCode.OVER_LIMIT}
+
+
+class RefusedFilter(NamedTuple):
+    """A subscription that was not taken; `filter` is the packed filter at fault, empty where none is."""
+
+    id: int
+    code: int
+    filter: bytes
+
+
+class SubscribeFrame:
+    """FrameError if the frame does not have its form."""
+
+    def __init__(self, frame: bytes) -> None:
+        self.frame = frame
+        self.c: _Cdata = ffi.new("tm_subscribe *")
+        self._bytes = ffi.from_buffer(frame)
+        result = lib.tm_subscribe_open(self._bytes, len(frame), self.c)
+        if result in _CODES:
+            raise FrameError(_CODES[result], "the body of SUBSCRIBE does not fit its table")
+        check(result)
+        self.ids = _ids(frame)
+        if len(set(self.ids)) != len(self.ids):
+            raise FrameError(ErrorCode.MALFORMED, "the ids of a batch differ")
+        self._refusals = ffi.new("tm_refusal[]", len(self.ids))
+        self._refused = ffi.new("uint32_t *")
+
+    @property
+    def request(self) -> int:
+        return int(self.c.request)
+
+    @property
+    def is_durable(self) -> bool:
+        return bool(self.c.durable)
+
+    @property
+    def left(self) -> int:
+        """Subscriptions that have not been looked at."""
+        return int(self.c.left)
+
+    def take(self, switch: _Cdata, connection: int, filters: int) -> list[RefusedFilter]:
+        """Subscribe until about `filters` filters were added; those that were refused. For `Switch`."""
+        check_alive(
+            lib.tm_subscribe_some(switch, connection, self.c, filters, self._refusals, len(self.ids), self._refused)
+        )
+        return [self._refusal(self._refusals[index]) for index in range(self._refused[0])]
+
+    def _refusal(self, c: _Cdata) -> RefusedFilter:
+        return RefusedFilter(int(c.id), int(c.code), self.frame[c.offset : c.offset + c.size])
+
+
+def _ids(frame: bytes) -> list[int]:
+    """The ids of the subscriptions of a frame whose form is sound."""
+    unpacker = msgpack.Unpacker(max_buffer_size=len(frame))
+    unpacker.feed(memoryview(frame)[PREFIX_BYTES:])
+    unpacker.read_array_header()
+    unpacker.skip()
+    ids = []
+    for _ in range(unpacker.read_array_header()):
+        fields = unpacker.read_array_header()
+        ids.append(unpacker.unpack())
+        for _ in range(fields - 1):
+            unpacker.skip()
+    return ids

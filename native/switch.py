@@ -1,0 +1,241 @@
+"""The switch: sockets whose data frames C moves, and what it hands up.
+
+Law: nothing here decides anything. What C lends until the next call is copied before it is handed on. One thread at a
+time. A connection is named by a small number, which is the table's interface of its subscriptions.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from tamis.native._tm import ffi, lib
+from tamis.native.results import check, check_alive
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
+from tamis.native.table import Table
+from tamis.protocol.limits import FRAME_BYTES_MAX, UNAUTHENTICATED_BYTES_MAX
+
+_Cdata = Any  # cffi's types exist only at run time
+
+
+class EventType(enum.IntEnum):
+    """What goes up; see TM_EVENT_* in tm_api.h."""
+
+    FRAME = lib.TM_EVENT_FRAME
+    FAULT = lib.TM_EVENT_FAULT
+    CLOSED = lib.TM_EVENT_CLOSED
+    SILENT = lib.TM_EVENT_SILENT
+    SLOW = lib.TM_EVENT_SLOW
+    OUTPUT = lib.TM_EVENT_OUTPUT
+
+
+class Event(NamedTuple):
+    type: int
+    connection: int
+    kind: int
+    code: int
+    frame: bytes
+    text: str
+
+
+class SlowPolicy(enum.IntEnum):
+    """What happens to a connection whose queue is full; see TM_SLOW_* in tm_api.h."""
+
+    DROP_NEWEST = lib.TM_SLOW_DROP_NEWEST
+    DROP_OLDEST = lib.TM_SLOW_DROP_OLDEST
+    DISCONNECT = lib.TM_SLOW_DISCONNECT
+    BLOCK = lib.TM_SLOW_BLOCK
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchOptions:
+    """See `tm_switch_options`; the fields are the same."""
+
+    number: int
+    epoch: int
+    connections_max: int
+    publishers_max: int
+    hop_limit: int
+    memory_bytes_max: int = 0
+    frame_bytes_max: int = FRAME_BYTES_MAX
+    greeting_bytes_max: int = UNAUTHENTICATED_BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a client may do, and what becomes of it; see `tm_admission`; the fields are the same."""
+
+    number: int
+    queue_bytes_max: int
+    credit_bytes: int
+    credit_frames: int
+    frame_bytes_max: int
+    filters_max: int
+    hold_ms: int
+    ping_ms: int
+    block_ms: int
+    policy: SlowPolicy
+
+
+class Subscribed(NamedTuple):
+    """A filter that a connection holds."""
+
+    filter: bytes
+    handle: int
+    connection: int
+    subscription: int
+    own_messages: bool
+
+
+class Switch:
+    """It takes `table` over: add and remove through the switch alone, and close the switch first."""
+
+    def __init__(self, table: Table, options: SwitchOptions) -> None:
+        self._table = table
+        made = ffi.new("tm_switch **")
+        check(lib.tm_switch_new(ffi.new("tm_switch_options *", asdict(options)), table.c, made))
+        self._switch: _Cdata | None = ffi.gc(made[0], lib.tm_switch_free)
+        self._events, self._count = ffi.new("tm_event **"), ffi.new("size_t *")
+        self._number, self._subscribed = ffi.new("uint32_t *"), ffi.new("tm_subscribed *")
+
+    @property
+    def c(self) -> _Cdata:
+        if self._switch is None:
+            raise ValueError("the switch is closed")
+        return self._switch
+
+    def close(self) -> None:
+        """Close every socket and free everything; closing twice is allowed."""
+        if self._switch is not None:
+            ffi.release(self._switch)
+            self._switch = None
+
+    @property
+    def descriptor(self) -> int:
+        """Readable when `poll` has something to do."""
+        return int(lib.tm_switch_descriptor(self.c))
+
+    # --- connections ---------------------------------------------------------------------------------------------
+
+    def open(self, descriptor: int = -1) -> int | None:
+        """A new connection over a non-blocking socket that is the switch's from here on, or by hand; None: no room."""
+        result = lib.tm_switch_open(self.c, descriptor, self._number)
+        if result in (lib.TM_TOO_MANY, lib.TM_NO_MEMORY):
+            return None
+        check(result)
+        connection = int(self._number[0])
+        self._table.knows(connection)
+        return connection
+
+    def admit(self, connection: int, admission: Admission) -> None:
+        """Gone if it has ended meanwhile."""
+        check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
+
+    def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool:
+        """Queue whole frames, behind the data or (urgent) at the next frame boundary.
+
+        False: too much waits already, or the connection has ended and its CLOSED is on the way.
+        """
+        lane = lib.TM_LANE_URGENT if urgent else lib.TM_LANE_ORDERED
+        result = lib.tm_switch_send(self.c, connection, ffi.from_buffer(frames), len(frames), lane)
+        if result not in (lib.TM_TOO_MANY, lib.TM_MISUSED):
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def end(self, connection: int, now: bool = False) -> None:
+        """Read nothing more, send what is queued (unless `now`), then close; an event CLOSED follows."""
+        check(lib.tm_switch_close(self.c, connection, now))
+
+    def pause(self, connection: int, is_paused: bool) -> None:
+        check(lib.tm_switch_pause(self.c, connection, is_paused))
+
+    def forget(self, connection: int, steps: int) -> int:
+        """After CLOSED: drop at most `steps` filters; how many are left. At 0 the number is free again."""
+        check(lib.tm_switch_forget(self.c, connection, steps, self._number))
+        return int(self._number[0])
+
+    def drain(self, is_draining: bool) -> None:
+        lib.tm_switch_drain(self.c, is_draining)
+
+    # --- bytes ---------------------------------------------------------------------------------------------------
+
+    def poll(self, budget_us: int) -> list[Event]:
+        """Serve the sockets that are ready."""
+        check(lib.tm_switch_poll(self.c, budget_us, self._events, self._count))
+        return self._taken()
+
+    def tick(self) -> list[Event]:
+        """What time alone brings; call it about ten times a second."""
+        check(lib.tm_switch_tick(self.c, self._events, self._count))
+        return self._taken()
+
+    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> list[Event]:
+        """Bytes of a connection without a socket."""
+        check(lib.tm_switch_feed(self.c, connection, ffi.from_buffer(data), len(data), self._events, self._count))
+        return self._taken()
+
+    def output(self, connection: int, bytes_max: int) -> bytes:
+        """At most `bytes_max` of what a connection without a socket has to send; they count as sent."""
+        start, size = ffi.new("uint8_t **"), self._count
+        check(lib.tm_switch_output(self.c, connection, start, size))
+        data = bytes(ffi.buffer(start[0], min(size[0], bytes_max))) if size[0] else b""
+        if data:
+            check(lib.tm_switch_sent(self.c, connection, len(data)))
+        return data
+
+    def _taken(self) -> list[Event]:
+        events = self._events[0]
+        return [_event(events[index]) for index in range(self._count[0])]
+
+    # --- subscriptions -------------------------------------------------------------------------------------------
+
+    def subscribe(self, connection: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
+        """Take subscriptions of the frame until about `filters` filters were added; the refused ones. Gone as above."""
+        return frame.take(self.c, connection, filters)
+
+    def unsubscribe(self, connection: int, subscription: int) -> bool:
+        """False: it has no such subscription."""
+        result = lib.tm_switch_unsubscribe(self.c, connection, subscription)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def subscribed(self, handle: int) -> Subscribed | None:
+        """The filter with the lowest handle from `handle` on."""
+        found = self._subscribed
+        result = lib.tm_switch_subscribed(self.c, handle, found)
+        if result == lib.TM_ABSENT:
+            return None
+        check(result)
+        packed = bytes(ffi.buffer(found.filter, found.size))
+        return Subscribed(packed, found.handle, found.connection, found.subscription, bool(found.own_messages))
+
+    # --- figures -------------------------------------------------------------------------------------------------
+
+    def figures(self) -> SwitchFigures:
+        c = ffi.new("tm_switch_stats *")
+        lib.tm_switch_figures(self.c, c)
+        return SwitchFigures.read(c)
+
+    def connection(self, connection: int) -> ConnectionFigures:
+        c = ffi.new("tm_connection_stats *")
+        check(lib.tm_switch_connection(self.c, connection, c))
+        return ConnectionFigures.read(c)
+
+    def validate(self) -> None:
+        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        reason = ffi.new("char **")
+        if lib.tm_switch_validate(self.c, reason) == lib.TM_MISUSED:
+            raise RuntimeError(f"switch: {ffi.string(reason[0]).decode()}")
+
+    def fail_allocation(self, n: int) -> None:
+        """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
+        lib.tm_switch_fail_allocation(self.c, n)
+
+
+def _event(c: _Cdata) -> Event:
+    frame = bytes(ffi.buffer(c.frame, c.size)) if c.type == EventType.FRAME else b""
+    text = ffi.string(c.text).decode() if c.type == EventType.FAULT else ""
+    return Event(int(c.type), int(c.connection), int(c.kind), int(c.code), frame, text)

@@ -1,0 +1,82 @@
+"""What a switch counts, as Python values.
+
+Law: the fields are those of `tm_switch_stats` and `tm_connection_stats` in tm_api.h; a test compares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Self
+
+from tamis.native._tm import ffi, lib
+
+_Cdata = Any  # cffi's types exist only at run time
+
+DROP_REASONS: Final = tuple(
+    name.removeprefix("TM_DROP_").lower()
+    for name in sorted(
+        (name for name in dir(lib) if name.startswith("TM_DROP_") and name != "TM_DROP_REASONS"),
+        key=lambda name: int(getattr(lib, name)),
+    )
+)
+"""The reasons of `dropped` and `drop_bytes`, in their order."""
+
+MATCH_BUCKET_LEAST: Final = 6
+"""Bucket i of `match_ns` holds matches of less than 2**(i + this) ns, the last one all others."""
+
+
+class _Figures:
+    C_TYPE: ClassVar[str]
+
+    @classmethod
+    def read(cls, c: _Cdata) -> Self:
+        return cls(*(_plain(getattr(c, field.name)) for field in fields(cls)))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchFigures(_Figures):
+    """See `tm_switch_stats`."""
+
+    C_TYPE = "tm_switch_stats"
+
+    messages_in: int
+    bytes_in: int
+    deliveries: int
+    bytes_out: int
+    dropped: tuple[int, ...]
+    drop_bytes: tuple[int, ...]
+    faults: int
+    match_ns: tuple[int, ...]
+    match_ns_sum: int
+    matches_timed: int
+    memory_bytes: int
+    queued_bytes: int
+    connections: int
+    subscriptions: int
+    filters: int
+    publishers: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionFigures(_Figures):
+    """See `tm_connection_stats`."""
+
+    C_TYPE = "tm_connection_stats"
+
+    number: int
+    messages_in: int
+    bytes_in: int
+    deliveries: int
+    bytes_out: int
+    dropped: int
+    queued_bytes: int
+    queued_peak: int
+    subscriptions: int
+    filters: int
+    silent_ms: int
+    state: int
+    is_blocked: int
+
+
+def _plain(value: _Cdata) -> int | tuple[int, ...]:
+    return int(value) if isinstance(value, int) else tuple(ffi.unpack(value, len(value)))

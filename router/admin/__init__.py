@@ -1,0 +1,7 @@
+"""Administration over HTTP: health, metrics, status, tables, explanations.
+
+    server     requests and answers, by h11       pages      path -> answer
+    metrics    the Prometheus page                exposition its text format
+
+Law: a page reads and never changes anything, and takes a bounded time however large the tables are.
+"""

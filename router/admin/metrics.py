@@ -1,0 +1,81 @@
+"""The metrics page.
+
+Law: figures are read when they are asked for and cost nothing between. Clients are one interface, `clients`, as a name
+for each would make as many series as there are clients; `/connections` has them one by one.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from typing import Final
+
+from tamis.native import SwitchFigures, TableStats
+from tamis.native.switch_figures import DROP_REASONS, MATCH_BUCKET_LEAST
+from tamis.router.admin.exposition import Exposition
+from tamis.router.admin.status import resident_bytes
+from tamis.router.running import Life, Running
+
+_CLIENTS: Final = {"interface": "clients"}
+
+
+def metrics(running: Running, version: str) -> str:
+    page = Exposition()
+    figures = running.plane.switch.figures()
+    _about(page, running, version)
+    _traffic(page, figures)
+    _matching(page, figures)
+    _tables(page, figures, running.plane.table.stats())
+    _process(page, running)
+    return str(page)
+
+
+def _about(page: Exposition, running: Running, version: str) -> None:
+    labels = {"version": version, "router": running.settings.id, "python": platform.python_version()}
+    page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(labels, 1)])
+    page.gauge("tamis_ready", "1 while the router serves.", int(running.life is Life.SERVING))
+    page.gauge("tamis_clients", "Clients that are let in.", len(running.plane.names))
+
+
+def _traffic(page: Exposition, figures: SwitchFigures) -> None:
+    for name, meaning, value in (
+        ("tamis_messages_received", "Well-formed messages received.", figures.messages_in),
+        ("tamis_messages_sent", "Copies of messages queued for receivers.", figures.deliveries),
+        ("tamis_received_bytes", "Bytes received.", figures.bytes_in),
+        ("tamis_sent_bytes", "Bytes sent.", figures.bytes_out),
+    ):
+        page.family(f"{name}_total", "counter", meaning, [(_CLIENTS, value)])
+    for name, meaning, values in (
+        ("tamis_messages_dropped", "Messages, or copies of them, that went no further.", figures.dropped),
+        ("tamis_dropped_bytes", "Bytes of what was dropped.", figures.drop_bytes),
+    ):
+        samples = [(_CLIENTS | {"reason": why}, value) for why, value in zip(DROP_REASONS, values, strict=True)]
+        page.family(f"{name}_total", "counter", meaning, samples)
+    page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
+    page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
+    page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
+
+
+def _matching(page: Exposition, figures: SwitchFigures) -> None:
+    bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
+    meaning = "Time to match a message; one in 256 is measured."
+    page.histogram("tamis_match_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
+
+
+def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None:
+    page.gauge("tamis_subscriptions", "Subscriptions of clients.", figures.subscriptions)
+    page.gauge("tamis_filters", "Filters in the table.", table.filters)
+    page.gauge("tamis_constraints", "Constraints in the table.", table.constraints)
+    page.gauge("tamis_publishers", "Publishers whose messages are remembered.", figures.publishers)
+    page.gauge("tamis_table_bytes", "Memory of the table.", table.memory_bytes)
+    page.gauge("tamis_switch_bytes", "Memory of queues, buffers and subscriptions.", figures.memory_bytes)
+
+
+def _process(page: Exposition, running: Running) -> None:
+    stalls = running.stalls
+    page.gauge("tamis_loop_late_seconds_max", "Longest the loop came late, whatever the reason.", stalls.late_s_max)
+    page.gauge("tamis_loop_stall_seconds_max", "Longest that the router itself held the loop.", stalls.held_s_max)
+    page.counter("tamis_loop_stalls", "Times that the router held the loop for more than 50 ms.", stalls.stalls)
+    page.gauge("process_resident_memory_bytes", "Resident memory size in bytes.", resident_bytes())
+    page.counter("process_cpu_seconds", "Total user and system CPU time spent in seconds.", time.process_time())
+    page.gauge("process_start_time_seconds", "Start time since the epoch in seconds.", running.started_s)

@@ -1,0 +1,61 @@
+"""The router, and one connection, as JSON objects."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from typing import Final
+
+from tamis.native.switch_figures import DROP_REASONS
+from tamis.router.client import Client
+from tamis.router.running import Running
+
+_STATES: Final = ("free", "greeting", "open", "closing", "closed")
+
+
+def status_form(running: Running, version: str) -> dict[str, object]:
+    plane, settings = running.plane, running.settings
+    figures = plane.switch.figures()
+    return {
+        "router": settings.id,
+        "version": version,
+        "pid": os.getpid(),
+        "epoch": plane.epoch,
+        "state": running.life.value,
+        "uptime_s": round(time.time() - running.started_s, 3),
+        "listening": running.listening,
+        "engine": settings.engine.name,
+        "clients": len(plane.names),
+        "connections": figures.connections,
+        "subscriptions": figures.subscriptions,
+        "filters": figures.filters,
+        "publishers": figures.publishers,
+        "messages_in": figures.messages_in,
+        "deliveries": figures.deliveries,
+        "bytes_in": figures.bytes_in,
+        "bytes_out": figures.bytes_out,
+        "dropped": dict(zip(DROP_REASONS, figures.dropped, strict=True)),
+        "faults": figures.faults,
+        "match_ns_mean": figures.match_ns_sum // max(figures.matches_timed, 1),
+        "queued_bytes": figures.queued_bytes,
+        "memory_bytes": resident_bytes(),
+        "switch_memory_bytes": figures.memory_bytes,
+        "table": asdict(plane.table.stats()),
+        "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
+        "stalls": running.stalls.stalls,
+    }
+
+
+def connection_form(client: Client) -> dict[str, object]:
+    figures = asdict(client.plane.switch.connection(client.connection))
+    figures["state"] = _STATES[figures["state"]]
+    figures["is_blocked"] = bool(figures["is_blocked"])
+    head = {"interface": client.connection, "client": client.name, "peer": client.peer}
+    return head | figures | {"requests_waiting": client.requests}
+
+
+def resident_bytes() -> int:
+    """Of the whole process."""
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

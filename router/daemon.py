@@ -1,0 +1,237 @@
+"""One router's life: startup, serve, drain, stop.
+
+Law: it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told, nothing new is taken,
+queues are flushed) until nothing is left or the deadline is over; the second leaves at once. SIGHUP reads the settings
+again: all that may change changes, or nothing does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.configs import Address, RouterSettings
+from tamis.protocol.errors import ConfigError
+from tamis.router import logs, notify
+from tamis.router.admin.server import AdminServer
+from tamis.router.client import LINGER_S
+from tamis.router.exposure import check_exposure
+from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
+from tamis.router.logs import fields
+from tamis.router.plane import Plane
+from tamis.router.running import Life, Running
+from tamis.router.settings import CannotStart, load_settings, restart_keys
+from tamis.router.stalls import StallWatch
+from tamis.router.tls import TlsClient, load_certificate, server_context
+from tamis.router.tokens import TokenFile
+
+QUIET_TICKS: Final = 3
+"""So often in a row must nothing wait before a drain is done: what was on its way when we looked has come and gone."""
+
+SPARE_DESCRIPTORS: Final = 64
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    file: str
+    router_id: str
+    is_insecure: bool = False
+    json_logs: bool = False
+
+
+class Daemon:
+    """CannotStart or ConfigError where it cannot even begin."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._settings = load_settings(options.file, options.router_id)
+        self._configure_logs(self._settings)
+        check_exposure(self._settings, options.is_insecure)
+        self._tls = server_context(self._settings.tls) if self._settings.tls else None
+        self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
+        self._doors: list[Callable[[], object]] = []  # that close the listeners for clients
+        self._closers: list[Callable[[], object]] = []
+        self._stop_asked = 0
+        self._asked = asyncio.Event()
+        self._running: Running
+
+    async def run(self) -> int:
+        """Serve until told to stop; the exit code."""
+        try:
+            await self._start()
+            await self._serve()
+            return await self._drain()
+        finally:
+            self._stop()
+
+    # --- startup ---------------------------------------------------------------------------------------------------
+
+    async def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        _raise_descriptor_limit(self._settings.limits.connections)
+        plane = Plane(self._settings, self._tokens, time.time_ns(), loop)
+        self._closers.append(plane.close)
+        self._running = Running(plane, StallWatch(loop))
+        for address in self._settings.clients:
+            await self._listen_for_clients(address)
+        for address in self._settings.neighbours:
+            _log.info("links between routers come with a later version", extra=fields(not_opened=str(address)))
+        if self._settings.admin:
+            await self._listen_for_admin(self._settings.admin)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop_signal)
+        loop.add_signal_handler(signal.SIGHUP, self._reload)
+        plane.start()
+        self._running.stalls.start()
+        self._closers.append(self._running.stalls.stop)
+        gc.collect()
+        gc.freeze()  # what is here now stays: no collection walks it again
+
+    async def _listen_for_clients(self, address: Address) -> None:
+        plane, loop = self._running.plane, asyncio.get_running_loop()
+        for listener in bind(address):
+            if self._tls is not None and listener.address.kind == "tcp":
+                greeting_s = self._settings.limits.greeting_ms / 1000
+                server = await serve_tls(listener, self._tls, lambda: TlsClient(plane), greeting_s)
+                self._doors.append(server.close)
+                self._note("clients", "tamis+tls://", listener)
+            else:
+                self._doors.append(Acceptor(listener, plane, loop).close)
+                self._note("clients", "tamis://", listener)
+
+    async def _listen_for_admin(self, address: Address) -> None:
+        for listener in bind(address):
+            server = AdminServer(self._running)
+            await server.start(listener)
+            self._closers.append(server.close)
+            self._note("admin", "http://", listener)
+
+    def _note(self, purpose: str, scheme: str, listener: Listener) -> None:
+        shown = str(listener.address)
+        self._running.listening.setdefault(purpose, []).append(
+            shown if listener.address.kind == "unix" else scheme + shown
+        )
+
+    # --- serve -----------------------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        self._running.life = Life.SERVING
+        self._say_ready()
+        notify.ready()
+        await self._asked.wait()
+
+    def _say_ready(self) -> None:
+        running, router_id = self._running, self._settings.id
+        if self._options.json_logs:
+            line = json.dumps({"ready": True, "router": router_id, "pid": os.getpid(), **running.listening})
+        else:
+            where = (f"{purpose} {' '.join(shown)}" for purpose, shown in running.listening.items())
+            line = f"router {router_id} is ready: {', '.join(where) or 'it listens nowhere'}"
+        print(line, flush=True)
+        _log.info("ready", extra=fields(router=router_id, pid=os.getpid(), **running.listening))
+
+    def _stop_signal(self) -> None:
+        self._stop_asked += 1
+        self._asked.set()
+
+    def _reload(self) -> None:
+        """SIGHUP."""
+        notify.reloading()
+        try:
+            self._take(load_settings(self._options.file, self._options.router_id))
+        except (ConfigError, CannotStart) as error:
+            _log.error("the new settings are not used", extra=fields(reason=str(error)))
+        notify.ready()
+
+    def _take(self, new: RouterSettings) -> None:
+        old, plane = self._settings, self._running.plane
+        keys = restart_keys(old, new)
+        check_exposure(new, self._options.is_insecure)
+        tokens = TokenFile(new.tokens) if new.tokens else None
+        if self._tls is not None and new.tls is not None:
+            load_certificate(self._tls, new.tls)
+        plane.settings, plane.tokens, self._settings = new, tokens, new
+        self._configure_logs(new)
+        _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
+
+    def _configure_logs(self, settings: RouterSettings) -> None:
+        logs.configure(settings.logging.level, "json" if self._options.json_logs else settings.logging.format)
+
+    # --- drain and stop --------------------------------------------------------------------------------------------
+
+    async def _drain(self) -> int:
+        """0: everything was flushed."""
+        running, plane = self._running, self._running.plane
+        running.life = Life.DRAINING
+        notify.stopping()
+        _log.info("draining", extra=fields(clients=len(plane.names), deadline_ms=self._settings.limits.drain_ms))
+        self._close(self._doors)
+        plane.drain()
+        deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
+        is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
+        plane.dismiss()
+        is_empty = await self._until(lambda: not plane.clients, 1, max(deadline_s, time.monotonic() + LINGER_S))
+        _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(plane.clients)))
+        return 0 if is_flushed and is_empty else 1
+
+    async def _until(self, is_so: Callable[[], bool], ticks: int, deadline_s: float) -> bool:
+        """Wait until something was so at `ticks` ticks in a row; False at the deadline or at a second signal."""
+        seen = 0
+        while seen < ticks and time.monotonic() < deadline_s and self._stop_asked < 2:
+            await self._running.plane.next_tick()
+            seen = seen + 1 if is_so() else 0
+        return seen >= ticks
+
+    def _stop(self) -> None:
+        self._close(self._doors)
+        self._close(self._closers)
+
+    @staticmethod
+    def _close(closers: list[Callable[[], object]]) -> None:
+        while closers:
+            closers.pop()()
+
+
+def serve(options: Options) -> int:
+    """One router in the foreground; the exit code."""
+    try:
+        daemon = Daemon(options)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            return runner.run(daemon.run())
+    except (ConfigError, CannotStart) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        _log.warning("uvloop is not installed: asyncio's own loop serves, more slowly")
+        return None
+    return uvloop.new_event_loop
+
+
+def _raise_descriptor_limit(connections: int) -> None:
+    """As many descriptors as the system lets us have: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard != resource.RLIM_INFINITY and hard < connections + SPARE_DESCRIPTORS:
+        _log.warning(
+            "fewer descriptors than limits.connections", extra=fields(descriptors=hard, connections=connections)
+        )

@@ -1,0 +1,82 @@
+"""The greeting as the accepting side sees it: HELLO, WELCOME, AUTH, AUTHENTICATED.
+
+Law: nothing is read, sent or timed here. Each frame either gives the answer to send or raises FrameError, after which
+the connection is over. Who may speak when is asked of the session tables; whether a credential is right, of the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
+from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
+from tamis.protocol.wire.versions import SPOKEN, negotiate
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What the router says of itself, and whom it lets in. `admits` is None where nobody is asked for a token."""
+
+    name: str
+    epoch: int
+    frame_bytes_max: int
+    hold_ms: int
+    filters_max: int
+    admits: Callable[[str, bytes], bool] | None
+    nonce: Callable[[], bytes]
+
+    @property
+    def method(self) -> AuthMethod:
+        return AuthMethod.NONE if self.admits is None else AuthMethod.TOKEN
+
+
+class Greeting:
+    """`hello` is what the client said of itself; `is_over` once it has been let in."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self.session = Session(CLIENT_CONNECTION, is_connector=False)
+        self.hello: Hello | None = None
+        self.is_over = False
+
+    def receive(self, frame: bytes, kind: Kind) -> bytes:
+        """The frame that answers `frame`; nothing for an ERROR, with which the client has given up."""
+        self.session.received(kind)
+        body = decode(frame)
+        if isinstance(body, Hello):
+            return self._welcome(body)
+        if isinstance(body, Auth) and self.hello is not None:
+            return self._authenticated(body, self.hello)
+        return b""
+
+    def _welcome(self, hello: Hello) -> bytes:
+        if hello.role is not Role.CLIENT:
+            raise FrameError(
+                ErrorCode.AUTHENTICATION_FAILED,
+                "only clients connect here; links between routers come with a later version",
+            )
+        self.hello, door = hello, self._door
+        version = negotiate(SPOKEN, hello.versions)
+        self.session.sent(Kind.WELCOME)
+        return encode(
+            Welcome(
+                *(door.name, door.epoch, door.nonce(), version, (), door.frame_bytes_max, door.hold_ms, 0),
+                methods=(door.method,),
+            )
+        )
+
+    def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
+        door = self._door
+        if auth.method is not door.method:
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {door.method.name}")
+        if door.admits is not None and not door.admits(hello.name, auth.credential):
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, "this name does not come in with this token")
+        self.session.sent(Kind.AUTHENTICATED)
+        self.is_over = True
+        return encode(Authenticated(b"", stable_number(hello.name), door.filters_max))

@@ -1,0 +1,191 @@
+"""The switch and its clients: what the one hands up goes to the other.
+
+Law: an event concerns one client, and a bug in handling it costs that client alone. A client's number is in use from
+its opening until all of its filters are forgotten. Of two clients with one name, the one that came later stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from typing import Final
+
+from tamis.configs import RouterSettings
+from tamis.native import Event, EventType, Gone, Switch
+from tamis.protocol.errors import FrameError
+from tamis.protocol.limits import NONCE_BYTES
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.session_bodies import Drain
+from tamis.router.client import Client
+from tamis.router.greeting import Door
+from tamis.router.logs import fields
+from tamis.router.settings import new_table, switch_options
+from tamis.router.tokens import TokenFile
+from tamis.router.work import SlicedWork, Task
+
+POLL_BUDGET_US: Final = 4_000
+TICK_S: Final = 0.1
+STEPS_PER_SLICE: Final = 500
+
+_log = logging.getLogger(__name__)
+
+
+class Plane:
+    """`tokens` is None where nobody is asked for one; `settings` and `tokens` may be replaced at any time."""
+
+    def __init__(
+        self, settings: RouterSettings, tokens: TokenFile | None, epoch: int, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.settings, self.tokens, self.epoch = settings, tokens, epoch
+        self.table = new_table(settings)
+        self.switch = Switch(self.table, switch_options(settings, epoch))
+        self.clients: dict[int, Client] = {}
+        self.names: dict[str, Client] = {}
+        self.work = SlicedWork(loop.call_soon)
+        self.is_draining = False
+        self._loop = loop
+        self._is_settling = False
+        self._ticking: asyncio.TimerHandle | None = None
+        self._ticked: asyncio.Future[None] = loop.create_future()
+
+    def start(self) -> None:
+        self._loop.add_reader(self.switch.descriptor, self._poll)
+        self._ticking = self._loop.call_later(TICK_S, self._tick)
+
+    def close(self) -> None:
+        """Every connection is cut."""
+        if self._ticking is not None:
+            self._loop.remove_reader(self.switch.descriptor)
+            self._ticking.cancel()
+        self.switch.close()
+        self.table.close()
+
+    def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
+        return self._loop.call_later(delay_s, what)
+
+    def door(self) -> Door:
+        settings = self.settings
+        return Door(
+            name=settings.id,
+            epoch=self.epoch,
+            frame_bytes_max=settings.limits.frame_bytes,
+            hold_ms=settings.keepalive.hold_ms,
+            filters_max=settings.limits.filters_per_client,
+            admits=self.tokens.admits if self.tokens is not None else None,
+            nonce=lambda: os.urandom(NONCE_BYTES),
+        )
+
+    # --- connections -----------------------------------------------------------------------------------------------
+
+    def open(self, descriptor: int, peer: str) -> Client | None:
+        """A connection that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        connection = self.switch.open(descriptor)
+        if connection is None:
+            _log.warning("no room for another connection", extra=fields(peer=peer))
+            return None
+        client = self.clients[connection] = Client(self, connection, peer)
+        return client
+
+    def admitted(self, client: Client) -> None:
+        """Its greeting is over."""
+        older = self.names.get(client.name)
+        self.names[client.name] = client
+        if older is not None:
+            older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
+        _log.debug("client admitted", extra=fields(client=client.name, peer=client.peer))
+
+    def _closed(self, client: Client, code: int) -> None:
+        client.ended()
+        del self.clients[client.connection]
+        if self.names.get(client.name) is client:
+            del self.names[client.name]
+        if client.on_output is not None:
+            client.on_output()
+        _log.debug("client gone", extra=fields(client=client.name, peer=client.peer, errno=code))
+        if self.switch.forget(client.connection, STEPS_PER_SLICE):
+            self.work.add(self._forget(client.connection))
+
+    def _forget(self, connection: int) -> Task:
+        while self.switch.forget(connection, STEPS_PER_SLICE):
+            yield
+        self.settle()
+
+    def settle(self) -> None:
+        """Filters were removed: let the table do what that left over."""
+        if not self._is_settling:
+            self._is_settling = True
+            self.work.add(self._settle())
+
+    def _settle(self) -> Task:
+        while self.table.settle(STEPS_PER_SLICE):
+            yield
+        self._is_settling = False
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def feed(self, connection: int, data: memoryview) -> None:
+        """Bytes of a connection without a socket."""
+        self._dispatch(self.switch.feed(connection, data))
+
+    def _poll(self) -> None:
+        self._dispatch(self.switch.poll(POLL_BUDGET_US))
+
+    def _tick(self) -> None:
+        self._ticking = self._loop.call_later(TICK_S, self._tick)
+        self._dispatch(self.switch.tick())
+        self._ticked.set_result(None)
+        self._ticked = self._loop.create_future()
+
+    async def next_tick(self) -> None:
+        await asyncio.shield(self._ticked)
+
+    def _dispatch(self, events: list[Event]) -> None:
+        for event in events:
+            client = self.clients.get(event.connection)
+            if client is None:
+                continue
+            try:
+                self._handle(client, event)
+            except FrameError as error:
+                client.fail(error, event.kind)
+            except Gone:
+                pass  # its CLOSED is on the way
+            except Exception:  # a bug: it is logged, and costs this client its connection
+                _log.exception("failed to handle an event", extra=fields(client=client.name, event=event.type))
+                client.vanish()
+
+    def _handle(self, client: Client, event: Event) -> None:
+        if event.type == EventType.FRAME:
+            client.receive(Kind(event.kind), event.frame)
+        elif event.type == EventType.FAULT:
+            raise FrameError(event.code, event.text)
+        elif event.type == EventType.CLOSED:
+            self._closed(client, event.code)
+        else:
+            client.event(event.type)
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Tell every client; new messages and subscriptions are refused from here on."""
+        self.is_draining = True
+        self.switch.drain(True)
+        frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
+        for client in list(self.clients.values()):
+            if client.is_open:
+                client.send(Kind.DRAIN, frame)
+
+    @property
+    def is_flushed(self) -> bool:
+        """Nothing waits to be done or to be sent."""
+        busy = any(client.requests for client in self.clients.values())
+        return not busy and self.switch.figures().queued_bytes == 0
+
+    def dismiss(self) -> None:
+        """Every client has to leave now."""
+        for client in list(self.clients.values()):
+            client.leave()

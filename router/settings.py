@@ -1,0 +1,83 @@
+"""The topology file as one router uses it.
+
+Law: what is here comes from the file or is a constant with its reason. A key takes effect at a reload unless it is in
+`RESTART_KEYS`, because something of the running router was built with it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from tamis.configs import RouterSettings, load_topology
+from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
+from tamis.protocol.errors import TamisError
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.session_bodies import Hello
+
+HOP_LIMIT: Final = 64
+"""Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
+
+RESTART_KEYS: Final = ("clients", "neighbours", "admin", "data", "engine")
+RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "publishers")
+
+
+class CannotStart(TamisError):
+    """The router cannot do what its settings ask; the sentence says what to change."""
+
+
+def load_settings(file: str | Path, router_id: str) -> RouterSettings:
+    """The settings of one router; ConfigError lists every mistake of the file."""
+    topology = load_topology(file)
+    if router_id not in topology.routers:
+        known = ", ".join(list(topology.routers)[:20])
+        raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
+    return topology.router(router_id)
+
+
+def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
+    """Keys that differ and take effect only when the router starts again."""
+    keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
+    limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
+    turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
+    return keys + [f"limits.{key}" for key in limits] + turned
+
+
+def new_table(settings: RouterSettings) -> Table:
+    engine = settings.engine
+    if engine.name not in Table.engines():
+        raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
+    rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
+    seed = int.from_bytes(os.urandom(4), "little")
+    return Table(engine.name, settings.limits.memory_bytes // 2, hash_seed=seed, **rounds)
+
+
+def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
+    limits = settings.limits
+    return SwitchOptions(
+        number=stable_number(settings.id),
+        epoch=epoch,
+        connections_max=limits.connections,
+        publishers_max=limits.publishers,
+        hop_limit=HOP_LIMIT,
+        memory_bytes_max=limits.memory_bytes - limits.memory_bytes // 2,
+        frame_bytes_max=limits.frame_bytes,
+    )
+
+
+def admission(settings: RouterSettings, hello: Hello) -> Admission:
+    """What a client is admitted to; a PING goes out in time for the hold time it has announced."""
+    limits, slow = settings.limits, settings.slow_consumer
+    return Admission(
+        number=stable_number(hello.name),
+        queue_bytes_max=max(limits.connection_queue_bytes, limits.frame_bytes),
+        credit_bytes=max(limits.credit_bytes, limits.frame_bytes),
+        credit_frames=limits.credit_frames,
+        frame_bytes_max=hello.frame_bytes_max,
+        filters_max=limits.filters_per_client,
+        hold_ms=settings.keepalive.hold_ms,
+        ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
+        block_ms=slow.block_ms,
+        policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
+    )

@@ -1,0 +1,43 @@
+"""How long the loop was held.
+
+Law: a beat is due every BEAT_S; how late it comes is how long something held the loop, give or take a beat. `held_s`
+counts of that only what this thread computed itself, so that a machine busy with other things is not taken for us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Final
+
+BEAT_S: Final = 0.01
+STALL_S: Final = 0.05
+"""From here on it is a stall: what nothing in the router may do."""
+
+
+class StallWatch:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._timer: asyncio.TimerHandle | None = None
+        self.late_s_max = 0.0
+        self.held_s_max = 0.0
+        self.stalls = 0
+
+    def start(self) -> None:
+        self._due_s, self._computed_s = time.monotonic() + BEAT_S, time.thread_time()
+        self._timer = self._loop.call_later(BEAT_S, self._beat)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _beat(self) -> None:
+        self.note(time.monotonic() - self._due_s, time.thread_time() - self._computed_s)
+        self.start()
+
+    def note(self, late_s: float, computed_s: float) -> None:
+        """A beat came `late_s` after it was due; since the last one this thread has computed for `computed_s`."""
+        held_s = min(late_s, computed_s)
+        self.late_s_max = max(self.late_s_max, late_s)
+        self.held_s_max = max(self.held_s_max, held_s)
+        self.stalls += held_s > STALL_S

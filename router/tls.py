@@ -1,0 +1,100 @@
+"""Clients behind TLS 1.3: asyncio moves their bytes, the switch their frames.
+
+Law: plain bytes go to the switch as they come and come from it as the transport takes them; while that is full, they
+wait in the switch, where the queue has its bound and its policy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import TYPE_CHECKING, Final
+
+from tamis.configs.topology import Tls
+from tamis.router.client import FULL, Client
+from tamis.router.settings import CannotStart
+
+if TYPE_CHECKING:
+    from tamis.router.plane import Plane
+
+CHUNK_BYTES: Final = 256 * 1024
+_receive: Final = bytearray(CHUNK_BYTES)  # one for all: what is received is handed on before anything else happens
+
+
+def server_context(tls: Tls) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    load_certificate(context, tls)
+    return context
+
+
+def load_certificate(context: ssl.SSLContext, tls: Tls) -> None:
+    """For the connections to come; CannotStart if it cannot be used, and then nothing has changed."""
+    try:
+        for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
+            target.load_cert_chain(tls.certificate, tls.key, password=_no_passphrase)
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise CannotStart(f"tls: {tls.certificate} and {tls.key} are no certificate and its key: {error}") from error
+
+
+def _no_passphrase() -> str:
+    raise ValueError("the key must have no passphrase")
+
+
+class TlsClient(asyncio.BufferedProtocol):
+    """The connection of one client."""
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self._client: Client | None = None
+        self._transport: asyncio.Transport
+        self._is_full = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream's always is
+        self._transport = transport
+        transport.set_write_buffer_limits(high=CHUNK_BYTES)
+        peer = transport.get_extra_info("peername")
+        self._client = self._plane.open(-1, f"{peer[0]}:{peer[1]}")
+        if self._client is None:
+            transport.write(FULL)
+            transport.close()
+            return
+        self._client.on_output = self._send
+        self._client.on_pause = self._pause
+
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the signature is asyncio's
+        return _receive
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._client is not None:
+            self._plane.feed(self._client.connection, memoryview(_receive)[:nbytes])
+            self._send()
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._send()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        if self._client is not None:
+            self._client.vanish()
+
+    def _pause(self, is_paused: bool) -> None:
+        if is_paused:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def _send(self) -> None:
+        client = self._client
+        while client is not None and client.is_there and not self._is_full:
+            data = self._plane.switch.output(client.connection, CHUNK_BYTES)
+            if not data:
+                return
+            self._transport.write(data)
+        if client is not None and not client.is_there:
+            self._client = None
+            self._transport.close()

@@ -1,0 +1,45 @@
+"""Long work in short slices, between which the loop serves everybody else.
+
+Law: a task is a generator that yields after each slice; tasks take turns, one slice at each turn of the loop, so that
+none waits behind a longer one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Generator
+
+Task = Generator[None, None, None]
+
+_log = logging.getLogger(__name__)
+
+
+class SlicedWork:
+    """`call_soon` runs something at the next turn of the loop."""
+
+    def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        self._call_soon = call_soon
+        self._tasks: deque[Task] = deque()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._tasks
+
+    def add(self, task: Task) -> None:
+        self._tasks.append(task)
+        if len(self._tasks) == 1:
+            self._call_soon(self._turn)
+
+    def _turn(self) -> None:
+        task = self._tasks[0]
+        try:
+            next(task)
+            self._tasks.rotate(-1)
+        except StopIteration:
+            self._tasks.popleft()
+        except Exception:  # a bug in one task: it ends there, and the others go on
+            _log.exception("a task failed")
+            self._tasks.popleft()
+        if self._tasks:
+            self._call_soon(self._turn)

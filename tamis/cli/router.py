@@ -1,0 +1,32 @@
+"""`tamis router`: one router in the foreground."""
+
+from __future__ import annotations
+
+import click
+
+_EXAMPLE = """\b
+Example:
+  $ tamis router --topology configs/topologies/single.yaml --id a
+  router a is ready: clients tamis://127.0.0.1:7400, admin http://127.0.0.1:7600
+"""
+
+
+@click.command("router", epilog=_EXAMPLE)
+@click.option("--topology", "file", required=True, type=click.Path(exists=True, dir_okay=False), help="Topology file.")
+@click.option("--id", "router_id", required=True, help="Which router of the file this is.")
+@click.option("--insecure", is_flag=True, help="Listen where others can connect although nobody is asked for a token.")
+@click.option("--json-logs", is_flag=True, help="Logs, and the line that says it is ready, as JSON objects.")
+def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
+    """Run one router of a topology until it is told to stop.
+
+    Prints one line on stdout when it listens; logs go to stderr. SIGTERM or Ctrl-C drains: clients are told, queues
+    are flushed; a second one leaves at once. SIGHUP reads the file again. The exit code is 0 if everything was
+    flushed, 1 if something was left or it could not start.
+    """
+    try:
+        from tamis.router.daemon import Options, serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("pydantic", "yaml", "h11"):
+            raise
+        raise click.ClickException(f"the router needs {error.name}: pip install 'tamis[router]'") from error
+    return serve(Options(file, router_id, insecure, json_logs))
