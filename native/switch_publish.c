@@ -60,12 +60,10 @@ static bool type_is_first(const uint8_t *area, uint32_t end, unsigned type) {
     return true;
 }
 
-#define EXTENSIONS_MAX 64U /* in one frame: looking for a type twice is quadratic */
-
 static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out) {
     uint32_t at = 0;
     for (uint32_t count = 0; at < size; count++) {
-        if (size - at < 4 || size - at - 4 < wire_load16(area + at + 2) || count == EXTENSIONS_MAX) {
+        if (size - at < 4 || size - at - 4 < wire_load16(area + at + 2) || count == WIRE_EXTENSION_COUNT_MAX) {
             return false;
         }
         unsigned type = wire_load16(area + at);
@@ -95,6 +93,10 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
     if (size < WIRE_HEADER_BYTES) {
         return (verdict){WIRE_TOO_SHORT, "a data frame has at least 64 bytes"};
     }
+    uint64_t parts = (uint64_t)wire_load16(frame + WIRE_EXTENSION_SIZE) + wire_load32(frame + WIRE_ATTRIBUTE_SIZE);
+    if (parts > size - WIRE_HEADER_BYTES) {
+        return (verdict){WIRE_MALFORMED, "extensions and attributes reach past the frame"};
+    }
     if (wire_load16(frame + WIRE_RESERVED_16) != 0 || (frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0) {
         return (verdict){WIRE_RESERVED_SET, "a reserved bit of the header is set"};
     }
@@ -103,10 +105,6 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
     }
     if (wire_load64(frame + WIRE_ORIGIN) == 0 || wire_load64(frame + WIRE_COUNTER) == 0) {
         return (verdict){WIRE_MALFORMED, "a message has an identity: origin and counter are not 0"};
-    }
-    uint64_t parts = (uint64_t)wire_load16(frame + WIRE_EXTENSION_SIZE) + wire_load32(frame + WIRE_ATTRIBUTE_SIZE);
-    if (parts > size - WIRE_HEADER_BYTES) {
-        return (verdict){WIRE_MALFORMED, "extensions and attributes reach past the frame"};
     }
     uint64_t transit = wire_load64(frame + WIRE_TRANSIT) | wire_load64(frame + WIRE_TRANSIT + 8) |
                        wire_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
@@ -135,7 +133,8 @@ static verdict check_extensions(const parts *message, extensions *found) {
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
-    if (found->is_traced != ((message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0)) {
+    bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
+    if (found->is_traced != says_traced && !found->is_strange) {
         return (verdict){WIRE_MALFORMED, "flag TRACED and extension TRACE go together"};
     }
     return (verdict){0, NULL};

@@ -57,6 +57,7 @@ typedef enum {
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U
+#define WIRE_EXTENSION_COUNT_MAX 64U
 
 typedef enum {
     WIRE_TOO_LONG = 1,

@@ -60,6 +60,9 @@ UNAUTHENTICATED_BYTES_MAX = 4_096
 EXTENSION_BYTES_MAX = 65_535
 """The extension area of a data frame: its length is a 16-bit field."""
 
+EXTENSIONS_MAX = 64
+"""Extensions in one data frame. Finding a type twice is quadratic; six types are known."""
+
 CONTROL_PART_BYTES_MAX = 65_536
 """A part of a large control body. Short enough that a heartbeat or another change never waits long behind it."""
 

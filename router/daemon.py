@@ -23,7 +23,6 @@ from typing import Final
 from tamis.configs import Address, RouterSettings
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify
-from tamis.router.admin.server import AdminServer
 from tamis.router.client import LINGER_S
 from tamis.router.exposure import check_exposure
 from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
@@ -114,6 +113,8 @@ class Daemon:
                 self._note("clients", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
+        from tamis.router.admin.server import AdminServer
+
         for listener in bind(address):
             server = AdminServer(self._running)
             await server.start(listener)

@@ -82,5 +82,5 @@ def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 
 
 def _shown(value: object) -> str:
-    text = str(value)
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if text.isprintable() and text and " " not in text else json.dumps(text)

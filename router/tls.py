@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tamis.router.plane import Plane
 
 CHUNK_BYTES: Final = 256 * 1024
-_receive: Final = bytearray(CHUNK_BYTES)  # one for all: what is received is handed on before anything else happens
+# One for all: what is received is handed on before anything else happens. asyncio fills slices of what it is given, and
+# a slice of a bytearray is a copy.
+_receive: Final = memoryview(bytearray(CHUNK_BYTES))
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
@@ -63,12 +65,12 @@ class TlsClient(asyncio.BufferedProtocol):
         self._client.on_output = self._send
         self._client.on_pause = self._pause
 
-    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the signature is asyncio's
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
         return _receive
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._client is not None:
-            self._plane.feed(self._client.connection, memoryview(_receive)[:nbytes])
+            self._plane.feed(self._client.connection, _receive[:nbytes])
             self._send()
 
     def pause_writing(self) -> None:

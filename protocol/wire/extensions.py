@@ -130,6 +130,8 @@ def encode_extensions(extensions: Extensions, kind: Kind) -> bytes:
             raise Refused(f"extension {shown(type_)}: {error}") from None
         parts += (_HEADER.pack(type_, len(data)), data)
     area = b"".join(parts)
+    if len(extensions) > limits.EXTENSIONS_MAX:
+        raise Refused(f"a frame has at most {limits.EXTENSIONS_MAX} extensions, not {len(extensions)}")
     if len(area) > limits.EXTENSION_BYTES_MAX:
         raise Refused(f"extensions have at most {limits.EXTENSION_BYTES_MAX} bytes, these {len(area)}")
     return area
@@ -147,6 +149,8 @@ def decode_extensions(area: bytes, kind: Kind) -> dict[int, ExtensionValue]:
             raise FrameError(ErrorCode.BAD_EXTENSION, "an extension reaches past its area")
         if type_ in extensions:
             raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)} appears twice")
+        if len(extensions) == limits.EXTENSIONS_MAX:
+            raise FrameError(ErrorCode.BAD_EXTENSION, f"a frame has at most {limits.EXTENSIONS_MAX} extensions")
         extensions[type_] = _read(type_, area[start:at], kind)
     return extensions
 

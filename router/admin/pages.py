@@ -1,7 +1,7 @@
 """Path -> answer: what administration shows.
 
 Law: one table says which pages there are and by which method. A page looks at a bounded number of things; where there
-are more it says where the next page begins.
+are more it says where the next page begins. What only a page needs is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
+from functools import cache
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused, TamisError
-from tamis.protocol.language import format_filter
-from tamis.protocol.message_text import parse_message
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.status import connection_form, status_form
@@ -26,8 +24,6 @@ from tamis.router.running import Life, Running
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500
 """Each filter shown takes tens of microseconds: a page stays far below what may hold the loop."""
-
-VERSION: Final = version("tamis")
 
 
 class Answer(NamedTuple):
@@ -78,6 +74,13 @@ def answer(request: Request, running: Running) -> Answer:
     return page(request, running)
 
 
+@cache
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("tamis")
+
+
 def _json(value: object, status: int = 200) -> Answer:
     return Answer(json.dumps(value).encode() + b"\n", status)
 
@@ -92,11 +95,11 @@ def _ready(_: Request, running: Running) -> Answer:
 
 
 def _metrics(_: Request, running: Running) -> Answer:
-    return Answer(metrics(running, VERSION).encode(), content_type="text/plain; version=0.0.4; charset=utf-8")
+    return Answer(metrics(running, _version()).encode(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _status(_: Request, running: Running) -> Answer:
-    return _json(status_form(running, VERSION))
+    return _json(status_form(running, _version()))
 
 
 def _connections(request: Request, running: Running) -> Answer:
@@ -120,6 +123,8 @@ def _filters(request: Request, running: Running) -> Answer:
 
 def _explain(request: Request, running: Running) -> Answer:
     """A message, as a JSON object of its attributes, by the live table."""
+    from tamis.protocol.message_text import parse_message
+
     try:
         attributes = parse_message([request.body.decode()])
     except UnicodeDecodeError:
@@ -145,6 +150,8 @@ def _page_of(request: Request) -> tuple[int, int]:
 
 
 def _filter_form(item: Subscribed, running: Running) -> dict[str, object]:
+    from tamis.protocol.language import format_filter
+
     return {
         "handle": item.handle,
         "interface": item.connection,

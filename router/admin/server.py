@@ -20,6 +20,7 @@ from tamis.router.running import Running
 
 BODY_BYTES_MAX: Final = 1_048_576
 CONNECTIONS_MAX: Final = 32
+UNREAD_BYTES_MAX: Final = 16 * BODY_BYTES_MAX
 IDLE_S: Final = 15.0
 _READ_BYTES: Final = 65_536
 
@@ -83,10 +84,10 @@ class _Conversation:
             try:
                 head, body = await self._request()
             except h11.RemoteProtocolError as error:
-                await self.send(Problem(error.error_status_hint, str(error)).answer, None)
+                await self._give_up(Problem(error.error_status_hint, str(error)))
                 return
             except Problem as problem:
-                await self.send(problem.answer, None)
+                await self._give_up(problem)
                 return
             if head is None:
                 return
@@ -123,6 +124,15 @@ class _Conversation:
                         raise Problem(413, f"a body has at most {BODY_BYTES_MAX} bytes")
                 else:
                     return (head if isinstance(event, h11.EndOfMessage) else None), bytes(body)
+
+    async def _give_up(self, problem: Problem) -> None:
+        """Answer, and read on for a while: closing before all has been read would take the answer away again."""
+        await self.send(problem.answer, None)
+        self._writer.write_eof()
+        left = UNREAD_BYTES_MAX
+        async with asyncio.timeout(IDLE_S):
+            while left > 0 and (data := await self._reader.read(_READ_BYTES)):
+                left -= len(data)
 
     async def send(self, answer: Answer, head: _Head | None) -> None:
         """`head` None: nothing more is read after this answer."""

@@ -1,0 +1,138 @@
+"""Routers to test against: the plane inside the test's own loop, and whole daemons as processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tamis.configs import Address, parse_topology
+from tamis.router.listeners import Acceptor, bind
+from tamis.router.plane import Plane
+from tamis.router.running import Life, Running
+from tamis.router.stalls import StallWatch
+from tamis.router.tokens import TokenFile
+from tests.router.wire_client import WireClient, close_all
+
+
+class Inside:
+    """A plane that runs in the test's loop, behind a Unix socket."""
+
+    def __init__(self, folder: Path, keys: str, router: str) -> None:
+        self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
+        loop = asyncio.get_running_loop()
+        tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
+        self.plane = Plane(self.settings, tokens, 5, loop)
+        self.running = Running(self.plane, StallWatch(loop), Life.SERVING)
+        [listener] = bind(Address("unix", path=str(folder / "a.sock")))
+        self.where = str(listener.address)
+        self._acceptor = Acceptor(listener, self.plane, loop)
+        self.plane.start()
+
+    async def client(self, name: str, **more: object) -> WireClient:
+        return await WireClient.greeted(self.where, name, **more)
+
+    async def stranger(self) -> WireClient:
+        """Connected, and has said nothing."""
+        return await WireClient.connect(self.where, "nobody")
+
+    async def until(self, is_so) -> None:
+        async with asyncio.timeout(10):
+            while not is_so():
+                await self.plane.next_tick()
+
+    async def close(self) -> None:
+        self.plane.switch.validate()
+        self.plane.table.validate()
+        self._acceptor.close()
+        self.plane.close()
+
+
+@pytest.fixture
+async def inside(tmp_path):
+    """inside(keys, router) -> a plane with these settings."""
+    made = []
+
+    def make(keys: str = "", router: str = "") -> Inside:
+        made.append(Inside(tmp_path, keys, router))
+        return made[-1]
+
+    yield make
+    await close_all()
+    for item in made:
+        await item.close()
+
+
+@pytest.fixture(autouse=True)
+async def _clients_are_closed():
+    yield
+    await close_all()
+
+
+class Process:
+    """A daemon of its own."""
+
+    def __init__(self, folder: Path, topology: str, *options: str) -> None:
+        self.file = folder / "net.yaml"
+        self.file.write_text(topology)
+        command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(self.file), "--id", "a"]
+        self._log = (folder / "log").open("wb")
+        self._log_path = folder / "log"
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
+            [*command, "--json-logs", *options], stdout=subprocess.PIPE, stderr=self._log, env=os.environ
+        )
+        line = self._process.stdout.readline()
+        self.ready = json.loads(line) if line else {}
+
+    @property
+    def where(self) -> str:
+        return self.ready["clients"][0]
+
+    @property
+    def admin(self) -> str:
+        return self.ready["admin"][0].removeprefix("unix:")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def logged(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self._log_path.read_text().splitlines() if line.startswith("{")]
+
+    @property
+    def errors(self) -> str:
+        return self._log_path.read_text()
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    async def exit_code(self) -> int:
+        return await asyncio.to_thread(self._process.wait, 30)
+
+    def close(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+        self._process.stdout.close()
+        self._log.close()
+
+
+@pytest.fixture
+def process(tmp_path):
+    """process(topology, *options) -> a daemon that is ready, or that has refused to start."""
+    made = []
+
+    def make(topology: str, *options: str) -> Process:
+        made.append(Process(tmp_path, topology, *options))
+        return made[-1]
+
+    yield make
+    for item in made:
+        item.close()
