@@ -47,7 +47,8 @@ class Router:
             answer = _asked(self.address, "GET" if body is None else "POST", target, body)
             form = json.loads(answer.read())
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise NoAnswer(f"{self.name}: {self.address} does not answer: {error}") from None
+            where = "" if self.name == self.address else f"{self.address} "
+            raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
         if answer.status >= http.client.BAD_REQUEST and isinstance(form, dict) and "error" in form:
             raise NoAnswer(f"{self.name}: {form['error']}")
         return form

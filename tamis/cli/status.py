@@ -45,6 +45,11 @@ def _status(router: Router) -> dict[str, Any]:
     return answer
 
 
+def lost(dropped: dict[str, int]) -> int:
+    """Of what went no further, that which somebody misses: not what nobody wanted, nor what came twice."""
+    return sum(count for reason, count in dropped.items() if reason not in ("unmatched", "duplicate"))
+
+
 _HEAD = ("router", "state", "up", "clients", "filters", "in", "delivered", "dropped", "queued", "memory")
 
 
@@ -54,7 +59,7 @@ def _table(statuses: list[dict[str, Any]]) -> str:
         row: list[object] = [status.get("router", status["name"]), status["state"]]
         if "uptime_s" in status:
             row += [duration(status["uptime_s"]), *(status[key] for key in ("clients", "filters", "messages_in"))]
-            row += [status["deliveries"], sum(status["dropped"].values())]
+            row += [status["deliveries"], lost(status["dropped"])]
             row += [byte_count(status["queued_bytes"]), byte_count(status["memory_bytes"])]
         rows.append(row + [""] * (len(_HEAD) - len(row)))
     return columns(_HEAD, rows)
