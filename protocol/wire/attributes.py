@@ -6,8 +6,8 @@ the type its writer gave it (1.0 arrives as 1.0); what is equal to what is decid
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from math import isfinite
 from typing import Final
 
 from tamis.protocol.errors import FrameError, Refused
@@ -67,15 +67,14 @@ def _check(attributes: Mapping[str, Value]) -> None:
             _learn(name)
         kind = type(value)
         if kind is str:
-            fine = len(value) <= _SURELY_SHORT  # type: ignore[arg-type]
+            if len(value) <= _SURELY_SHORT:  # type: ignore[arg-type]
+                continue
         elif kind is int:
-            fine = INT_MIN <= value <= INT_MAX  # type: ignore[operator]
-        elif kind is float:
-            fine = math.isfinite(value)  # type: ignore[arg-type]
-        else:
-            fine = kind is bool
-        if not fine:
-            _refuse(name, value)
+            if INT_MIN <= value <= INT_MAX:  # type: ignore[operator]
+                continue
+        elif kind is bool or (kind is float and isfinite(value)):  # type: ignore[arg-type]
+            continue
+        _refuse(name, value)
 
 
 def _learn(name: str) -> None:

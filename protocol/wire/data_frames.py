@@ -54,7 +54,9 @@ def encode_data(frame: DataFrame) -> bytes:
         raise Refused(f"{kind.name} is not a data frame")
     area = _checked_area(kind, frame.flags, frame.extensions)
     packed = encode_attributes(message.attributes)
-    length = _checked_length(area, packed, message.payload)
+    length = HEADER_BYTES + len(area) + len(packed) + len(message.payload)
+    if length > FRAME_BYTES_MAX:
+        raise _too_long(length)
     lead = (length, kind, frame.flags, frame.hop_limit, 0)
     try:
         check_header(kind, frame.flags, *message.id)
@@ -79,9 +81,12 @@ def encode_publish(
         flags |= TRACED if ExtensionType.TRACE in extensions else 0
         area = _checked_area(Kind.PUBLISH, flags, extensions)
     packed = encode_attributes(attributes)
-    length = _checked_length(area, packed, payload)
+    length = HEADER_BYTES + len(area) + len(packed) + len(payload)
+    if length > FRAME_BYTES_MAX:
+        raise _too_long(length)
     try:
-        check_header(_PUBLISH, flags, origin, counter)
+        if flags or not origin or not counter:
+            check_header(_PUBLISH, flags, origin, counter)
         header = _PUBLISH_HEADER.pack(length, _PUBLISH, flags, origin, counter, time_ns, len(area), len(packed))
     except (FrameError, struct.error) as error:
         raise _our_mistake(error) from None
@@ -105,11 +110,8 @@ def _checked_area(kind: Kind, flags: int, extensions: Extensions) -> bytes:
     return encode_extensions(extensions, kind)
 
 
-def _checked_length(area: bytes, packed: bytes, payload: bytes) -> int:
-    length = HEADER_BYTES + len(area) + len(packed) + len(payload)
-    if length > FRAME_BYTES_MAX:
-        raise Refused(f"a frame has at most {FRAME_BYTES_MAX} bytes, this one {length}")
-    return length
+def _too_long(length: int) -> Refused:
+    return Refused(f"a frame has at most {FRAME_BYTES_MAX} bytes, this one {length}")
 
 
 def _our_mistake(error: FrameError | struct.error) -> Refused:

@@ -51,6 +51,7 @@ class FrameReader:
         if self._error is not None:
             raise self._error
         buffer = self._buffer
+        stored = b""  # what the buffer holds, once as bytes: a slice of it is one copy, of the buffer it would be two
         while (there := len(buffer) - self._at) > KIND_OFFSET:
             length, kind = _START.unpack_from(buffer, self._at)
             if not PREFIX_BYTES <= length <= self._allowed or kind not in KINDS:
@@ -58,11 +59,13 @@ class FrameReader:
             if there < length:
                 break
             start = self._at
-            self._at += length
+            self._at = end = start + length
+            if len(stored) < end:
+                stored = bytes(buffer)
             if not self._is_authenticated:
                 self._allowed -= length
             if kind in KINDS:
-                yield bytes(buffer[start : self._at])
+                yield stored[start:end]
             else:
                 self.skipped += 1
         del buffer[: self._at]
