@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("router", "up", "down", "status", "top", "filters", "match", "explain", "check", "bench", "completion")
+COMMANDS = ("router", "up", "down", "pub", "sub", "status", "top", "filters", "match", "explain", "check", "bench", "completion")
 """In the order of the help page."""
 
 _EXAMPLE = """\b

@@ -35,7 +35,7 @@ def duration(seconds: float) -> str:
         return f"{days} d {hours} h"
     if hours:
         return f"{hours} h {minutes} min"
-    return f"{minutes} min {whole % 60} s" if minutes else f"{seconds:.1f} s"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{seconds:.2f} s"
 
 
 def _shown(cell: object) -> str:
