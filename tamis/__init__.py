@@ -1,1 +1,79 @@
-"""Tamis: a content-based network."""
+"""Tamis: a content-based network.
+
+    async with tamis.connect("tamis://127.0.0.1:7400") as client:
+        await client.publish({"class": "alert", "severity": 6}, payload=b"...")
+
+`tamis.blocking` has the same names for programs without asyncio. Everything is loaded at first use, so that
+`import tamis` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tamis import blocking
+    from tamis.client.client import Client, connect
+    from tamis.client.errors import (
+        ClientClosed,
+        ClientError,
+        ConnectFailed,
+        NotAdmitted,
+        PublishRefused,
+        PublishUnknown,
+        SubscriptionRefused,
+    )
+    from tamis.client.gap import Gap, GapReason
+    from tamis.client.message import Message
+    from tamis.client.subscription import Subscription
+    from tamis.protocol.errors import FrameError, PredicateError, Refused, TamisError
+
+_HOME = {
+    "blocking": "tamis.blocking",
+    "connect": "tamis.client.client",
+    "Client": "tamis.client.client",
+    "Subscription": "tamis.client.subscription",
+    "Message": "tamis.client.message",
+    "Gap": "tamis.client.gap",
+    "GapReason": "tamis.client.gap",
+    "ClientError": "tamis.client.errors",
+    "ConnectFailed": "tamis.client.errors",
+    "NotAdmitted": "tamis.client.errors",
+    "ClientClosed": "tamis.client.errors",
+    "PublishRefused": "tamis.client.errors",
+    "PublishUnknown": "tamis.client.errors",
+    "SubscriptionRefused": "tamis.client.errors",
+    "TamisError": "tamis.protocol.errors",
+    "Refused": "tamis.protocol.errors",
+    "PredicateError": "tamis.protocol.errors",
+    "FrameError": "tamis.protocol.errors",
+}
+
+__all__ = [
+    "connect",
+    "blocking",
+    "Client",
+    "Subscription",
+    "Message",
+    "Gap",
+    "GapReason",
+    "TamisError",
+    "Refused",
+    "PredicateError",
+    "FrameError",
+    "ClientError",
+    "ConnectFailed",
+    "NotAdmitted",
+    "ClientClosed",
+    "PublishRefused",
+    "PublishUnknown",
+    "SubscriptionRefused",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(_HOME[name])
+    return home if name == "blocking" else getattr(home, name)

@@ -35,7 +35,7 @@ ARROWS = {
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
     "bench": {"bench", "native", "protocol", "configs"},
-    "tamis": {"cli", "protocol", "native", "configs", "router", "bench"},
+    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "bench"},
 }
 
 
@@ -75,6 +75,17 @@ def test_protocol_is_pure() -> None:
     for path in _sources("protocol"):
         for name in _imported(path):
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
+
+
+# The shells of the client: all that may know of sockets, clocks and loops.
+CLIENT_SHELLS = {"blocking", "blocking_pump", "client", "clock", "dialling", "pump", "subscription"}
+
+
+def test_the_client_needs_the_protocol_alone_and_its_core_is_pure() -> None:
+    for path in _sources("tamis/client"):
+        for name in _imported(path):
+            assert not name.startswith("tamis.") or name.split(".")[1] in ("client", "protocol"), f"{path}: {name}"
+            assert path.stem in CLIENT_SHELLS or name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
 
 
 def test_importing_tamis_is_light() -> None:

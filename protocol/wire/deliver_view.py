@@ -7,6 +7,7 @@ Law: making a view checks the header, and that every part lies inside the frame;
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Final, cast
 
 from tamis.protocol.errors import FrameError
@@ -104,7 +105,7 @@ class DeliverView:
         return cast("tuple[int, ...]", self.extensions.get(ExtensionType.SATISFIED, ()))
 
     @property
-    def attributes(self) -> dict[str, Value]:
+    def attributes(self) -> Mapping[str, Value]:
         return decode_attributes(self._frame[self._attributes_at : self._payload_at])
 
     @property

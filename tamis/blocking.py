@@ -1,0 +1,9 @@
+"""The client for programs without asyncio, with the names of `tamis`: `with tamis.blocking.connect(...) as client`."""
+
+from __future__ import annotations
+
+from tamis.client.blocking import Client, Subscription, connect
+from tamis.client.gap import Gap, GapReason
+from tamis.client.message import Message
+
+__all__ = ["connect", "Client", "Subscription", "Message", "Gap", "GapReason"]

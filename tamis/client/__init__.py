@@ -1,0 +1,12 @@
+"""The thin client. Pure: bytes and commands in, bytes out; around it two shells with the same names.
+
+core        a client without its sockets               client, subscription   what asyncio applications hold
+outbox      what goes out: credit, confirmations       pump                   the asyncio shell of the core
+registry    subscriptions, and what was answered       blocking               the same for programs without asyncio
+wanted      one subscription, as it travels            dialling, clock        what both shells share
+inbox       what was received and not yet taken        settings, address      what `connect` is told
+redial      which address next, and when               message, gap           what iterators yield
+liveness    signs of life                              waiter, errors         how a call ends
+
+Law: imports `protocol` and nothing else of Tamis; the left column imports no socket, no clock and no event loop.
+"""

@@ -1,0 +1,262 @@
+"""The client for programs without asyncio; the names are those of `client` and `subscription`, and mean the same.
+
+    with tamis.blocking.connect("tamis://127.0.0.1:7400") as client:
+        client.publish({"class": "alert", "severity": 6}, payload=b"...")
+        with client.subscribe("severity > 2") as alerts:
+            for message in alerts:
+                ...
+
+Law: any thread may call anything; a call waits on a future of its own, never with the lock in its hand.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Literal, Self
+
+from tamis.client.blocking_pump import BlockingPump
+from tamis.client.client import DRAIN_S, WINDOW, Item
+from tamis.client.errors import ClientClosed
+from tamis.client.gap import Gap
+from tamis.client.inbox import Inbox
+from tamis.client.message import Message
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.wanted import Options, Wanted, options_of
+from tamis.protocol.filters import Predicate
+from tamis.protocol.values import Value
+
+
+def connect(
+    *addresses: str,
+    name: str | None = None,
+    token: str | bytes | None = None,
+    tls: ssl.SSLContext | None = None,
+    hold_s: float = HOLD_S,
+    patience_s: float = 0.0,
+    inbox_bytes: int = INBOX_BYTES,
+    inbox_messages: int = INBOX_MESSAGES,
+) -> Client:
+    """A client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
+
+    `patience_s`: how long to go on trying for the first connection. Later ones are tried for ever.
+    """
+    settings = settings_of(
+        addresses,
+        name=name,
+        token=token,
+        tls=tls,
+        hold_s=hold_s,
+        inbox_bytes=inbox_bytes,
+        inbox_messages=inbox_messages,
+    )
+    return Client(settings, patience_s)
+
+
+class Client:
+    """Made by `connect`."""
+
+    def __init__(self, settings: Settings, patience_s: float) -> None:
+        self._settings = settings
+        self._patience_s = patience_s
+        self._running: BlockingPump | None = None
+
+    @property
+    def name(self) -> str:
+        return self._settings.name
+
+    def open(self) -> Self:
+        """Connect; ConnectFailed or NotAdmitted if that fails."""
+        if self._running is None:
+            self._running = BlockingPump(self._settings, self._patience_s)
+            self._outbox = self._running.core.outbox
+            try:
+                self._running.opened.result()
+            except BaseException:
+                self._running.stop()
+                raise
+        return self
+
+    def close(self, drain_s: float = DRAIN_S) -> None:
+        """Drain for at most `drain_s`, then end the connection. What is not answered by then is unknown."""
+        if self._running is None:
+            return
+        try:
+            self._drain(drain_s)
+        except TimeoutError:
+            pass  # said in the documentation: what is left fails now
+        finally:
+            self._running.stop()
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close(DRAIN_S if kind is None else 0.0)
+
+    def publish(
+        self, attributes: Mapping[str, Value], payload: bytes = b"", *, confirm: bool = False, retry: bool = False
+    ) -> None:
+        """Publish a message; see `tamis.Client.publish`."""
+        if confirm or retry or not self._try(attributes, payload):
+            self._begin(attributes, payload, confirm=confirm, retry=retry).result()
+
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes = b"") -> bool:
+        """Publish without waiting: False, and nothing done, where credit or room is used up or nothing connected."""
+        if self._try(attributes, payload):
+            return True
+        self._outbox.check_open()
+        return False
+
+    def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
+        """Publish all of them, in order. With `confirm`, the first failure is raised; what follows it may be sent."""
+        waiting: deque[Future[None]] = deque()
+        for item in messages:
+            attributes, payload = item if isinstance(item, tuple) else (item, b"")
+            if not (confirm or retry):
+                self.publish(attributes, payload)
+                continue
+            waiting.append(self._begin(attributes, payload, confirm=confirm, retry=retry))
+            if len(waiting) == WINDOW:
+                waiting.popleft().result()
+        for future in waiting:
+            future.result()
+
+    def subscribe(
+        self,
+        *predicates: str | Predicate,
+        own_messages: bool = False,
+        wait: Literal["home", "network"] = "home",
+    ) -> Subscription:
+        """What satisfies one of `predicates`; see `tamis.Client.subscribe`."""
+        return Subscription(self._pump, predicates, options_of(own_messages, wait))
+
+    def drain(self) -> None:
+        """Begin nothing new, and finish what was begun; see `tamis.Client.drain`."""
+        self._drain(None)
+
+    def _drain(self, timeout_s: float | None) -> None:
+        waiter: Future[None] = Future()
+        pump = self._pump
+        with pump.lock:
+            pump.core.drain(waiter, round(DRAIN_S * 1000))
+            pump.written()
+        waiter.result(timeout_s)
+
+    def _try(self, attributes: Mapping[str, Value], payload: bytes) -> bool:
+        pump = self._pump
+        with pump.lock:
+            if not self._outbox.try_publish(attributes, payload, time.time_ns()):
+                return False
+            pump.written()
+            return True
+
+    def _begin(self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool) -> Future[None]:
+        waiter: Future[None] = Future()
+        confirm = confirm or retry  # without an answer nobody knows when to stop
+        with self._pump.lock:
+            self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
+            self._pump.written()
+        return waiter
+
+    @property
+    def _pump(self) -> BlockingPump:
+        if self._running is None:
+            raise RuntimeError("connect first: `with tamis.blocking.connect(...) as client:`")
+        return self._running
+
+
+class Subscription:
+    """Made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
+
+    def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: Options) -> None:
+        self._pump = pump
+        self._predicates = predicates
+        self._options = options
+        self._wanted: Wanted | None = None
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """One id for each predicate, in their order: those that `Message.matched` speaks of."""
+        return self._started.ids
+
+    def start(self) -> Self:
+        """Subscribe; returns when the router has it. SubscriptionRefused if it will not."""
+        if self._wanted is None:
+            waiter: Future[None] = Future()
+            with self._pump.lock:
+                self._wanted = self._pump.core.subscribe(self._predicates, self._options, waiter)
+                self._pump.written()
+            waiter.result()
+        return self
+
+    def unsubscribe(self) -> None:
+        """End it. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
+        if self._wanted is None:
+            return
+        waiter: Future[None] = Future()
+        with self._pump.lock:
+            self._pump.core.registry.end(self._wanted, waiter)
+            self._pump.written()
+        waiter.result()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.unsubscribe()
+
+    def __iter__(self) -> Iterator[Message | Gap]:
+        return self
+
+    def __next__(self) -> Message | Gap:
+        """The next message, or a Gap where some are missing. StopIteration when it has ended."""
+        item = self._take(None)
+        if item is None:
+            raise StopIteration
+        return item
+
+    def receive(self, timeout_s: float | None = None) -> Message | Gap:
+        """The same, for at most `timeout_s`, then TimeoutError; ClientClosed when the subscription has ended."""
+        item = self._take(timeout_s)
+        if item is None:
+            raise ClientClosed("the subscription has ended")
+        return item
+
+    def _take(self, timeout_s: float | None) -> Message | Gap | None:
+        """None at the end."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        inbox = self._started.inbox
+        while True:
+            with self._pump.lock:
+                if inbox.items:
+                    return self._taken(inbox)
+                if inbox.error is not None:
+                    raise inbox.error
+                if inbox.is_ended:
+                    return None
+                waiter: Future[None] = Future()
+                inbox.waiters.append(waiter)
+            try:
+                waiter.result(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            finally:
+                with self._pump.lock:
+                    if waiter in inbox.waiters:
+                        inbox.waiters.remove(waiter)
+
+    def _taken(self, inbox: Inbox) -> Message | Gap:
+        was_full = inbox.is_full
+        item = inbox.take()
+        if was_full and not inbox.is_full:
+            self._pump.written()
+        return item
+
+    @property
+    def _started(self) -> Wanted:
+        if self._wanted is None:
+            raise RuntimeError("subscribe first: `with client.subscribe(...) as messages:`")
+        return self._wanted

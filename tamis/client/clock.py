@@ -1,0 +1,19 @@
+"""The clocks and the dice that shells hand to the core.
+
+Law: message counters start from the clock in nanoseconds: a client that keeps no counter across restarts must not use
+one twice under the same name, and nobody publishes a message a nanosecond for long.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+
+from tamis.client.core import ClientCore
+from tamis.client.settings import Settings
+from tamis.client.waiter import Waiter
+
+
+def new_core(settings: Settings, opened: Waiter) -> ClientCore:
+    return ClientCore(settings, time.time_ns(), random.random, os.urandom, opened)

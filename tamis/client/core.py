@@ -1,0 +1,359 @@
+"""A client without its sockets: bytes and commands in, bytes and settled waiters out.
+
+    shell: dial `redial.next()` -> `connected`, then `receive` what arrives, send what `take_output` gives, call `tick`
+    at `deadline`; read only while `may_read`; close when `wants_close`; `cut` when the connection has ended; dial
+    again unless `is_over`. After each of these calls there may be output.
+
+Law: nothing here waits, reads a clock or draws a random number; every rule of the protocol that a client keeps is in
+here or below, none in a shell. Who may send what is `Session`'s to say; deliveries in state OPEN, and messages let pass
+by `Outbox`, are not shown to it one by one, since there they are always allowed and change nothing.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tamis.client.errors import ClientClosed, NotAdmitted
+from tamis.client.liveness import Liveness
+from tamis.client.message import Message
+from tamis.client.outbox import Outbox
+from tamis.client.redial import Redial
+from tamis.client.registry import Registry
+from tamis.client.settings import Settings
+from tamis.client.waiter import Waiter, settle
+from tamis.client.wanted import Options, Wanted
+from tamis.protocol.errors import FrameError
+from tamis.protocol.filters import Predicate
+from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
+from tamis.protocol.wire.codes import ErrorCode, is_fatal
+from tamis.protocol.wire.frames import Body, decode, kind_of
+from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.reader import FrameReader
+from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
+from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
+from tamis.protocol.wire.session import State as SessionState
+from tamis.protocol.wire.session_bodies import (
+    Auth,
+    Authenticated,
+    AuthMethod,
+    Drain,
+    Error,
+    Hello,
+    Ping,
+    Pong,
+    Role,
+    Welcome,
+)
+from tamis.protocol.wire.versions import SPOKEN
+
+_DELIVER: Final = int(Kind.DELIVER)
+_NOTICES_MAX: Final = 100
+_GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
+"""Errors of the greeting that trying again does not mend."""
+
+_ALIVE_TOKEN: Final = 0
+_BARRIER_TOKEN: Final = 1
+
+
+class _Barrier(enum.Enum):
+    """The PING at the end of a drain."""
+
+    NOT_SENT = enum.auto()
+    SENT = enum.auto()
+    BACK = enum.auto()
+
+
+class ClientCore:
+    _session: Session  # of the connection that is there, or was last: what `_begin` makes anew
+    _is_greeted: bool
+    _ending: str
+    """Why we end the connection ourselves."""
+    _gave_up: NotAdmitted | None
+
+    def __init__(
+        self,
+        settings: Settings,
+        first_counter: int,
+        random: Callable[[], float],
+        random_bytes: Callable[[int], bytes],
+        opened: Waiter,
+    ) -> None:
+        """`first_counter` is above every counter used before under this name. `opened` hears of the first opening."""
+        self.settings = settings
+        self.outbox = Outbox(stable_number(settings.name), first_counter)
+        self.registry = Registry(settings.inbox, self._send)
+        self.redial = Redial(settings.addresses, random)
+        self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
+        """Sentences for a log, the shell's to take."""
+        self.unclaimed = 0
+        """Messages received for no subscription that still takes any."""
+        self.wants_close = False
+        self.is_over = False
+        self._opened = opened
+        self._random_bytes = random_bytes
+        self._begin(now=0.0)
+        self._session.closed()
+        self._drain: Waiter | None = None
+        self._grace_ms = 0
+        self._barrier = _Barrier.NOT_SENT
+
+    # --- commands of the user ------------------------------------------------------------------------------------
+
+    def subscribe(self, predicates: Sequence[str | Predicate], options: Options, waiter: Waiter) -> Wanted:
+        self.outbox.check_open()
+        return self.registry.subscribe(predicates, options, waiter)
+
+    def drain(self, waiter: Waiter, grace_ms: int) -> None:
+        """Begin nothing new, finish what was begun. `waiter` hears when the router has read and answered everything."""
+        self.outbox.close(ClientClosed("the client drains, and begins nothing new"))
+        if self.is_over:
+            settle(waiter)
+            return
+        self._drain = waiter
+        self._grace_ms = grace_ms
+        self._go_on_draining()
+
+    def close(self, error: Exception | None = None) -> None:
+        """Nothing more happens: what waits fails, iterators end, or raise `error`. The shell closes its connection."""
+        if self.is_over:
+            return
+        self.is_over = self.wants_close = True
+        self.outbox.drop(error or ClientClosed("the client is closed"))
+        self.registry.closed(error)
+        settle(self._opened, error or ClientClosed("the client is closed"))
+        settle(self._drain)
+        self._session.closed()
+
+    # --- what the connection does --------------------------------------------------------------------------------
+
+    def connected(self, now: float) -> None:
+        """A new connection to the address of `redial.next()` is there: greet."""
+        self._begin(now)
+        self._send(
+            Hello(
+                role=Role.CLIENT,
+                name=self.settings.name,
+                epoch=0,
+                nonce=self._random_bytes(NONCE_BYTES),
+                version_low=SPOKEN.low,
+                version_high=SPOKEN.high,
+                capabilities=(),
+                frame_bytes_max=FRAME_BYTES_MAX,
+                hold_ms=max(1, round(self.settings.hold_s * 1000)),
+                link_cost=0,
+            )
+        )
+
+    def receive(self, data: bytes | bytearray | memoryview, now: float) -> None:
+        """The router has sent `data`."""
+        self._liveness.heard(now)
+        self._now = now
+        self._reader.feed(data)
+        session = self._session
+        try:
+            for frame in self._reader:
+                if frame[KIND_OFFSET] != _DELIVER:
+                    self._control(frame)
+                elif session.state is SessionState.OPEN:
+                    self._deliver(frame)
+                else:
+                    session.received(Kind.DELIVER)
+                    self._deliver(frame)
+                if self.wants_close:
+                    break
+        except FrameError as error:
+            self._broken(error)
+        if self._drain is not None:
+            self._go_on_draining()
+
+    def take_output(self, now: float) -> bytearray:
+        """What is to be sent now; it is the caller's."""
+        output = self.outbox.taken()
+        if output:
+            self._liveness.sent(now)
+        return output
+
+    def may_read(self, now: float) -> bool:
+        """Whether the shell should read: not while an inbox is full, unless a call waits for an answer."""
+        outbox = self.outbox
+        is_reading = not self.registry.full or bool(
+            outbox.held or outbox.unanswered or self.registry.awaits_answer or self._drain is not None
+        )
+        self._liveness.read(is_reading, now)
+        return is_reading
+
+    @property
+    def deadline(self) -> float:
+        return self._liveness.deadline
+
+    def tick(self, now: float) -> None:
+        """Time has passed: `deadline` or any other moment."""
+        if self._liveness.is_dead(now):
+            self._end_connection(f"no sign of life for {self.settings.hold_s} s")
+        elif self._is_greeted and self._liveness.must_ping(now):
+            self._send(Ping(_ALIVE_TOKEN))
+
+    def cut(self, reason: str, now: float) -> None:
+        """The connection, or the attempt to make one, has ended."""
+        reason = self._ending or reason
+        was_open = self._is_greeted
+        self._is_greeted = False
+        self._session.closed()
+        self.redial.ended(reason, now)
+        self.outbox.cut(f"the connection was cut ({reason})")
+        self.registry.cut()
+        if self._gave_up is not None:
+            self.close(self._gave_up)
+        elif self._drain is not None and not self.outbox.held:
+            self._drained()
+        elif was_open and not self.is_over:
+            self.notices.append(f"connection lost: {reason}")
+
+    # --- frames --------------------------------------------------------------------------------------------------
+
+    def _deliver(self, frame: bytes) -> None:
+        try:
+            message = Message.received(frame)
+        except FrameError as error:
+            if is_fatal(error.code):
+                raise
+            self._tell(error)
+            return
+        if not self.registry.deliver(message):
+            self.unclaimed += 1
+
+    def _control(self, frame: bytes) -> None:
+        body = decode(frame)
+        kind = kind_of(body)
+        self._session.received(kind)
+        _HANDLERS[type(body)](self, body)
+
+    def _welcome(self, welcome: Welcome) -> None:
+        if not SPOKEN.low <= welcome.version <= SPOKEN.high:
+            raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
+        self._frame_bytes_max = welcome.frame_bytes_max
+        self._liveness.peer_holds(welcome.hold_ms / 1000)
+        token = self.settings.token
+        if token is not None and AuthMethod.TOKEN in welcome.methods:
+            self._send(Auth(AuthMethod.TOKEN, token))
+        elif AuthMethod.NONE in welcome.methods:
+            self._send(Auth(AuthMethod.NONE, b""))
+        else:
+            wants = "a token" if AuthMethod.TOKEN in welcome.methods else "a credential that clients do not have"
+            self._gave_up = NotAdmitted(f'router "{welcome.name}" asks for {wants}')
+            self._end_connection(str(self._gave_up))
+
+    def _authenticated(self, body: Authenticated) -> None:
+        if body.number != stable_number(self.settings.name):
+            raise FrameError(ErrorCode.MALFORMED, f"{body.number} is not the number of {self.settings.name!r}")
+        self._reader.authenticated()
+        self._is_greeted = True
+        self.redial.opened(self._now)
+        self.outbox.opened(self._frame_bytes_max)
+        self.registry.opened(self._frame_bytes_max)
+        settle(self._opened)
+
+    def _error(self, error: Error) -> None:
+        sentence = f"the router says: {error.text} (error {error.code})"
+        if not self._is_greeted and error.code in _GIVE_UP:
+            self._gave_up = NotAdmitted(sentence)
+        if error.fatal or not self._is_greeted:
+            self._end_connection(sentence)
+        else:
+            self.notices.append(sentence)
+
+    def _ping(self, ping: Ping) -> None:
+        self._send(Pong(ping.token))
+
+    def _pong(self, pong: Pong) -> None:
+        if pong.token == _BARRIER_TOKEN and self._barrier is _Barrier.SENT:
+            self._barrier = _Barrier.BACK
+
+    def _drain_of_router(self, drain: Drain) -> None:
+        """The router leaves: what has no answer yet may get one, new messages wait for the next connection."""
+        self.notices.append(f"the router drains: {drain.reason}")
+        self.outbox.pause()
+
+    def _ack(self, ack: Ack) -> None:
+        if ack.of is AckOf.PUBLISH:
+            self.outbox.answer(ack)
+        else:
+            self.registry.answer(ack)
+
+    def _credit(self, credit: Credit) -> None:
+        self.outbox.grant(credit)
+
+    def _lost(self, lost: Lost) -> None:
+        self.registry.lost(lost)
+
+    def _report(self, _: object) -> None:
+        """Traces are not asked for by this client."""
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, now: float) -> None:
+        self._session = Session(CLIENT_CONNECTION, is_connector=True)
+        self._reader = FrameReader()
+        self._liveness = Liveness(self.settings.hold_s, now)
+        self._now = now
+        self._frame_bytes_max = FRAME_BYTES_MAX
+        self._is_greeted = False
+        self._ending = ""
+        self._gave_up = None
+        self.wants_close = False
+
+    def _send(self, body: Body) -> None:
+        self._session.sent(kind_of(body))
+        self.outbox.send(body)
+
+    def _go_on_draining(self) -> None:
+        """Everything published first; then the end of subscriptions; then a PING: its answer says that all was read."""
+        if self.outbox.held or self.outbox.unanswered:
+            return
+        if not self._is_greeted or (self._barrier is _Barrier.BACK and not self.registry.awaits_answer):
+            self._drained()
+        elif self._barrier is _Barrier.NOT_SENT:
+            self._barrier = _Barrier.SENT
+            self._send(Drain(self._grace_ms, ""))
+            self.registry.end_all()
+            self._send(Ping(_BARRIER_TOKEN))
+
+    def _drained(self) -> None:
+        settle(self._drain)
+        self._drain = None
+
+    def _broken(self, error: FrameError) -> None:
+        """The router broke the rules: say so, and end the connection."""
+        if self._session.state is not SessionState.CLOSED:
+            self._tell(error)
+        self._end_connection(f"the router broke the rules: {error.problem}")
+
+    def _tell(self, error: FrameError) -> None:
+        text = error.problem.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")
+        fatal = is_fatal(error.code) or not self._is_greeted
+        self._send(Error(error.code, text, 0, fatal))
+
+    def _end_connection(self, reason: str) -> None:
+        self._ending = self._ending or reason
+        self.wants_close = True
+
+
+_HANDLERS: Final[dict[type, Callable[..., None]]] = {
+    Welcome: ClientCore._welcome,
+    Authenticated: ClientCore._authenticated,
+    Error: ClientCore._error,
+    Ping: ClientCore._ping,
+    Pong: ClientCore._pong,
+    Drain: ClientCore._drain_of_router,
+    Ack: ClientCore._ack,
+    Credit: ClientCore._credit,
+    Lost: ClientCore._lost,
+    TraceRecord: ClientCore._report,
+    DryRunReport: ClientCore._report,
+}

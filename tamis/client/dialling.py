@@ -1,0 +1,45 @@
+"""What both shells know of reaching an address.
+
+Law: a `tamis+tls` address is never spoken to without TLS 1.3 and a certificate that fits its host, unless the caller's
+own context says otherwise.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final
+
+from tamis.client.address import Address
+from tamis.client.core import ClientCore
+from tamis.client.errors import ConnectFailed
+from tamis.client.settings import Settings
+
+DIAL_S: Final = 5.0
+"""For one address, TLS included: the next one may answer at once."""
+CLOSE_S: Final = 1.0
+"""For what is written to leave, before a connection that we end is cut."""
+READ_BYTES: Final = 262_144
+FLUSH_BYTES: Final = 65_536
+"""Output is handed to the socket at so much, or when the application lets the client run."""
+
+
+def tls_of(settings: Settings, address: Address) -> ssl.SSLContext | None:
+    if not address.is_encrypted:
+        return None
+    if settings.tls is not None:
+        return settings.tls
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    return context
+
+
+def nobody_answered(core: ClientCore) -> ConnectFailed:
+    lines = [f"{address}: {reason}" for address, reason in core.redial.failures.items()]
+    return ConnectFailed("no router could be reached\n" + "\n".join(lines))
+
+
+def reason_of(error: BaseException | None) -> str:
+    """Why a connection was not made, or has ended."""
+    if error is None:
+        return "closed by the router"
+    return str(error) or ("no answer in time" if isinstance(error, TimeoutError) else type(error).__name__)

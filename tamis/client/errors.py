@@ -1,0 +1,62 @@
+"""What can go wrong between a client and its router. What we were asked to do and cannot do at all is `Refused`.
+
+ClientError (TamisError)
+|-- ConnectFailed            no address could be connected to; the sentence lists why, address by address
+|-- NotAdmitted              a router does not take our name, token or version; the client gives up
+|-- ClientClosed             the client was closed, or is draining and begins nothing new
+|-- PublishRefused           the router did not take a message: `code` and `reason`
+|-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
+`-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tamis.protocol.errors import TamisError
+from tamis.protocol.wire.client_bodies import Refusal
+from tamis.protocol.wire.codes import RefusalCode
+
+
+class ClientError(TamisError):
+    """The root of what a client raises beside mistakes of its caller."""
+
+
+class ConnectFailed(ClientError):
+    """No address could be connected to."""
+
+
+class NotAdmitted(ClientError):
+    """The router does not let us in: it asks for a token, does not take ours, or speaks no version that we do."""
+
+
+class ClientClosed(ClientError):
+    """The client has been closed, or drains."""
+
+
+class PublishRefused(ClientError):
+    """The router did not take a message. `code` is one of `RefusalCode`, or a newer number."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(f"the router did not take the message: {explain_refusal(refusal)}")
+        self.code = refusal.code
+        self.reason = refusal.reason
+
+
+class PublishUnknown(ClientError):
+    """Nobody knows whether the message was taken."""
+
+
+class SubscriptionRefused(ClientError):
+    """The router did not take a subscription. `refusals` says why, by the predicate's text."""
+
+    def __init__(self, refusals: Mapping[str, Refusal]) -> None:
+        lines = [f"{predicate}: {explain_refusal(refusal)}" for predicate, refusal in refusals.items()]
+        super().__init__("the router did not take the subscription\n" + "\n".join(lines))
+        self.refusals = dict(refusals)
+
+
+def explain_refusal(refusal: Refusal) -> str:
+    known = refusal.code in RefusalCode._value2member_map_
+    name = RefusalCode(refusal.code).name if known else f"code {refusal.code}"
+    return f"{name} ({refusal.reason})" if refusal.reason else name

@@ -1,0 +1,38 @@
+"""A place in the stream of a subscription where messages are missing, or may be."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tamis.protocol.wire.client_bodies import Lost
+from tamis.protocol.wire.codes import LossReason
+
+
+class GapReason(enum.StrEnum):
+    RECONNECTED = "the connection was cut and made again"
+    INBOX_FULL = "the iterator was too slow, and its inbox full"
+    QUEUE_FULL = "the router's queue for this client was full"
+    EXPIRED = "expired while queued"
+    TOO_LARGE = "larger than this client takes"
+    LOG_FULL = "the event log was full"
+    LINK_CUT = "a link between routers was cut"
+    UNKNOWN = "for a reason that this version does not know"
+
+
+_REASON_OF = {int(reason): GapReason[reason.name] for reason in LossReason}
+
+
+@dataclass(slots=True)
+class Gap:
+    """`count` messages of `bytes` bytes are missing here; None where nobody can know how many."""
+
+    reason: GapReason
+    count: int | None = None
+    bytes: int | None = None
+    frame_bytes: ClassVar[int] = 0  # it takes no room among messages
+
+
+def gap_of(lost: Lost) -> Gap:
+    return Gap(_REASON_OF.get(lost.reason, GapReason.UNKNOWN), lost.messages, lost.bytes_total)

@@ -1,0 +1,100 @@
+"""What a subscription has received and its iterator has not taken yet.
+
+    0 ........ half ........ bound ........ twice the bound
+    reading     resumes      stops          the newest are dropped, and a Gap says so
+
+Law: the bounds hold for each inbox, in bytes and in messages. At the bound the client stops reading from its router,
+whose policy for slow consumers then decides; it reads on regardless while a call waits for an answer, since that answer
+stands behind the messages: hence the room above the bound.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from tamis.client.gap import Gap, GapReason
+from tamis.client.message import Message
+from tamis.client.waiter import Waiter, settle
+
+
+@dataclass(frozen=True, slots=True)
+class InboxBounds:
+    bytes_max: int
+    messages_max: int
+
+
+class Inbox:
+    """`items` and `bytes` are changed by `take` in the iterators' fastest loops too; see `Subscription.__aiter__`."""
+
+    __slots__ = ("_bounds", "_full", "bytes", "error", "is_ended", "is_full", "items", "waiters")
+
+    def __init__(self, bounds: InboxBounds, full: set[Inbox]) -> None:
+        """`full` is the client's set of inboxes at their bound, which this one enters and leaves."""
+        self.items: deque[Message | Gap] = deque()
+        self.bytes = 0
+        self.is_full = False
+        self.is_ended = False
+        self.error: Exception | None = None
+        self.waiters: list[Waiter] = []
+        self._bounds = bounds
+        self._full = full
+
+    def put(self, message: Message) -> None:
+        if self.is_full and self._is_past(2):
+            self._drop(message)
+            return
+        self.items.append(message)
+        self.bytes += message.frame_bytes
+        bounds = self._bounds
+        if self.bytes >= bounds.bytes_max or len(self.items) >= bounds.messages_max:
+            self.is_full = True
+            self._full.add(self)
+        if self.waiters:
+            self._wake()
+
+    def put_gap(self, gap: Gap) -> None:
+        self.items.append(gap)
+        self._wake()
+
+    def take(self) -> Message | Gap:
+        """The oldest item; IndexError if there is none."""
+        item = self.items.popleft()
+        self.bytes -= item.frame_bytes
+        if self.is_full:
+            self.relieve()
+        return item
+
+    def relieve(self) -> None:
+        """Something was taken from a full inbox: at half its bound it is full no more."""
+        if not self._is_past(0.5):
+            self.is_full = False
+            self._full.discard(self)
+
+    def end(self, error: Exception | None = None) -> None:
+        """Nothing more will come: iterators end, or raise `error`, when they have taken what is there."""
+        self.is_ended = True
+        self.error = self.error or error
+        self._wake()
+
+    def clear(self) -> None:
+        self.items.clear()
+        self.bytes = 0
+        self.relieve()
+
+    def _is_past(self, times: float) -> bool:
+        bounds = self._bounds
+        return self.bytes >= times * bounds.bytes_max or len(self.items) >= times * bounds.messages_max
+
+    def _drop(self, message: Message) -> None:
+        last = self.items[-1]
+        if not isinstance(last, Gap) or last.reason is not GapReason.INBOX_FULL:
+            last = Gap(GapReason.INBOX_FULL, 0, 0)
+            self.items.append(last)
+        last.count = (last.count or 0) + 1
+        last.bytes = (last.bytes or 0) + message.frame_bytes
+
+    def _wake(self) -> None:
+        for waiter in self.waiters:
+            settle(waiter)
+        self.waiters.clear()

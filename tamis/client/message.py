@@ -1,0 +1,65 @@
+"""A received message: a frame, and what has been asked of it so far.
+
+Law: nothing is decoded before it is asked for; the attributes are decoded once. A message owns its bytes, whatever
+becomes of the connection, and is the same object in every iterator that yields it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+
+from tamis.protocol.values import Value
+from tamis.protocol.wire.deliver_view import DeliverView
+from tamis.protocol.wire.header import OWN
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Message(DeliverView):
+    """`message["severity"]` is the value of an attribute; KeyError if there is none of that name."""
+
+    __slots__ = ("_decoded", "frame_bytes", "matched")
+
+    matched: tuple[int, ...]
+    """The ids of this client's subscriptions that it satisfies: see `Subscription.ids`."""
+    frame_bytes: int
+    """What it takes on the wire, and about what it takes in memory."""
+    _decoded: Mapping[str, Value]
+
+    @staticmethod
+    def received(frame: bytes) -> Message:
+        """The message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong."""
+        message = Message(frame)
+        message.frame_bytes = len(frame)
+        message.matched = message.satisfied
+        return message
+
+    def __getitem__(self, name: str) -> Value:
+        return self.attributes[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.attributes
+
+    @property
+    def attributes(self) -> Mapping[str, Value]:
+        """All attributes, read-only; FrameError if the bytes are none that a message may carry."""
+        try:
+            return self._decoded
+        except AttributeError:  # not asked for before: a slot without a value is cheaper than one more assignment
+            self._decoded = MappingProxyType(super().attributes)
+            return self._decoded
+
+    @property
+    def own(self) -> bool:
+        """Whether this very client published it."""
+        return bool(self.flags & OWN)
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was published, by its publisher's clock; `publish_time_ns` has the nanoseconds."""
+        return _EPOCH + timedelta(microseconds=self.publish_time_ns // 1000) if self.publish_time_ns else None
+
+    def __repr__(self) -> str:
+        return f"<Message {dict(self.attributes)!r}, {len(self.payload)} bytes, from {self.id.origin:016x}>"

@@ -1,0 +1,216 @@
+"""What goes out: frames for the socket, messages held back for want of credit or room, messages without an answer.
+
+    publish ---> held ---> output ---> the socket          credit and room let a message pass, in order
+                             `------> unanswered ---> settled by an ACK; by a cut: unknown, or held again (RETRY)
+
+Law: messages leave in the order in which they were published, and the totals of CREDIT are never passed. A counter is
+used for one message only, whatever becomes of it. Control frames wait for nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.client.errors import PublishRefused, PublishUnknown
+from tamis.client.waiter import Waiter, settle
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import FRAME_BYTES_MAX
+from tamis.protocol.values import Value
+from tamis.protocol.wire.client_bodies import Ack, Credit
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.frames import Body, encode
+from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, RETRY
+
+OUTPUT_BYTES_MAX: Final = 262_144
+"""Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
+
+
+@dataclass(slots=True)
+class Held:
+    """A message on its way. Without `confirm` its waiter is settled when it passes into the output."""
+
+    counter: int
+    frame: bytes
+    waiter: Waiter
+    confirm: bool
+    retry: bool
+
+
+class Outbox:
+    def __init__(self, origin: int, first_counter: int) -> None:
+        self.output = bytearray()
+        self.held: deque[Held] = deque()
+        self.unanswered: dict[int, Held] = {}
+        self._origin = origin
+        self._counter = first_counter
+        self._closed: Exception | None = None
+        self._is_open = False
+        self._frame_bytes_max = FRAME_BYTES_MAX
+        self._frames_left = self._bytes_left = 0
+        self._granted = Credit(0, 0)
+
+    # --- commands of the user ------------------------------------------------------------------------------------
+
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> bool:
+        """Put a message into the output if it may go now. What every unconfirmed publish costs is this."""
+        if self._frames_left <= 0 or self.held or len(self.output) >= OUTPUT_BYTES_MAX or self._closed is not None:
+            return False
+        frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload)
+        size = len(frame)
+        if size > self._bytes_left or size > self._frame_bytes_max:
+            self._check_size(size)
+            return False
+        self._counter += 1
+        self._frames_left -= 1
+        self._bytes_left -= size
+        self.output += frame
+        return True
+
+    def publish(
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes,
+        time_ns: int,
+        waiter: Waiter,
+        *,
+        confirm: bool,
+        retry: bool,
+    ) -> None:
+        """Take a message over; `waiter` hears when it is in the output or, with `confirm`, what the router says."""
+        self.check_open()
+        flags = CONFIRM if confirm else 0
+        frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags)
+        self._check_size(len(frame))
+        self.held.append(Held(self._counter, frame, waiter, confirm, retry))
+        self._counter += 1
+        self.pump()
+
+    def send(self, body: Body) -> None:
+        self.output += encode(body, self._frame_bytes_max)
+
+    def check_open(self) -> None:
+        if self._closed is not None:
+            raise self._closed
+
+    # --- what the connection does --------------------------------------------------------------------------------
+
+    def opened(self, frame_bytes_max: int) -> None:
+        """A new connection is open: its credit counts from nothing."""
+        self._is_open = True
+        self._frame_bytes_max = frame_bytes_max
+        self._granted = Credit(0, 0)
+        self._frames_left = self._bytes_left = 0
+
+    def grant(self, credit: Credit) -> None:
+        """More may be published. A total that goes back is not believed."""
+        frames = max(credit.frames_total, self._granted.frames_total)
+        octets = max(credit.bytes_total, self._granted.bytes_total)
+        if self._is_open:
+            self._frames_left += frames - self._granted.frames_total
+            self._bytes_left += octets - self._granted.bytes_total
+        self._granted = Credit(frames, octets)
+        self.pump()
+
+    def pause(self) -> None:
+        """The router drains: no new message goes out on this connection."""
+        self._is_open = False
+        self._frames_left = self._bytes_left = 0
+
+    def pump(self) -> None:
+        """Let pass into the output what credit and room allow."""
+        held = self.held
+        while held and self._may_pass(held[0]):
+            message = held.popleft()
+            if message.waiter.done():
+                continue  # given up while it was held
+            if len(message.frame) > self._frame_bytes_max:
+                settle(message.waiter, self._too_long(len(message.frame)))
+                continue
+            self.output += message.frame
+            self._frames_left -= 1
+            self._bytes_left -= len(message.frame)
+            if message.confirm:
+                self.unanswered[message.counter] = message
+            else:
+                settle(message.waiter)
+
+    def taken(self) -> bytearray:
+        """The output, which is the caller's to send; what was held for want of room moves up."""
+        output, self.output = self.output, bytearray()
+        self.pump()
+        return output
+
+    def answer(self, ack: Ack) -> None:
+        """The router's answer to confirmed messages; numbers that are not ours mean nothing."""
+        for counter in list(self._answered(ack)):
+            settle(self.unanswered.pop(counter).waiter)
+        again: list[Held] = []
+        for refusal in ack.refusals:
+            message = self.unanswered.pop(refusal.number, None)
+            if message is None:
+                continue
+            if message.retry and refusal.code == RefusalCode.DRAINING:
+                again.append(message)
+            else:
+                settle(message.waiter, PublishRefused(refusal))
+        self._hold_again(again)
+
+    def cut(self, reason: str) -> None:
+        """The connection has ended. What was in the output is gone; what had no answer is unknown, or goes again."""
+        self.pause()
+        self.output = bytearray()
+        unanswered, self.unanswered = self.unanswered, {}
+        self._hold_again([message for message in unanswered.values() if message.retry])
+        for message in unanswered.values():
+            if not message.retry:
+                settle(message.waiter, PublishUnknown(f"{reason}, before the router answered"))
+
+    def close(self, error: Exception) -> None:
+        """Take nothing more over; what is held still goes."""
+        self._closed = error
+
+    def drop(self, error: Exception) -> None:
+        """Nothing more goes out, ever."""
+        self.close(error)
+        self.cut("the client was closed")
+        for message in self.held:
+            sent = message.retry and message.frame[FLAGS_OFFSET] & RETRY
+            settle(
+                message.waiter, PublishUnknown("the client was closed, before the router answered") if sent else error
+            )
+        self.held.clear()
+
+    # --- rules ---------------------------------------------------------------------------------------------------
+
+    def _may_pass(self, message: Held) -> bool:
+        size = len(message.frame)
+        if self._is_open and (message.waiter.done() or size > self._frame_bytes_max):
+            return True
+        return self._frames_left > 0 and size <= self._bytes_left and len(self.output) < OUTPUT_BYTES_MAX
+
+    def _check_size(self, size: int) -> None:
+        if size > self._frame_bytes_max:
+            raise self._too_long(size)
+
+    def _too_long(self, size: int) -> Refused:
+        return Refused(f"the router takes frames of at most {self._frame_bytes_max} bytes, this one has {size}")
+
+    def _hold_again(self, messages: list[Held]) -> None:
+        """Before all that was published since."""
+        for message in reversed(messages):
+            frame = bytearray(message.frame)
+            frame[FLAGS_OFFSET] |= RETRY
+            message.frame = bytes(frame)
+            self.held.appendleft(message)
+
+    def _answered(self, ack: Ack) -> Iterator[int]:
+        """The counters of unanswered messages in the ranges; a range is never walked where it is longer than those."""
+        for first, last in ack.ranges:
+            if last - first < len(self.unanswered):
+                yield from (counter for counter in range(first, last + 1) if counter in self.unanswered)
+            else:
+                yield from (counter for counter in self.unanswered if first <= counter <= last)

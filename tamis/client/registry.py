@@ -1,0 +1,250 @@
+"""The subscriptions of a client and what the router has answered for them.
+
+    ASKED --ACK--> ACTIVE --end--> ENDING --ACK--> ENDED          a cut: ASKED and ACTIVE are asked for again, with a
+      `--refused---------------------------------->-'             Gap where they had been active; ENDING is over
+
+Law: the router is asked for each id once a connection, in batches. From the moment a subscription is ended its inbox
+takes nothing more, unless it is drained: then up to the router's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from tamis.client.errors import SubscriptionRefused
+from tamis.client.gap import Gap, GapReason, gap_of
+from tamis.client.inbox import Inbox, InboxBounds
+from tamis.client.message import Message
+from tamis.client.waiter import Waiter, settle
+from tamis.client.wanted import (
+    Options,
+    State,
+    Wanted,
+    batches,
+    id_batches,
+    packed_subscription,
+    subscription_bytes,
+    text_of,
+)
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.limits import FRAME_BYTES_MAX
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Refusal, Subscribe, Subscription, Unsubscribe
+from tamis.protocol.wire.codes import ErrorCode, RefusalCode
+from tamis.protocol.wire.frames import Body
+
+
+@dataclass(slots=True)
+class _Request:
+    """A batch that the router has not wholly answered yet: `due` are its ids."""
+
+    of: AckOf
+    due: set[int]
+
+
+class Registry:
+    """`send` puts a control frame into the output. Until `opened`, and after `closed`, nothing is sent."""
+
+    def __init__(self, bounds: InboxBounds, send: Callable[[Body], None]) -> None:
+        self.full: set[Inbox] = set()
+        """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
+        self._bounds = bounds
+        self._send = send
+        self._ids = count(1)
+        self._request_numbers = count(1)
+        self._requests: dict[int, _Request] = {}
+        self._wanted: dict[int, Wanted] = {}  # by each id, until it is over
+        self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
+        self._frame_bytes_max = 0  # 0: no connection is open
+
+    # --- commands of the user ------------------------------------------------------------------------------------
+
+    def subscribe(self, predicates: Sequence[str | Predicate], options: Options, waiter: Waiter) -> Wanted:
+        """Want what satisfies one of `predicates`. `waiter` hears when the router has answered for all of them."""
+        if not predicates:
+            raise Refused("a subscription has at least one predicate")
+        packed = tuple(packed_subscription(next(self._ids), predicate) for predicate in predicates)
+        for subscription in packed:
+            self._check_size(subscription)
+        texts = tuple(text_of(predicate) for predicate in predicates)
+        wanted = Wanted(texts, packed, options, Inbox(self._bounds, self.full), waiter)
+        for id_ in wanted.ids:
+            self._wanted[id_] = wanted
+            self._inboxes[id_] = wanted.inbox
+        if self._frame_bytes_max:
+            self._ask([wanted])
+        return wanted
+
+    def end(self, wanted: Wanted, waiter: Waiter | None, *, keep: bool = False) -> None:
+        """Want it no more. Unless `keep`, what has arrived and was not taken is forgotten."""
+        if not keep:
+            wanted.inbox.clear()
+            wanted.inbox.end()
+            self._stop(wanted)
+        if wanted.state in (State.ENDING, State.ENDED):
+            settle(waiter)
+            return
+        settle(wanted.waiter)
+        wanted.waiter = waiter
+        held = [id_ for id_ in wanted.ids if id_ not in wanted.refusals]
+        if not self._frame_bytes_max or not held:
+            self._over(wanted)
+            return
+        wanted.state = State.ENDING
+        wanted.due = set(held)
+        for ids in id_batches(held):
+            self._send(Unsubscribe(self._request(AckOf.UNSUBSCRIBE, ids), ids))
+
+    def end_all(self) -> None:
+        """Drain: take what arrives until the router has answered."""
+        for wanted in self.all():
+            self.end(wanted, None, keep=True)
+
+    def all(self) -> list[Wanted]:
+        return list(dict.fromkeys(self._wanted.values()))
+
+    @property
+    def awaits_answer(self) -> bool:
+        return bool(self._requests)
+
+    # --- what the connection does --------------------------------------------------------------------------------
+
+    def opened(self, frame_bytes_max: int) -> None:
+        """A connection is open: ask for everything, and mark where messages may be missing."""
+        self._frame_bytes_max = frame_bytes_max
+        wanted = self.all()
+        for each in wanted:
+            if each.was_active:
+                each.inbox.put_gap(Gap(GapReason.RECONNECTED))
+        self._ask(wanted)
+
+    def cut(self) -> None:
+        self._frame_bytes_max = 0
+        self._requests.clear()
+        for wanted in self.all():
+            if wanted.state is State.ENDING:
+                self._over(wanted)
+            else:
+                wanted.state = State.ASKED
+                wanted.refusals.clear()
+
+    def closed(self, error: Exception | None) -> None:
+        """No connection will open again: every iterator ends, or raises `error`."""
+        self._frame_bytes_max = 0
+        self._requests.clear()
+        for wanted in self.all():
+            wanted.inbox.end(error)
+            settle(wanted.waiter, error if wanted.state is State.ASKED else None)
+            self._over(wanted)
+
+    def deliver(self, message: Message) -> bool:
+        """Put a message into every inbox that it is for; False if there is none."""
+        matched = message.matched
+        if len(matched) == 1:
+            inbox = self._inboxes.get(matched[0])
+            if inbox is None:
+                return False
+            inbox.put(message)
+            return True
+        inboxes = {inbox for id_ in matched if (inbox := self._inboxes.get(id_)) is not None}
+        for inbox in inboxes:
+            inbox.put(message)
+        return bool(inboxes)
+
+    def lost(self, lost: Lost) -> None:
+        """Put a gap into the inboxes that it concerns: all of them, where the router does not say."""
+        ids = lost.subscriptions or tuple(self._inboxes)
+        for inbox in {inbox for id_ in ids if (inbox := self._inboxes.get(id_)) is not None}:
+            inbox.put_gap(gap_of(lost))
+
+    def answer(self, ack: Ack) -> None:
+        request = self._requests.get(ack.request)
+        if request is None or request.of is not ack.of:
+            raise FrameError(ErrorCode.MALFORMED, f"an ACK of {ack.of.name}, request {ack.request}, which is not open")
+        refused = {refusal.number: refusal for refusal in ack.refusals}
+        for id_ in list(_answered(ack, refused, request.due)):
+            request.due.discard(id_)
+            self._answer_one(id_, refused.get(id_), ack.of)
+        if not request.due:
+            del self._requests[ack.request]
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def _ask(self, wanted: Iterable[Wanted]) -> None:
+        by_options: dict[Options, list[Subscription]] = {}
+        for each in wanted:
+            each.due = set(each.ids)
+            by_options.setdefault(each.options, []).extend(each.subscriptions)
+        for options, subscriptions in by_options.items():
+            for batch in batches(subscriptions, self._frame_bytes_max):
+                number = self._request(AckOf.SUBSCRIBE, [subscription.id for subscription in batch])
+                try:
+                    self._send(Subscribe(number, batch, options.own_messages, options.wait, durable=False))
+                except Refused as error:  # a single predicate, longer than the frames this router takes
+                    del self._requests[number]
+                    too_large = Refusal(batch[0].id, RefusalCode.TOO_LARGE, str(error))
+                    self._answer_one(batch[0].id, too_large, AckOf.SUBSCRIBE)
+
+    def _request(self, of: AckOf, ids: Iterable[int]) -> int:
+        number = next(self._request_numbers)
+        self._requests[number] = _Request(of, set(ids))
+        return number
+
+    def _answer_one(self, id_: int, refusal: Refusal | None, of: AckOf) -> None:
+        wanted = self._wanted.get(id_)
+        if wanted is None or (wanted.state is State.ENDING) is not (of is AckOf.UNSUBSCRIBE):
+            return  # ended before it was answered: only the later answer counts
+        if refusal is not None and refusal.code == RefusalCode.DRAINING and of is AckOf.SUBSCRIBE:
+            return  # this router is leaving: it stays asked for, and the next connection answers
+        wanted.due.discard(id_)
+        if refusal is not None and of is AckOf.SUBSCRIBE:
+            wanted.refusals[id_] = refusal
+        if not wanted.due:
+            self._answered_for(wanted)
+
+    def _answered_for(self, wanted: Wanted) -> None:
+        if wanted.state is State.ENDING:
+            self._over(wanted)
+        elif wanted.refusals:
+            self._refused(wanted)
+        else:
+            wanted.state = State.ACTIVE
+            wanted.was_active = True
+            settle(wanted.waiter)
+
+    def _refused(self, wanted: Wanted) -> None:
+        """One refusal ends the whole subscription: half of what was asked for is not what was asked for."""
+        error = SubscriptionRefused({wanted.text_of(id_): refusal for id_, refusal in wanted.refusals.items()})
+        settle(wanted.waiter, error)
+        wanted.inbox.end(error)
+        self._stop(wanted)
+        self.end(wanted, None, keep=True)
+
+    def _stop(self, wanted: Wanted) -> None:
+        for id_ in wanted.ids:
+            self._inboxes.pop(id_, None)
+
+    def _over(self, wanted: Wanted) -> None:
+        wanted.state = State.ENDED
+        self._stop(wanted)
+        for id_ in wanted.ids:
+            self._wanted.pop(id_, None)
+        wanted.inbox.end()
+        settle(wanted.waiter)
+
+    def _check_size(self, subscription: Subscription) -> None:
+        most = self._frame_bytes_max or FRAME_BYTES_MAX
+        if (size := subscription_bytes(subscription)) > most // 2:
+            raise Refused(f"a predicate takes at most {most // 2} bytes when packed, this one {size}")
+
+
+def _answered(ack: Ack, refused: dict[int, Refusal], due: set[int]) -> Iterator[int]:
+    """The ids in `due` that `ack` answers for; a claim of more than was asked costs nothing."""
+    yield from (id_ for id_ in refused if id_ in due)
+    for first, last in ack.ranges:
+        if last - first < len(due):
+            yield from (id_ for id_ in range(first, last + 1) if id_ in due)
+        else:
+            yield from (id_ for id_ in due if first <= id_ <= last)

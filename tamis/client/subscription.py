@@ -1,0 +1,121 @@
+"""A subscription as an application sees it: `async for message in subscription`.
+
+Law: iterating suspends only when there is nothing to yield, or after BURST messages, so that the loop gets its turn;
+several iterators share what arrives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Final, Self
+
+from tamis.client.gap import Gap
+from tamis.client.message import Message
+from tamis.client.pump import Pump
+from tamis.client.wanted import Options, Wanted
+from tamis.protocol.filters import Predicate
+
+BURST: Final = 256
+
+
+class Subscription:
+    """Made by `Client.subscribe`; active from `async with`, or from `await subscription`, to the end of either."""
+
+    def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: Options) -> None:
+        self._pump = pump
+        self._predicates = predicates
+        self._options = options
+        self._wanted: Wanted | None = None
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """One id for each predicate, in their order: those that `Message.matched` speaks of."""
+        return self._started.ids
+
+    async def start(self) -> Self:
+        """Subscribe; returns when the router has it. SubscriptionRefused if it will not."""
+        if self._wanted is not None:
+            return self
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._wanted = self._pump.core.subscribe(self._predicates, self._options, waiter)
+        self._pump.written()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self._pump.core.registry.end(self._wanted, None)
+            self._pump.written()
+            raise
+        return self
+
+    async def unsubscribe(self) -> None:
+        """End it. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
+        if self._wanted is None:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pump.core.registry.end(self._wanted, waiter)
+        self._pump.written()
+        await waiter
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        await self.unsubscribe()
+
+    async def __anext__(self) -> Message | Gap:
+        """The next message, or a Gap where some are missing. StopAsyncIteration when it has ended."""
+        inbox = self._started.inbox
+        while not inbox.items:
+            if inbox.is_ended:
+                raise inbox.error or StopAsyncIteration
+            await self._arrival()
+        item = inbox.take()
+        self._pump.regulate()
+        return item
+
+    async def __aiter__(self) -> AsyncIterator[Message | Gap]:
+        """The fast path: `Inbox.take` written out, for it is run for every message."""
+        inbox = self._started.inbox
+        items = inbox.items
+        while True:
+            for _ in range(BURST):
+                if not items:
+                    break
+                item = items.popleft()
+                inbox.bytes -= item.frame_bytes
+                if inbox.is_full:
+                    inbox.relieve()
+                    self._pump.regulate()
+                yield item
+            else:
+                await asyncio.sleep(0)
+            if items:
+                continue
+            if not inbox.is_ended:
+                await self._arrival()
+            elif inbox.error is not None:
+                raise inbox.error
+            else:
+                return
+
+    async def _arrival(self) -> None:
+        """Wait until something is there to yield, or nothing ever will be."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiters = self._started.inbox.waiters
+        waiters.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter in waiters:
+                waiters.remove(waiter)
+            raise
+
+    @property
+    def _started(self) -> Wanted:
+        if self._wanted is None:
+            raise RuntimeError("subscribe first: `async with client.subscribe(...) as messages:`")
+        return self._wanted

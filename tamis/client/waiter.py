@@ -1,0 +1,27 @@
+"""What the core tells when a thing that was asked for is done, or has failed: a future of whichever shell asks.
+
+Law: a waiter is settled at most once; one that its owner has given up (it is done) is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Waiter(Protocol):
+    """`asyncio.Future` and `concurrent.futures.Future` are such."""
+
+    def done(self) -> bool: ...
+
+    def set_result(self, result: None, /) -> None: ...
+
+    def set_exception(self, exception: BaseException, /) -> None: ...
+
+
+def settle(waiter: Waiter | None, error: BaseException | None = None) -> None:
+    if waiter is None or waiter.done():
+        return
+    if error is None:
+        waiter.set_result(None)
+    else:
+        waiter.set_exception(error)

@@ -1,0 +1,109 @@
+"""What a client subscribes to, as it outlives connections.
+
+One Wanted is one `subscribe` call: several predicates, each under an id of its own, one inbox. Law: an id is used once
+in a client's life; a predicate that is refused here never reaches a router.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tamis.client.inbox import Inbox
+from tamis.client.waiter import Waiter
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.language import format_predicate, parse
+from tamis.protocol.limits import DISJUNCTS_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
+from tamis.protocol.wire.client_bodies import Reach, Refusal, Subscription
+from tamis.protocol.wire.packed_filters import encode_filter
+
+_FRAME_SPARE: Final = 64
+"""Bytes of a SUBSCRIBE frame beside its subscriptions; what msgpack puts around each is in _AROUND."""
+_AROUND: Final = 16
+
+
+class State(enum.Enum):
+    ASKED = "waits for the router's answer, or for a connection"
+    ACTIVE = "the router has it"
+    ENDING = "waits for the router's answer to UNSUBSCRIBE"
+    ENDED = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a SUBSCRIBE frame says of all of its subscriptions."""
+
+    own_messages: bool
+    wait: Reach
+
+
+@dataclass(slots=True, eq=False)
+class Wanted:
+    texts: tuple[str, ...]
+    subscriptions: tuple[Subscription, ...]
+    options: Options
+    inbox: Inbox
+    waiter: Waiter | None
+    """Told when the router has answered for every id: to subscribing, then to ending."""
+    state: State = State.ASKED
+    was_active: bool = False
+    due: set[int] = field(default_factory=set)
+    """Ids that the router has not answered for."""
+    refusals: dict[int, Refusal] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(subscription.id for subscription in self.subscriptions)
+
+    def text_of(self, id_: int) -> str:
+        return self.texts[id_ - self.subscriptions[0].id]  # the ids of one call follow one another
+
+
+def packed_subscription(id_: int, predicate: str | Predicate) -> Subscription:
+    """A predicate as it travels; PredicateError or Refused says what is wrong with it."""
+    if isinstance(predicate, str):
+        predicate = parse(predicate)
+    if not predicate.filters:
+        raise Refused("a subscription to `false` would never receive anything")
+    if len(predicate.filters) > DISJUNCTS_MAX:
+        raise Refused(f"a predicate has at most {DISJUNCTS_MAX} alternatives, this one {len(predicate.filters)}")
+    return Subscription(id_, tuple(encode_filter(filter_) for filter_ in predicate.filters))
+
+
+def text_of(predicate: str | Predicate) -> str:
+    return predicate if isinstance(predicate, str) else format_predicate(predicate)
+
+
+def subscription_bytes(subscription: Subscription) -> int:
+    """What it takes in a frame, or a little more."""
+    return _AROUND + sum(_AROUND + len(packed) for packed in subscription.filters)
+
+
+def batches(subscriptions: Iterable[Subscription], frame_bytes_max: int) -> Iterator[tuple[Subscription, ...]]:
+    """As few batches as frames of at most `frame_bytes_max` bytes can carry, in order."""
+    batch: list[Subscription] = []
+    size = _FRAME_SPARE
+    for subscription in subscriptions:
+        more = subscription_bytes(subscription)
+        if batch and (size + more > frame_bytes_max or len(batch) == SUBSCRIPTIONS_PER_FRAME_MAX):
+            yield tuple(batch)
+            batch, size = [], _FRAME_SPARE
+        batch.append(subscription)
+        size += more
+    if batch:
+        yield tuple(batch)
+
+
+def id_batches(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    for start in range(0, len(ids), SUBSCRIPTIONS_PER_FRAME_MAX):
+        yield tuple(ids[start : start + SUBSCRIPTIONS_PER_FRAME_MAX])
+
+
+def options_of(own_messages: bool, wait: str) -> Options:
+    reaches = {reach.name.lower(): reach for reach in Reach}
+    if wait not in reaches:
+        raise Refused(f"wait is {' or '.join(reaches)}, not {wait!r}")
+    return Options(own_messages, reaches[wait])
