@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import uvloop
 
@@ -51,6 +52,8 @@ def _publish(sock: socket.socket, messages: int) -> None:
             counter += 1
             _COUNTER.pack_into(block, at, counter)
         sock.sendall(block)
+    sock.shutdown(socket.SHUT_WR)
+    _consume(sock, messages)  # a socket closed with unread bytes takes those it sent along
 
 
 def _consume(sock: socket.socket, _messages: int) -> None:
@@ -95,8 +98,7 @@ class _Fed(asyncio.BufferedProtocol):
         self._buffer = memoryview(bytearray(1 << 18))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)
 
     def get_buffer(self, _sizehint: int) -> memoryview:
         return self._buffer

@@ -132,15 +132,19 @@ typedef struct tamis_span {
 } tamis_span;
 
 typedef struct tamis_cells {
+    uint64_t *bits;  /* (2 * count + 1) * words */
+    uint16_t *ranks; /* NULL, or the cell of every code from `first` - 1 on, `width` of them (see tamis_cells.c) */
+    int32_t first;   /* with ranks: the lowest point */
+    uint32_t width;  /* with ranks: codes from the lowest point to the highest, and one at either side */
+    uint32_t words;  /* of a cell */
+    uint32_t count;  /* of points */
     int32_t *points;
-    uint64_t *bits;       /* (2 * count + 1) * words */
+    uint32_t capacity;
+    uint32_t rank_capacity;
     uint32_t *references; /* spans that use a point; cold */
     tamis_span *spans;    /* sorted by interface; cold */
-    uint32_t count;
-    uint32_t capacity;
     uint32_t span_count;
     uint32_t span_capacity;
-    uint32_t words;
 } tamis_cells;
 
 /* Singles sorted by bound, in chunks. */
@@ -339,12 +343,21 @@ bool tamis_span_intersect(tamis_span *span, tamis_span other,
 bool tamis_span_covers(tamis_span a, tamis_span b, const tamis_strings *strings);
 bool tamis_span_holds(tamis_span span, int64_t value, const tamis_strings *strings);
 bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
-void tamis_cells_remove(tamis_cells *cells, tamis_span span, const tamis_strings *strings);
+void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
 void tamis_cells_clear(tm_memory *memory, tamis_cells *cells);
 /* The spans of one interface: [first, end). */
 void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end);
-uint32_t tamis_cells_find(const tamis_cells *cells, int64_t value,
-                          const tamis_strings *strings); /* index of its cell */
+/* The index of a label's cell, and of a code's. */
+uint32_t tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings);
+uint32_t tamis_cells_search(const tamis_cells *cells, int32_t code);
+static inline uint32_t tamis_cells_of_code(const tamis_cells *cells, int32_t code) {
+    if (cells->ranks == NULL) {
+        return tamis_cells_search(cells, code);
+    }
+    int64_t at = (int64_t)code - cells->first + 1;
+    at = at < 0 ? 0 : at;
+    return cells->ranks[at < cells->width ? at : cells->width - 1];
+}
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
 
 /* ---- tamis_runs.c
@@ -379,8 +392,11 @@ static inline uint64_t tamis_pair_key(uint32_t name, unsigned kind, uint32_t par
 #define TAMIS_PARTNER_WORDS 8U
 #define TAMIS_PAIRS_FEW 3U /* up to so many the coarse bits will do */
 
+static inline uint32_t tamis_coarse_of(uint32_t partner_bit) {
+    return partner_bit / 8;
+}
 static inline uint64_t tamis_coarse_bit(uint32_t partner_bit) {
-    return UINT64_C(1) << (partner_bit / 8);
+    return UINT64_C(1) << tamis_coarse_of(partner_bit);
 }
 
 static inline uint32_t tamis_partner_bit(uint32_t partner, unsigned partner_kind) {
@@ -417,21 +433,38 @@ static inline uint64_t tamis_zero_bytes(uint64_t group) {
     const uint64_t low = 0x7f7f7f7f7f7f7f7fU;
     return ~(((group & low) + low) | group | low);
 }
+/* The number of the first byte whose high bit is set, 7 where none is. */
+static inline uint32_t tamis_first_byte(uint64_t group) {
+    return (uint32_t)__builtin_ctzll(group | UINT64_C(1) << 63) / 8;
+}
+static inline uint32_t tamis_segment_wrap(const tamis_segment *segment, uint32_t at) {
+    return at - (at >= segment->capacity ? segment->capacity : 0);
+}
+
+/* Of the group of tags at a place, by the high bit of each byte: those that are the same, up to an empty one. */
+typedef struct tamis_tagged {
+    uint64_t same;
+    uint64_t empty;
+} tamis_tagged;
+
+static inline tamis_tagged tamis_tags_at(const tamis_segment *segment, uint8_t tag, uint32_t at) {
+    uint64_t group = tm_load64(segment->tags + at);
+    uint64_t empty = tamis_zero_bytes(group);
+    uint64_t same = tamis_zero_bytes(group ^ tag * UINT64_C(0x0101010101010101)) & (empty - 1) & ~empty;
+    return (tamis_tagged){same, empty};
+}
+
 /* The next place with the tag from `at` on, or TAMIS_NONE at an empty one. */
 static inline uint32_t tamis_segment_tagged(const tamis_segment *segment, uint8_t tag, uint32_t at) {
     for (;;) {
-        uint64_t group = tm_load64(segment->tags + at);
-        uint64_t empty = tamis_zero_bytes(group);
-        uint64_t same = tamis_zero_bytes(group ^ tag * UINT64_C(0x0101010101010101)) & (empty - 1) & ~empty;
-        if (same != 0) {
-            at += (uint32_t)__builtin_ctzll(same) / 8;
-            return at >= segment->capacity ? at - segment->capacity : at;
+        tamis_tagged seen = tamis_tags_at(segment, tag, at);
+        if (seen.same != 0) {
+            return tamis_segment_wrap(segment, at + tamis_first_byte(seen.same));
         }
-        if (empty != 0) {
+        if (seen.empty != 0) {
             return TAMIS_NONE;
         }
-        at += TAMIS_TAG_GROUP;
-        at -= at >= segment->capacity ? segment->capacity : 0;
+        at = tamis_segment_wrap(segment, at + TAMIS_TAG_GROUP);
     }
 }
 /* The next slot with the key from `*at` on, which starts at the home of the hash; NULL: no more. */

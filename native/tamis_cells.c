@@ -8,6 +8,8 @@
  *              -----  [p0] -----  [p1] -----
  *     x <= p1    1     1     1     1     0
  *     x >= p0    0     1     1     1     1
+ *
+ * Where the codes of numbers lie close together, `ranks` says the cell of every code without a search.
  */
 #include <string.h>
 
@@ -15,6 +17,9 @@
 
 #define POINTS_MIN 2U
 #define SPANS_MIN 2U
+#define RANKS_MAX 1024U
+#define RANKS_PER_POINT 16U  /* about what the cells themselves take */
+#define RANKED_POINTS_MIN 6U /* fewer are searched as fast */
 
 /* ---- spans --------------------------------------------------------------------------------------------------------
  */
@@ -104,16 +109,25 @@ static uint32_t rank_of(const tamis_cells *cells, int32_t point, const tamis_str
     return low;
 }
 
-uint32_t tamis_cells_find(const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    const int32_t *points = cells->points;
-    uint32_t low = 0;
-    for (uint32_t left = cells->count; left > 0;) {
-        uint32_t half = left / 2;
-        bool below = key_of(points[low + half], strings) < value;
-        low += below ? half + 1 : 0;
-        left = below ? left - half - 1 : half;
+/* Halves that differ by nothing but where they start, so that the outcome of a comparison needs no jump. */
+static inline uint32_t search(const tamis_cells *cells, int64_t key, const tamis_strings *strings) {
+    const int32_t *at = cells->points;
+    if (cells->count == 0) {
+        return 0;
     }
-    return 2 * low + (low < cells->count && key_of(points[low], strings) == value);
+    for (uint32_t left = cells->count; left > 1; left -= left / 2) {
+        at += left / 2 & -(uint32_t)(key_of(at[left / 2 - 1], strings) < key);
+    }
+    int64_t last = key_of(*at, strings);
+    return 2 * (uint32_t)(at - cells->points) + 2 * (last < key) + (last == key);
+}
+
+uint32_t tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings) {
+    return search(cells, label, strings);
+}
+
+uint32_t tamis_cells_search(const tamis_cells *cells, int32_t code) {
+    return search(cells, code, NULL);
 }
 
 static inline uint64_t *cell_at(const tamis_cells *cells, uint32_t cell) {
@@ -232,6 +246,49 @@ static bool reserve_span(tm_memory *memory, tamis_cells *cells) {
     return true;
 }
 
+/* ---- ranks --------------------------------------------------------------------------------------------------------
+ */
+
+static void drop_ranks(tm_memory *memory, tamis_cells *cells) {
+    TM_DELETE(memory, TM_HOT, cells->ranks, uint16_t, cells->rank_capacity);
+    cells->ranks = NULL;
+    cells->rank_capacity = 0;
+    cells->width = 0;
+}
+
+/* Codes from the first point to the last and one at either side, where they are few for so many points; else 0. */
+static uint32_t width_of(const tamis_cells *cells, const tamis_strings *strings) {
+    if (strings != NULL || cells->count < RANKED_POINTS_MIN) {
+        return 0;
+    }
+    int64_t width = (int64_t)cells->points[cells->count - 1] - cells->points[0] + 3;
+    return width <= RANKS_MAX && width <= (int64_t)RANKS_PER_POINT * cells->count ? (uint32_t)width : 0;
+}
+
+/* Let the ranks say where the points are now. Cells are right without them: no memory, no ranks. */
+static void rank_codes(tm_memory *memory, tamis_cells *cells, const tamis_strings *strings) {
+    uint32_t width = width_of(cells, strings);
+    if (width > cells->rank_capacity || width == 0) {
+        drop_ranks(memory, cells);
+        cells->ranks = width == 0 ? NULL : TM_NEW(memory, TM_HOT, uint16_t, width);
+        cells->rank_capacity = cells->ranks == NULL ? 0 : width;
+    }
+    if (cells->ranks == NULL) {
+        return;
+    }
+    cells->first = cells->points[0];
+    cells->width = width;
+    uint32_t at = 0;
+    for (uint32_t point = 0; point < cells->count; point++) {
+        uint32_t end = (uint32_t)(cells->points[point] - cells->first) + 1;
+        while (at < end) {
+            cells->ranks[at++] = (uint16_t)(2 * point);
+        }
+        cells->ranks[at++] = (uint16_t)(2 * point + 1);
+    }
+    cells->ranks[at] = (uint16_t)(2 * cells->count);
+}
+
 /* ---- adding and removing ------------------------------------------------------------------------------------------
  */
 
@@ -257,6 +314,7 @@ bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, con
     if (!reserve_span(memory, cells) || !reserve_points(memory, cells, span.interface / 64 + 1)) {
         return false;
     }
+    uint32_t points = cells->count;
     if (!span.no_low) {
         use_point(cells, span.low, strings);
     }
@@ -270,10 +328,14 @@ bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, con
     cells->spans[end] = span;
     cells->span_count++;
     set_bits(cells, span, strings);
+    if (cells->count != points) {
+        rank_codes(memory, cells, strings);
+    }
     return true;
 }
 
-void tamis_cells_remove(tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+    uint32_t points = cells->count;
     uint32_t first;
     uint32_t end;
     tamis_cells_spans(cells, span.interface, &first, &end);
@@ -298,15 +360,30 @@ void tamis_cells_remove(tamis_cells *cells, tamis_span span, const tamis_strings
     if (!span.no_high) {
         drop_point(cells, span.high, strings);
     }
+    if (cells->count != points) {
+        rank_codes(memory, cells, strings);
+    }
 }
 
 void tamis_cells_clear(tm_memory *memory, tamis_cells *cells) {
+    drop_ranks(memory, cells);
     TM_DELETE(memory, TM_HOT, cells->bits, uint64_t,
               cells->bits == NULL ? 0 : bit_words(cells->capacity, cells->words));
     TM_DELETE(memory, TM_HOT, cells->points, int32_t, cells->capacity);
     TM_DELETE(memory, TM_COLD, cells->references, uint32_t, cells->capacity);
     TM_DELETE(memory, TM_COLD, cells->spans, tamis_span, cells->span_capacity);
     *cells = (tamis_cells){0};
+}
+
+static int validate_ranks(const tamis_cells *cells, const char **reason) {
+    for (int64_t code = (int64_t)cells->first - 2; code <= (int64_t)cells->first + cells->width; code++) {
+        if (code >= INT32_MIN && code <= INT32_MAX &&
+            tamis_cells_of_code(cells, (int32_t)code) != tamis_cells_search(cells, (int32_t)code)) {
+            *reason = "the rank of a code is not that of its cell";
+            return TM_MISUSED;
+        }
+    }
+    return TM_OK;
 }
 
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason) {
@@ -338,5 +415,5 @@ int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings,
         *reason = "a point's references are not those of the spans";
         return TM_MISUSED;
     }
-    return TM_OK;
+    return cells->ranks == NULL ? TM_OK : validate_ranks(cells, reason);
 }

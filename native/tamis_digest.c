@@ -65,6 +65,11 @@ static void view_digest(const tamis_digest *digest, uint32_t *scratch, size_t ca
     view->pattern_count = digest->pattern_count;
     view->constant = digest->constant;
     view->label = digest->label;
+    if (capacity >= TAMIS_DIGEST_PATTERNS) { /* all of them, whatever the count: no loop */
+        view->patterns = scratch;
+        memcpy(scratch, digest->patterns, sizeof digest->patterns);
+        return;
+    }
     view->patterns = digest->pattern_count <= capacity ? scratch : NULL;
     if (view->patterns != NULL) {
         memcpy(scratch, digest->patterns, sizeof *scratch * digest->pattern_count);

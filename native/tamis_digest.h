@@ -11,7 +11,7 @@
 #include "tamis_patterns.h"
 #include "tamis_strings.h"
 
-#define TAMIS_DIGEST_PATTERNS 5
+#define TAMIS_DIGEST_PATTERNS 6
 
 typedef struct tamis_digest {
     tm_head head;
@@ -22,7 +22,6 @@ typedef struct tamis_digest {
     uint16_t pattern_count;
     uint16_t credit; /* misses it survives */
     uint32_t patterns[TAMIS_DIGEST_PATTERNS];
-    uint32_t reserved;
 } tamis_digest;
 
 _Static_assert(sizeof(tamis_digest) == 64, "one cache line");

@@ -9,57 +9,18 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
-#include "tamis_pass.h"
+#include "tamis_reach.h"
 
-/* ---- entries ------------------------------------------------------------------------------------------------------
- */
-
-/* The rest of an entry whose own test holds. */
-static inline void verify(pass *p, const tamis_entry *entry) {
-    const tamis_body *body = tamis_body_at(p->engine, entry->body);
-    uint32_t interface = entry->interface & ~TAMIS_LAST;
-    for (uint32_t i = 0; i < body->count; i++) {
-        if (!holds(p, body->tests[i])) {
-            return;
-        }
-    }
-    emit_if_open(p, interface, body->handle);
-}
-
-static void verify_waiting(pass *p) {
-    for (uint32_t i = 0; i < p->waiting_count; i++) {
-        verify(p, p->waiting[i]);
-    }
-    p->waiting_count = 0;
-}
-
-/* Bodies are far away: those that must be read are asked for, and read when several are on their way. */
-static inline void try_entry(pass *p, const tamis_entry *entry) {
-    uint32_t interface = entry->interface & ~TAMIS_LAST;
-    if (is_settled(p, interface) || !holds(p, entry->test)) {
-        return;
-    }
-    if ((entry->interface & TAMIS_LAST) && p->hits->handles == NULL) {
-        emit(p, interface, 0);
-        return;
-    }
-    if (p->waiting_count == WAITING_MAX) {
-        verify_waiting(p);
-    }
-    __builtin_prefetch(tamis_body_at(p->engine, entry->body));
-    p->waiting[p->waiting_count++] = entry;
-}
-
-static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        try_entry(p, &entries[i]);
-    }
-}
+#define NUMBERS_AT_ONCE 4U
 
 /* ---- cells --------------------------------------------------------------------------------------------------------
  */
 
-static void emit_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+/* Which filters of a key hold, not just which interfaces. */
+static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+    if (p->shape != WHICH) {
+        return;
+    }
     for (uint32_t at = 0; at < cells->span_count; at++) {
         if (tamis_span_holds(cells->spans[at], value, strings)) {
             emit_if_open(p, cells->spans[at].interface, cells->spans[at].handle);
@@ -73,15 +34,8 @@ static void emit_new_bits(pass *p, uint64_t bits, uint32_t word) {
     }
 }
 
-static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    if (p->shape >= WHICH) {
-        if (p->shape == WHICH) {
-            emit_spans(p, cells, value, strings);
-        }
-        return;
-    }
-    const uint64_t *cell = cells->bits + (size_t)tamis_cells_find(cells, value, strings) * cells->words;
-    for (uint32_t word = 0; word < cells->words; word++) {
+static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
+    for (uint32_t word = 0; word < words; word++) {
         uint64_t fresh = cell[word] & ~p->matched[word];
         p->matched[word] |= fresh;
         if (p->shape == GROUPED) {
@@ -90,185 +44,131 @@ static inline void collect_cells(pass *p, const tamis_cells *cells, int64_t valu
     }
 }
 
-/* ---- buckets ------------------------------------------------------------------------------------------------------
- */
-
-static void look_at(pass *p, const tamis_slot *slot) {
-    const tamis_buckets *buckets = &p->engine->buckets;
-    if (slot->single_count != 0) {
-        const tamis_single *singles = tamis_slot_singles(buckets, slot);
-        for (ptrdiff_t i = 0; i < slot->single_count; i++) {
-            emit_if_open(p, singles[-i].interface, singles[-i].handle);
-        }
-    }
-    if (slot->entry_count == 0) {
-        return;
-    }
-    if (p->slot_count < SLOTS_KEPT_MAX) {
-        p->slots[p->slot_count++] = slot;
-    } else {
-        try_entries(p, tamis_slot_entries(buckets, slot), slot->entry_count);
-    }
-}
-
-/* Find the slots of all probes, ask for what they point to, then look at them. */
-static void look_at_probes(pass *p) {
-    const tamis_buckets *buckets = &p->engine->buckets;
-    for (uint32_t i = 0; i < p->probe_count; i++) {
-        __builtin_prefetch(tamis_slot_entries(buckets, p->probes[i].slot));
-    }
-    for (uint32_t i = 0; i < p->probe_count; i++) {
-        const probe *at = &p->probes[i];
-        uint32_t next = at->next;
-        for (const tamis_slot *slot = at->slot; slot != NULL;
-             slot = tamis_segment_next(at->segment, at->key, at->tag, &next)) {
-            if (slot->key == at->key) { /* the first has only the tag in common so far */
-                look_at(p, slot);
-            }
-        }
-    }
-    p->probe_count = 0;
-}
-
-/* Look for a bucket by its tag alone, and ask for the slot; most probes end here. */
-static inline void see_bucket(pass *p, uint64_t key) {
-    const tamis_buckets *buckets = &p->engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    if (segment->count == 0) {
-        return;
-    }
-    uint8_t tag = tamis_tag_of(hash);
-    uint32_t at = tamis_segment_tagged(segment, tag, tamis_segment_home(segment, hash));
-    if (at == TAMIS_NONE) {
-        return;
-    }
-    if (p->probe_count == PROBES_MAX) {
-        look_at_probes(p);
-    }
-    __builtin_prefetch(&segment->slots[at]);
-    p->probes[p->probe_count++] = (probe){segment, &segment->slots[at], key, tamis_segment_after(segment, at), tag};
-}
-
-static void see_patterns(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key) {
-    const tamis_view *view = &p->views[attribute];
-    const uint32_t *patterns = view->patterns;
-    if (patterns == NULL) { /* more than are kept for a message: find them again, all */
-        const tm_attribute *value = &p->attributes[attribute];
-        uint32_t *all = p->engine->pattern_scratch + TAMIS_MESSAGE_PATTERNS;
-        tamis_patterns_find(&p->engine->patterns, value->string, value->length, all, view->pattern_count);
-        patterns = all;
-    }
-    for (uint32_t i = 0; i < view->pattern_count; i++) {
-        if (key->pattern_bits & tamis_operand_bit(patterns[i])) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_PATTERN, name, patterns[i]));
-        }
-    }
-}
-
-/* ---- runs ---------------------------------------------------------------------------------------------------------
- */
-
-static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
-    if (p->direct) { /* runs hold no interface with cells */
-        uint32_t rows = to - from;
-        if (p->count + rows <= p->hits->capacity) {
-            memcpy(p->hits->links + p->count, chunk->interfaces + from, sizeof *chunk->interfaces * rows);
-        }
-        p->count += rows;
-        return;
-    }
-    for (uint32_t i = from; i < to; i++) {
-        emit_if_open(p, chunk->interfaces[i], chunk->handles[i]);
-    }
-}
-
-static void emit_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    uint32_t chunk;
-    uint32_t index;
-    if (key->at_most != NULL) {
-        tamis_run_find(key->at_most, value, false, strings, &chunk, &index);
-        for (; chunk < key->at_most->count; chunk++, index = 0) {
-            emit_rows(p, &key->at_most->chunks[chunk], index, key->at_most->chunks[chunk].count);
-        }
-    }
-    if (key->at_least != NULL) {
-        tamis_run_find(key->at_least, value, true, strings, &chunk, &index);
-        for (uint32_t at = 0; at < chunk; at++) {
-            emit_rows(p, &key->at_least->chunks[at], 0, key->at_least->chunks[at].count);
-        }
-        if (chunk < key->at_least->count) {
-            emit_rows(p, &key->at_least->chunks[chunk], 0, index);
-        }
-    }
-}
-
-static inline void see_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if (key->at_most != NULL || key->at_least != NULL) {
-        emit_runs(p, key, value, strings);
-    }
-}
-
 /* ---- the steps ----------------------------------------------------------------------------------------------------
  */
 
-static void see_number(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key, int32_t code) {
-    const tm_attribute *value = &p->attributes[attribute];
+static void see_number(pass *p, const known *at) {
+    const tm_attribute *value = &p->attributes[at->attribute];
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (is_real || !tamis_has_code(value->integer)) {
         uint32_t operand = tamis_wide_operand(is_real, value->integer, value->real);
-        if (key->equal_bits & tamis_operand_bit(operand)) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, name, operand));
+        if (at->key->equal_bits & tamis_operand_bit(operand)) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, at->name, operand));
         }
-    } else if (key->equal_bits & tamis_operand_bit((uint32_t)code)) {
-        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)code));
+    } else if (at->key->equal_bits & tamis_operand_bit((uint32_t)at->code)) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
     }
-    see_runs(p, key, code, NULL);
+    see_runs(p, at->key, at->code, NULL);
 }
 
-static void see_string(pass *p, uint32_t attribute, uint32_t name, const tamis_key *key) {
-    const tamis_view *view = &p->views[attribute];
-    if (view->constant != TM_NO_STRING && (key->equal_bits & tamis_operand_bit(view->constant))) {
-        see_bucket(p, tamis_bucket_key(TAMIS_BY_STRING, name, view->constant));
+static void see_string(pass *p, const known *at) {
+    const tamis_view *view = &p->views[at->attribute];
+    if (view->constant != TM_NO_STRING && (at->key->equal_bits & tamis_operand_bit(view->constant))) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant));
     }
-    if (key->patterns > 0) {
-        see_patterns(p, attribute, name, key);
+    if (at->key->patterns > 0) {
+        see_patterns(p, at);
     }
-    see_runs(p, key, view->label, &p->engine->strings);
+    see_runs(p, at->key, view->label, &p->engine->strings);
 }
 
-/* What the message says of a name the table knows; its key, or NULL. */
-static inline const tamis_key *take_note(pass *p, uint32_t i, unsigned kind, int32_t code) {
+/* Note what the message says of a name, if the table knows it; NULL: it does not. */
+static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t code) {
     tm_engine *engine = p->engine;
     const tm_attribute *attribute = &p->attributes[i];
     uint32_t name = tamis_names_find(&engine->names, attribute->name, attribute->name_length);
-    p->names[i] = name;
     if (name == TM_NO_NAME) {
         return NULL;
     }
     engine->state[name] = state_of(kind, i, code);
-    return engine->names.records[name].keys[kind];
+    const tamis_key *key = engine->names.records[name].keys[kind];
+    __builtin_prefetch(key); /* two cache lines */
+    __builtin_prefetch((const uint8_t *)(key + 1) - 1);
+    known *at = &p->known[p->known_count++];
+    *at = (known){key, name, i, code, kind};
+    return at;
+}
+
+/* Attributes by kind of value. */
+typedef struct sorted {
+    uint32_t numbers;
+    uint32_t strings;
+    uint32_t booleans;
+    uint8_t number[TM_ATTRIBUTES_MAX];
+    uint8_t string[TM_ATTRIBUTES_MAX];
+    uint8_t boolean[TM_ATTRIBUTES_MAX];
+} sorted;
+
+/* The attributes of one kind after another, without a jump that depends on a kind. Numbers are sorted out first, as
+ * others are often not looked at. */
+static void sort_numbers(const pass *p, uint32_t count, sorted *out) {
+    out->numbers = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned kind = p->attributes[i].kind;
+        out->number[out->numbers] = (uint8_t)i;
+        out->numbers += kind - TM_KIND_INTEGER <= TM_KIND_FLOAT - TM_KIND_INTEGER;
+    }
+}
+
+static void sort_others(const pass *p, uint32_t count, sorted *out) {
+    out->strings = 0;
+    out->booleans = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned kind = p->attributes[i].kind;
+        out->string[out->strings] = (uint8_t)i;
+        out->boolean[out->booleans] = (uint8_t)i;
+        out->strings += kind == TM_KIND_STRING;
+        out->booleans += kind == TM_KIND_BOOLEAN;
+    }
+}
+
+/* Numbers from `first` on, up to NUMBERS_AT_ONCE: first all names, then all cells, so that the memory they lie in is
+ * waited for together. true: full. */
+static bool see_some_numbers(pass *p, const sorted *by_kind, uint32_t first) {
+    uint32_t end = first + NUMBERS_AT_ONCE < by_kind->numbers ? first + NUMBERS_AT_ONCE : by_kind->numbers;
+    uint32_t known_before = p->known_count;
+    for (uint32_t n = first; n < end; n++) {
+        uint32_t i = by_kind->number[n];
+        const tm_attribute *attribute = &p->attributes[i];
+        int32_t code = attribute->kind == TM_KIND_INTEGER ? tamis_code_of_integer(attribute->integer)
+                                                          : tamis_code_of_real(attribute->real);
+        take_note(p, i, TAMIS_NUMBER, code);
+    }
+    const uint64_t *found[NUMBERS_AT_ONCE];
+    uint32_t words[NUMBERS_AT_ONCE];
+    uint32_t count = 0;
+    for (uint32_t i = known_before; i < p->known_count; i++) {
+        const tamis_key *key = p->known[i].key;
+        if (key == NULL || key->cells == NULL) {
+            continue;
+        }
+        const tamis_cells *cells = key->cells;
+        if (p->shape > GROUPED) {
+            see_spans(p, cells, p->known[i].code, NULL);
+        } else {
+            words[count] = cells->words;
+            found[count] = cells->bits + (size_t)tamis_cells_of_code(cells, p->known[i].code) * cells->words;
+            __builtin_prefetch(found[count]);
+            count++;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        collect(p, found[i], words[i]);
+        if (is_full(p)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Step 1: numbers, as most tables are satisfied by them alone. */
-static bool see_numbers(pass *p) {
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        const tm_attribute *attribute = &p->attributes[i];
-        if (attribute->kind != TM_KIND_INTEGER && attribute->kind != TM_KIND_FLOAT) {
-            p->names[i] = TM_NO_NAME;
-            continue;
-        }
-        int32_t code = attribute->kind == TM_KIND_INTEGER ? tamis_code_of_integer(attribute->integer)
-                                                          : tamis_code_of_real(attribute->real);
-        const tamis_key *key = take_note(p, i, TAMIS_NUMBER, code);
-        if (key != NULL && key->cells != NULL) {
-            collect_cells(p, key->cells, code, NULL);
-            if (is_full(p)) {
-                p->attribute_count = i + 1; /* so much has state to clear */
-                return true;
-            }
+static bool see_numbers(pass *p, const sorted *by_kind) {
+    for (uint32_t n = 0; n < by_kind->numbers; n += NUMBERS_AT_ONCE) {
+        if (see_some_numbers(p, by_kind, n)) {
+            return true;
         }
     }
+    p->parts[TAMIS_NUMBER] = (part){0, p->known_count};
     return false;
 }
 
@@ -281,58 +181,62 @@ static void view_string(pass *p, uint32_t attribute) {
     p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
+static void see_label(pass *p, const tamis_cells *cells, int64_t label) {
+    if (p->shape > GROUPED) {
+        see_spans(p, cells, label, &p->engine->strings);
+        return;
+    }
+    uint32_t cell = tamis_cells_of_label(cells, label, &p->engine->strings);
+    collect(p, cells->bits + (size_t)cell * cells->words, cells->words);
+}
+
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
-static bool see_strings(pass *p) {
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        const tm_attribute *attribute = &p->attributes[i];
-        if (attribute->kind == TM_KIND_BOOLEAN) {
-            take_note(p, i, TAMIS_BOOLEAN, (int32_t)attribute->integer);
-        } else if (attribute->kind == TM_KIND_STRING) {
-            const tamis_key *key = take_note(p, i, TAMIS_STRING, 0);
-            if (p->names[i] == TM_NO_NAME) {
-                continue;
-            }
-            view_string(p, i);
-            if (key != NULL && key->cells != NULL) {
-                collect_cells(p, key->cells, p->views[i].label, &p->engine->strings);
+static bool see_strings(pass *p, const sorted *by_kind) {
+    part *strings = &p->parts[TAMIS_STRING];
+    strings->first = p->known_count;
+    for (uint32_t n = 0; n < by_kind->strings; n++) {
+        const known *at = take_note(p, by_kind->string[n], TAMIS_STRING, 0);
+        if (at != NULL) {
+            view_string(p, at->attribute);
+            if (at->key != NULL && at->key->cells != NULL) {
+                see_label(p, at->key->cells, p->views[at->attribute].label);
             }
         }
     }
+    strings->end = p->known_count;
+    for (uint32_t n = 0; n < by_kind->booleans; n++) {
+        uint32_t i = by_kind->boolean[n];
+        take_note(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
+    }
+    p->parts[TAMIS_BOOLEAN] = (part){strings->end, p->known_count};
     return is_full(p);
 }
 
 /* Step 3: all that stands under a value. */
 static void see_values(pass *p) {
-    tm_engine *engine = p->engine;
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        uint32_t name = p->names[i];
-        if (name == TM_NO_NAME) {
-            continue;
+    for (uint32_t i = p->parts[TAMIS_NUMBER].first; i < p->parts[TAMIS_NUMBER].end; i++) {
+        if (p->known[i].key != NULL) {
+            see_number(p, &p->known[i]);
         }
-        uint64_t state = engine->state[name];
-        unsigned kind = state_kind(state);
-        const tamis_key *key = engine->names.records[name].keys[kind];
-        if (key == NULL) {
-            continue;
+    }
+    for (uint32_t i = p->parts[TAMIS_STRING].first; i < p->parts[TAMIS_STRING].end; i++) {
+        if (p->known[i].key != NULL) {
+            see_string(p, &p->known[i]);
         }
-        if (kind == TAMIS_STRING) {
-            see_string(p, i, name, key);
-        } else if (kind == TAMIS_NUMBER) {
-            see_number(p, i, name, key, state_code(state));
-        } else if (key->equalities > 0) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, name, (uint32_t)state_code(state)));
+    }
+    for (uint32_t i = p->parts[TAMIS_BOOLEAN].first; i < p->parts[TAMIS_BOOLEAN].end; i++) {
+        const known *at = &p->known[i];
+        if (at->key != NULL && at->key->equalities > 0) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, at->name, (uint32_t)at->code));
         }
     }
     look_at_probes(p);
 }
 
 static void see_scans(pass *p) {
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        if (p->names[i] == TM_NO_NAME) {
-            continue;
-        }
-        const tamis_name *name = &p->engine->names.records[p->names[i]];
-        const tamis_key *keys[2] = {name->keys[state_kind(p->engine->state[p->names[i]])], name->keys[TAMIS_ANY]};
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const tamis_key *any = p->engine->names.records[p->known[i].name].keys[TAMIS_ANY];
+        const tamis_key *keys[2] = {p->known[i].key, any};
         for (unsigned k = 0; k < 2; k++) {
             if (keys[k] != NULL) {
                 try_entries(p, keys[k]->scan.entries, keys[k]->scan.count);
@@ -341,62 +245,41 @@ static void see_scans(pass *p) {
     }
 }
 
-/* The names of a message and, by their partner bits, which of them a name may have pairs with. */
-typedef struct company {
-    uint32_t names[TM_ATTRIBUTES_MAX];
-    unsigned kinds[TM_ATTRIBUTES_MAX];
-    uint32_t bits[TM_ATTRIBUTES_MAX];
-    uint64_t present[TAMIS_PARTNER_WORDS];
-    uint64_t coarse;
-    uint32_t count;
-} company;
-
-static void join_company(company *all, uint32_t name, unsigned kind) {
-    uint32_t bit = tamis_partner_bit(name, kind);
-    all->names[all->count] = name;
-    all->kinds[all->count] = kind;
-    all->bits[all->count++] = bit;
-    all->coarse |= tamis_coarse_bit(bit);
-    set_bit(all->present, bit);
-}
-
-/* Can the key have a pair with anybody here? */
-static inline bool may_meet(const tamis_key *key, const company *all) {
-    if (key == NULL || !(key->partner_bits & all->coarse) || key->partners == NULL) {
-        return key != NULL && (key->partner_bits & all->coarse);
+/* Which of the message's names a key may have pairs with: bit i stands for known[i]. */
+static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, uint32_t count) {
+    uint64_t met = 0;
+    if (key->partners != NULL) {
+        for (uint32_t i = 0; i < count; i++) {
+            met |= (uint64_t)has_bit(key->partners, bits[i]) << i;
+        }
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+        }
     }
-    uint64_t common = 0;
-    for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
-        common |= key->partners[word] & all->present[word];
-    }
-    return common != 0;
+    return met;
 }
 
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
 static void see_pairs(pass *p) {
-    const tm_engine *engine = p->engine;
-    company all;
-    all.count = 0;
-    all.coarse = 0;
-    memset(all.present, 0, sizeof all.present);
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        if (p->names[i] != TM_NO_NAME) {
-            join_company(&all, p->names[i], state_kind(engine->state[p->names[i]]));
-        }
+    uint16_t bits[TM_ATTRIBUTES_MAX];
+    uint64_t coarse = 0;
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        bits[i] = (uint16_t)tamis_partner_bit(p->known[i].name, p->known[i].kind);
+        coarse |= tamis_coarse_bit(bits[i]);
     }
-    for (uint32_t home = 0; home < all.count; home++) {
-        const tamis_key *key = engine->names.records[all.names[home]].keys[all.kinds[home]];
-        if (!may_meet(key, &all)) {
+    for (uint32_t home = 0; home < p->known_count; home++) {
+        const known *at = &p->known[home];
+        if (at->key == NULL || !(at->key->partner_bits & coarse)) {
             continue;
         }
-        for (uint32_t i = 0; i < all.count; i++) {
-            bool met = key->partners != NULL ? has_bit(key->partners, all.bits[i])
-                                             : (key->partner_bits & tamis_coarse_bit(all.bits[i])) != 0;
-            if (met && i != home) {
-                see_bucket(p, tamis_pair_key(all.names[home], all.kinds[home], all.names[i], all.kinds[i]));
-            }
+        uint64_t met = company_of(at->key, bits, p->known_count) & ~(UINT64_C(1) << home);
+        for (; met != 0; met &= met - 1) {
+            const known *partner = &p->known[__builtin_ctzll(met)];
+            see_bucket(p, tamis_pair_key(at->name, at->kind, partner->name, partner->kind));
         }
     }
+    look_at_probes(p);
 }
 
 /* The middle of a chunk's bounds, where a search begins. */
@@ -410,35 +293,37 @@ static inline void ask_for_run(const tamis_run *run) {
 
 /* What values will be looked up in lies far apart: ask for all of it, level by level, before any is read. */
 static void ask_for_keys(const pass *p) {
-    const tamis_key *keys[TM_ATTRIBUTES_MAX];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        if (p->names[i] != TM_NO_NAME) {
-            const tamis_name *name = &p->engine->names.records[p->names[i]];
-            const tamis_key *key = name->keys[state_kind(p->engine->state[p->names[i]])];
-            if (key != NULL) {
-                __builtin_prefetch(key->at_most);
-                __builtin_prefetch(key->at_least);
-                keys[count++] = key;
-            }
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        if (p->known[i].key != NULL) {
+            __builtin_prefetch(p->known[i].key->at_most);
+            __builtin_prefetch(p->known[i].key->at_least);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (keys[i]->at_most != NULL) {
-            __builtin_prefetch(keys[i]->at_most->chunks);
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const tamis_key *key = p->known[i].key;
+        if (key != NULL && key->at_most != NULL) {
+            __builtin_prefetch(key->at_most->chunks);
         }
-        if (keys[i]->at_least != NULL) {
-            __builtin_prefetch(keys[i]->at_least->chunks);
+        if (key != NULL && key->at_least != NULL) {
+            __builtin_prefetch(key->at_least->chunks);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        ask_for_run(keys[i]->at_most);
-        ask_for_run(keys[i]->at_least);
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        if (p->known[i].key != NULL) {
+            ask_for_run(p->known[i].key->at_most);
+            ask_for_run(p->known[i].key->at_least);
+        }
     }
 }
 
-static void see_everything(pass *p) {
-    if (see_numbers(p) || see_strings(p)) {
+static void see_everything(pass *p, uint32_t count) {
+    sorted by_kind;
+    sort_numbers(p, count, &by_kind);
+    if (see_numbers(p, &by_kind)) {
+        return;
+    }
+    sort_others(p, count, &by_kind);
+    if (see_strings(p, &by_kind)) {
         return;
     }
     if (p->engine->listed > 0) {
@@ -450,7 +335,6 @@ static void see_everything(pass *p) {
     }
     if (p->engine->pair_filters > 0 && !is_full(p)) {
         see_pairs(p);
-        look_at_probes(p);
     }
     for (uint32_t i = 0; i < p->slot_count && !is_full(p); i++) {
         try_entries(p, tamis_slot_entries(&p->engine->buckets, p->slots[i]), p->slots[i]->entry_count);
@@ -507,10 +391,8 @@ static void put_bits(pass *p) {
 }
 
 static void clear_scratch(pass *p) {
-    for (uint32_t i = 0; i < p->attribute_count; i++) {
-        if (p->names[i] != TM_NO_NAME) {
-            p->engine->state[p->names[i]] = 0;
-        }
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        p->engine->state[p->known[i].name] = 0;
     }
     if (p->distinct || p->hits->bits != NULL) {
         return;
@@ -561,9 +443,9 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
                query->link_count >= engine->interface_count;
     p.only_bits = p.shape == PLAIN && engine->listed == 0;
     p.links_wanted = p.shape == GROUPED ? count_links(query) : 0;
-    p.attribute_count = (uint32_t)count;
     p.scratch_used = 0;
     p.slot_count = 0;
+    p.known_count = 0;
     p.probe_count = 0;
     p.waiting_count = 0;
     if (hits->bits != NULL) {
@@ -574,9 +456,7 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     }
     find_wanted(&p);
     if (!is_full(&p)) {
-        see_everything(&p);
-    } else {
-        p.attribute_count = 0;
+        see_everything(&p, (uint32_t)count);
     }
     clear_scratch(&p);
     if (p.shape == PLAIN) {

@@ -15,7 +15,8 @@
 #define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
 
-/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32). */
+/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
+ * 0: nothing. */
 static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
     return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
 }
@@ -45,6 +46,21 @@ typedef struct probe {
     uint8_t tag;
 } probe;
 
+/* An attribute whose name the table knows. */
+typedef struct known {
+    const tamis_key *key; /* of the name and the value's kind; NULL: nothing there */
+    uint32_t name;
+    uint32_t attribute;
+    int32_t code; /* of a number or boolean */
+    unsigned kind;
+} known;
+
+/* A part of `known`. */
+typedef struct part {
+    uint32_t first;
+    uint32_t end;
+} part;
+
 typedef struct pass {
     tm_engine *engine;
     const tm_attribute *attributes;
@@ -58,11 +74,12 @@ typedef struct pass {
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
     size_t links_wanted; /* of a grouping: candidates */
-    uint32_t attribute_count;
     uint32_t scratch_used;
     uint32_t slot_count;
-    uint32_t names[TM_ATTRIBUTES_MAX];
-    tamis_view views[TM_ATTRIBUTES_MAX];
+    uint32_t known_count;
+    part parts[TAMIS_ANY]; /* of `known`, by kind of value */
+    known known[TM_ATTRIBUTES_MAX];
+    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
     uint32_t probe_count;
     uint32_t waiting_count;
     const tamis_slot *slots[SLOTS_KEPT_MAX];
@@ -189,6 +206,16 @@ static inline bool has_pattern(const pass *p, uint32_t attribute, uint32_t patte
     return tm_constraint_holds(&constraint, &p->attributes[attribute]);
 }
 
+/* By operator, whether it holds for a value that is less (bit 0), equal (1), greater (2): without a jump, as the
+ * operators of a bucket's entries follow no order. */
+static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
+    static const uint8_t ORDERS[TAMIS_PATTERN] = {
+        [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
+        [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
+    };
+    return ORDERS[op] >> (1 + (value > operand) - (value < operand)) & 1;
+}
+
 static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
     const tamis_view *view = &p->views[attribute];
     switch (op) {
@@ -201,11 +228,7 @@ static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, 
     default:
         break;
     }
-    int64_t label = p->engine->strings.records[operand].label;
-    return op == TAMIS_STRING_LT   ? view->label < label
-           : op == TAMIS_STRING_LE ? view->label <= label
-           : op == TAMIS_STRING_GT ? view->label > label
-                                   : view->label >= label;
+    return order_holds(op, view->label, p->engine->strings.records[operand].label);
 }
 
 /* The name is in the message. */
@@ -215,13 +238,7 @@ static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint3
         return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
     }
     if (op >= TAMIS_NUMBER_EQ) {
-        int32_t code = state_code(state);
-        int32_t constant = (int32_t)operand;
-        bool holds = op == TAMIS_NUMBER_EQ   ? code == constant
-                     : op == TAMIS_NUMBER_LE ? code <= constant
-                     : op == TAMIS_NUMBER_GE ? code >= constant
-                                             : code != constant;
-        return holds && kind == TAMIS_NUMBER;
+        return kind == TAMIS_NUMBER && order_holds(op, state_code(state), (int32_t)operand);
     }
     if (op == TAMIS_BOOLEAN_EQ) {
         return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;

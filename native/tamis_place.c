@@ -437,7 +437,8 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         tamis_only_span(engine, tests, &span);
         span.interface = (uint16_t)record->interface;
         span.handle = handle;
-        tamis_cells_remove(key->cells, span, tamis_strings_of_kind(engine, tamis_kind_of(engine, record->access)));
+        tamis_cells_remove(engine->memory, key->cells, span,
+                           tamis_strings_of_kind(engine, tamis_kind_of(engine, record->access)));
         break;
     }
     case TAMIS_IN_RUN: {

@@ -21,15 +21,26 @@ static inline int64_t key_of(int64_t bound, const tamis_strings *strings) {
     return strings->records[bound >> 2].label + DELTA[bound & 3];
 }
 
+/* How many of the bounds are below the value. Halves differ by nothing but where they start, so that the outcome of a
+ * comparison needs no jump. */
+static inline uint32_t bounds_below(const int64_t *bounds, uint32_t count, int64_t value,
+                                    const tamis_strings *strings) {
+    const int64_t *at = bounds;
+    for (uint32_t left = count; left > 1; left -= left / 2) {
+        at += left / 2 & -(uint32_t)(key_of(at[left / 2 - 1], strings) < value);
+    }
+    return (uint32_t)(at - bounds) + (key_of(*at, strings) < value);
+}
+
 void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
                     uint32_t *index) {
+    value += above; /* codes and labels are far from the ends of an integer */
     uint32_t low = 0;
     uint32_t high = run->count;
     while (low < high) { /* the first chunk whose last bound passes */
         uint32_t middle = low + (high - low) / 2;
         const tamis_chunk *at = &run->chunks[middle];
-        int64_t last = key_of(at->bounds[at->count - 1], strings);
-        if (above ? last <= value : last < value) {
+        if (key_of(at->bounds[at->count - 1], strings) < value) {
             low = middle + 1;
         } else {
             high = middle;
@@ -37,16 +48,10 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
     }
     *chunk = low;
     *index = 0;
-    if (low == run->count) {
-        return;
-    }
-    const int64_t *bounds = run->chunks[low].bounds;
-    for (uint32_t left = run->chunks[low].count; left > 0;) {
-        uint32_t half = left / 2;
-        int64_t key = key_of(bounds[*index + half], strings);
-        bool before = above ? key <= value : key < value;
-        *index += before ? half + 1 : 0;
-        left = before ? left - half - 1 : half;
+    if (low < run->count) {
+        const tamis_chunk *at = &run->chunks[low];
+        *index = strings == NULL ? bounds_below(at->bounds, at->count, value, NULL)
+                                 : bounds_below(at->bounds, at->count, value, strings);
     }
 }
 
