@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op
@@ -101,14 +101,14 @@ def encode_publication(attributes: Mapping[str, Value], payload: bytes) -> dict[
         return form | {"payload_base64": base64.b64encode(payload).decode()}
 
 
-def _message_form(text: str) -> dict[str, object]:
+def _message_form(text: str) -> dict[str, Any]:
     form = _loads(text)
     if not isinstance(form, dict):
         raise Refused('a message is an object such as {"price": 300, "dest": "MXP"}')
     return form
 
 
-def _payload(form: dict[str, object]) -> bytes:
+def _payload(form: dict[str, Any]) -> bytes:
     text, coded = form.get("payload", ""), form.get("payload_base64", "")
     if not isinstance(text, str) or not isinstance(coded, str) or (text and coded):
         raise Refused('a payload is a string, in "payload" or in "payload_base64"')

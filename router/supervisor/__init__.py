@@ -1,1 +1,1 @@
-"""All routers of one machine as processes: started, watched, restarted, stopped. `tamis up` and `tamis down` show it."""
+"""All routers of one machine as processes: started, watched, restarted, stopped, as `tamis up` and `down` do."""

@@ -42,8 +42,7 @@ class Keeper:
         """Until the process has stopped for good."""
         try:
             while self.state.state is State.STARTING:
-                self._move(self._deaths.after(await self._life()))
-                if self.state.state is State.RESTARTING:
+                if self._move(self._deaths.after(await self._life())) is State.RESTARTING:
                     await self._pause()
         finally:
             self._log.close()
@@ -122,13 +121,14 @@ class Keeper:
         self.state.pid, self.state.started = pid, identity.started if identity else ""
         self._changed()
 
-    def _move(self, event: Event) -> None:
+    def _move(self, event: Event) -> State:
         state = self.state
         state.state = TRANSITIONS[state.state, event]
         state.pause_s = self._deaths.pause_s if state.state is State.RESTARTING else None
         if state.state in (State.RESTARTING, State.STOPPED, State.FAILED):
             state.pid, state.clients, state.admin = None, [], []
         self._changed()
+        return state.state
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.returncode is None:

@@ -75,5 +75,5 @@ class Deaths:
     @property
     def pause_s(self) -> float:
         """What is waited before the next start."""
-        doubled = self._patience.pause_s_min * 2 ** (self._in_a_row - 1)
+        doubled = self._patience.pause_s_min * 2.0 ** (self._in_a_row - 1)
         return min(doubled, self._patience.pause_s_max)

@@ -32,9 +32,7 @@ def stop_routers(folder: StateFolder) -> dict[str, End]:
         raise SupervisorError("none of its routers was started by `tamis up`")
     with held(state.supervisor) as supervisor:
         if supervisor is not None and _end(supervisor, state.stop_s + _MARGIN_S) is End.STOPPED:
-            return {
-                router_id: End.STOPPED if router.pid else End.GONE for router_id, router in state.routers.items()
-            }
+            return {router_id: End.STOPPED if router.pid else End.GONE for router_id, router in state.routers.items()}
     try:
         return _stop_each(folder.read() or state)
     finally:
@@ -52,10 +50,9 @@ def _stop_each(state: NetworkState) -> dict[str, End]:
         for handle in running.values():
             handle.signal(signal.SIGTERM)
         deadline_s = time.monotonic() + state.stop_s
-        for router_id in handles:
-            handle = running.get(router_id)
-            ends[router_id] = End.GONE if handle is None else _waited(handle, deadline_s - time.monotonic())
-    return ends
+        for router_id, handle in running.items():
+            ends[router_id] = _waited(handle, deadline_s - time.monotonic())
+    return {router_id: ends.get(router_id, End.GONE) for router_id in state.routers}
 
 
 def _end(handle: Handle, seconds: float) -> End:

@@ -1,7 +1,7 @@
 """How commands reach a router as its clients: addresses, name, token, certificate.
 
 Law: words that begin as an address does are addresses, wherever they stand; an attribute or predicate that does must be
-put otherwise. What goes wrong is said in a sentence and has its exit code: 2 for what we were told, 1 for what happened.
+put otherwise. What goes wrong is said in a sentence; exit code 2 is for what we were told, 1 for what happened.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from tamis.protocol.errors import MessageTextError, PredicateError, Refused, Syn
 if TYPE_CHECKING:
     import ssl
 
+    import tamis.blocking
+
 DEFAULT_ADDRESS: Final = "tamis://127.0.0.1:7400"
 _SCHEMES: Final = ("tamis://", "tamis+tls://", "tamis+unix:")
 _WHAT: Final[dict[type[SyntaxRefused], str]] = {PredicateError: "predicate", MessageTextError: "message"}
@@ -37,8 +39,18 @@ class Access:
     token: bytes | None
     tls: ssl.SSLContext | None
 
+    def client(self) -> tamis.Client:
+        import tamis
+
+        return tamis.connect(*self.addresses, **self._options)
+
+    def blocking_client(self) -> tamis.blocking.Client:
+        import tamis.blocking
+
+        return tamis.blocking.connect(*self.addresses, **self._options)
+
     @property
-    def options(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         return {"name": self.name, "token": self.token, "tls": self.tls}
 
 

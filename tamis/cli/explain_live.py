@@ -42,7 +42,8 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
         yield f"router {router}: no filter matches, the message goes to nobody"
         return
     clients = sorted({item["client"] for item in filters} | set(answer["clients"]))
-    yield f"router {router}: {'1 filter matches' if total == 1 else f'{total:,} filters match'}; to {', '.join(clients)}"
+    matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
+    yield f"router {router}: {matching}, the message goes to {', '.join(clients)}"
     for item in filters:
         yield f"{item['client']}, subscription {item['subscription']}: {item['filter']}"
         for verdict in explain(parse(item["filter"]), attributes).filters:

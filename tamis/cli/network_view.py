@@ -97,7 +97,9 @@ def _where(router: RouterState) -> str:
     if router.state is State.RESTARTING:
         return f"again in {router.pause_s:g} s; it ended with exit code {router.exit_code}: {router.last_words}"
     if router.state is State.FAILED:
-        return f"ended {router.restarts + 1} times, the last time with exit code {router.exit_code}: {router.last_words}"
+        return (
+            f"ended {router.restarts + 1} times, the last time with exit code {router.exit_code}: {router.last_words}"
+        )
     return ""
 
 

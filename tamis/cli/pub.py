@@ -27,6 +27,7 @@ Examples:
   tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
 """
 
+
 @click.command("pub", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... [ATTRIBUTE]...")
 @click.option("--payload", metavar="TEXT", help="The payload; may hold templates.")
@@ -67,13 +68,11 @@ def command(
     An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. Without one,
     those of TAMIS_URL, or tamis://127.0.0.1:7400. The exit code is 1 if a message was not published.
     """
-    import tamis.blocking
-
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
         source = _source(attributes, payload, payload_file, count, seed)
-        with tamis.blocking.connect(*told.addresses, **told.options) as client:
+        with told.blocking_client() as client:
             tally = _Tally()
             try:
                 _publish(client, source, Pace(rate) if rate else None, confirm, tally)
@@ -111,7 +110,7 @@ def _source(
     if words:
         return Made(Recipe(words, payload or _content(payload_file), Random(seed)), count)  # noqa: S311 - no secret
     if payload is not None or payload_file is not None:
-        raise click.UsageError("a payload needs attributes on the line ({} is none at all); lines of stdin have their own")
+        raise click.UsageError("a payload needs attributes on the line ({} is none); lines of stdin have their own")
     if sys.stdin.isatty():
         click.echo("one JSON object a line is a message; Ctrl-D ends", err=True)
     return Lines()

@@ -30,7 +30,7 @@ Writer = Callable[["Message"], bytes]
 
 
 def writer(form: str, predicates: Mapping[int, str]) -> Writer:
-    """Makes the bytes of a message; Refused for a form that is none. `predicates` are those subscribed, by their ids."""
+    """Makes the bytes of a message; Refused for a form that is none. `predicates` are those subscribed, by id."""
     if "{{" in form:
         return _template(form)
     if form not in FORMS:

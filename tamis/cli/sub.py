@@ -90,7 +90,7 @@ class _Receiver:
         from tamis.cli.received import writer
 
         async with (
-            tamis.connect(*told.addresses, **told.options) as client,
+            told.client() as client,
             client.subscribe(*self._predicates, own_messages=self._own) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import click
@@ -69,7 +69,7 @@ def _text(shown: View) -> None:
     print(as_text(shown), flush=True)
 
 
-def _screen(stack: ExitStack):  # noqa: ANN202 - a function that shows a View
+def _screen(stack: ExitStack) -> Callable[[View], None]:
     with router_extra("live views"):
         from rich.live import Live
         from rich.text import Text

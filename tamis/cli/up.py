@@ -13,8 +13,7 @@ from tamis.cli.extras import router_extra
 from tamis.protocol.errors import TamisError
 
 if TYPE_CHECKING:
-    from tamis.cli.network_view import View
-    from tamis.router.supervisor.state import NetworkState, StateFolder
+    from tamis.router.supervisor.state import NetworkState
 
 _EXAMPLE = """\b
 Examples:
@@ -45,10 +44,9 @@ def command(file: str, machine: str | None, detach: bool, insecure: bool, as_jso
         from tamis.cli.network_view import view
         from tamis.router.supervisor.state import StateFolder
         from tamis.router.supervisor.supervise import keep_up
-    folder = StateFolder.of(file)
-    click.echo(f"logs: {folder.logs}", err=True)
+    click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
     if detach:
-        return _detached(file, machine, insecure, as_json, folder)
+        return _detached(file, machine, insecure, as_json)
     shown = view(as_json)
     try:
         return 0 if keep_up(file, machine, insecure, shown.show) else 1
@@ -58,7 +56,7 @@ def command(file: str, machine: str | None, detach: bool, insecure: bool, as_jso
         shown.close()
 
 
-def _detached(file: str, machine: str | None, insecure: bool, as_json: bool, folder: StateFolder) -> int:
+def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> int:
     from tamis.cli.network_view import view
     from tamis.router.supervisor.life import State
     from tamis.router.supervisor.state import NetworkState
