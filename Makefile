@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PACKAGES := protocol native configs router bench
 SOURCES := $(PACKAGES) tamis tests setup.py
+C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch] bench/peers/*.c bench/peers/load/*.[ch]))
 MINUTES ?= 1
 
 .PHONY: run test quick long check format bench fuzz sanitize wheel clean
@@ -22,13 +23,13 @@ long: .venv/installed
 check: .venv/installed .venv/typing
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
-	$(BIN)/clang-format --dry-run -Werror $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch]))
+	$(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
 	cd .venv/typing && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p tamis
 	$(BIN)/pytest tests/test_imports.py
 
 format: .venv/installed
 	$(BIN)/ruff check --fix $(SOURCES); $(BIN)/ruff format $(SOURCES)
-	$(BIN)/clang-format -i $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch]))
+	$(BIN)/clang-format -i $(C_SOURCES)
 
 wheel: .venv/installed
 	$(BIN)/pip wheel -q --no-deps -w dist .
@@ -43,7 +44,7 @@ sanitize:
 	@test ! -e native/tests/run.sh || sh native/tests/run.sh
 
 clean:
-	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build
+	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build bench/peers/build
 
 .venv/installed: pyproject.toml setup.py constraints.txt $(wildcard native/*.[ch]) native/build.py
 	@sh .ci/needs $(PYTHON)

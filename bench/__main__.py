@@ -1,8 +1,9 @@
-"""`make bench`: run the table of targets and the figures, and write them into `bench/results/`.
+"""`make bench`: measure every section of the results page and write it into `bench/results/`.
 
-    python -m tamis.bench [--filters-max 1000000] [--into bench/results]
+    python -m tamis.bench [--filters-max 4000000] [--minutes 180] [--gibibytes 16] [--into bench/results]
 
-Law: what is written says on which machine, of which commit and when it was measured.
+Law: what is written says on which machine, of which commit and when it was measured. The page is written after every
+section and each row as it comes, so an interrupted run goes on where it was when the same command is given again.
 """
 
 from __future__ import annotations
@@ -11,49 +12,64 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from tamis.bench import figures
-from tamis.bench.figures import Measured, Runner
+from tamis.bench.journal import Journal, build_digests
+from tamis.bench.runner import Runner, bound_memory
+from tamis.bench.sections import SECTIONS, Section
+from tamis.protocol.errors import TamisError
 
 RESULTS = Path(__file__).parent / "results"
 
 
 @click.command()
-@click.option("--filters-max", type=click.IntRange(min=100), default=1_000_000, show_default=True)
+@click.option("--filters-max", type=click.IntRange(min=100), default=4_000_000, show_default=True)
+@click.option("--minutes", type=click.FloatRange(min=0), default=180, show_default=True, help="No row begins later.")
+@click.option("--gibibytes", type=click.FloatRange(min=1), default=16, show_default=True, help="Memory to use at most.")
 @click.option("--into", type=click.Path(path_type=Path), default=RESULTS, help="Folder for tables and plots.")
-def main(filters_max: int, into: Path) -> None:
-    """Measure, and write matching.md, matching.json and the plots."""
+def main(filters_max: int, minutes: float, gibibytes: float, into: Path) -> None:
+    """Measure, and write matching.md, matching.json and the plots.
+
+    Bounded: no row begins after --minutes, and none takes longer than about half an hour. Given again after an
+    interruption, it goes on where it was. What did not fit into time or memory is listed on the page.
+    """
+    bound_memory(gibibytes)
     into.mkdir(parents=True, exist_ok=True)
-    runner = Runner(lambda words: print(words, file=sys.stderr, flush=True))
-    targets = figures.targets(runner, filters_max)
-    growth = figures.growth(runner, filters_max)
-    figure_10 = figures.filters_per_interface(runner, filters_max)
-    figure_11 = figures.rounds(runner, filters_max)
-    (into / "matching.svg").write_text(figures.draw_growth(growth))
-    (into / "figure10.svg").write_text(figures.draw_filters_per_interface(figure_10))
-    (into / "figure11.svg").write_text(figures.draw_rounds(figure_11))
-    tables = {"Targets": targets, "Growth": growth, "Filters per interface": figure_10, "Rounds": figure_11}
-    (into / "matching.md").write_text(_page(tables))
-    (into / "matching.json").write_text(json.dumps({"about": _about(), "tables": _plain(tables)}, indent=1) + "\n")
+    journal = Journal(into / "matching.rows.jsonl", build_digests() | {"processor": _processor()})
+    runner = Runner(lambda words: click.echo(words, err=True), journal, 60 * minutes)
+    sections: list[Section] = []
+    for measure in SECTIONS:
+        try:
+            sections.append(measure(runner, filters_max))
+        except TamisError as error:
+            raise click.ClickException(str(error)) from None
+        _write(into, sections, runner.skipped)
+    if not runner.out_of_time:
+        journal.end()
 
 
-def _page(tables: dict[str, list[Measured]]) -> str:
-    parts = ["# Matching, measured", *(f"- {key}: {value}" for key, value in _about().items())]
-    for title, measured in tables.items():
-        parts += ["", f"## {title}", "", figures.table_of(measured)]
-    plots = [f"![{name}]({name}.svg)" for name in ("matching", "figure10", "figure11")]
-    return "\n".join([*parts, "", *plots]) + "\n"
+def _write(into: Path, sections: list[Section], skipped: dict[str, str]) -> None:
+    plots = {name: drawn for section in sections for name, drawn in section.plots.items()}
+    for name, drawn in plots.items():
+        (into / f"{name}.svg").write_text(drawn)
+    (into / "matching.md").write_text(_page(sections, skipped, list(plots)))
+    tables = {section.title: section.rows for section in sections}
+    told = {"about": _about(), "tables": tables, "left out": skipped}
+    (into / "matching.json").write_text(json.dumps(told, indent=1) + "\n")
 
 
-def _plain(tables: dict[str, list[Measured]]) -> dict[str, list[object]]:
-    return {title: [asdict(each) for each in measured] for title, measured in tables.items()}
+def _page(sections: list[Section], skipped: dict[str, str], plots: list[str]) -> str:
+    parts = ["# Matching, measured", "", *(f"- {key}: {value}" for key, value in _about().items())]
+    for section in sections:
+        parts += ["", f"## {section.title}", "", section.about, "", section.table]
+        parts += ["", *(f"- {note}" for note in section.notes)] if section.notes else []
+    if skipped:
+        parts += ["", "## Left out", "", *(f"- {key}: {reason}" for key, reason in skipped.items())]
+    return "\n".join([*parts, "", *(f"![{name}]({name}.svg)" for name in plots)]) + "\n"
 
 
 def _about() -> dict[str, str]:
@@ -69,9 +85,16 @@ def _about() -> dict[str, str]:
 
 
 def _commit() -> str:
-    command: Sequence[str] = ["git", "describe", "--always", "--dirty"]
+    """With `-dirty` if anything but these results differs from it."""
+    commit = _git("rev-parse", "--short", "HEAD") or "unknown"
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(exclude,top)bench/results")
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)  # noqa: S603
-    return done.stdout.strip() or "unknown"
+    return done.stdout.strip()
 
 
 def _processor() -> str:

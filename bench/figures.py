@@ -1,19 +1,16 @@
-"""The runs behind `make bench`: the table of targets, the growth of matching time, and figures 10 and 11 of paper 004.
+"""The plain settings of `make bench`: targets, the growth of matching time, and figures 10 and 11 of paper 004.
 
-Law: a figure is a list of settings and a drawing of their results, nothing more; filters are made once for each count
-and seed, whatever the interfaces.
+Law: a figure is a list of settings and a drawing of their results, nothing more; `runner.py` runs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
-from tamis.bench.match import Contender, Progress, Result, Setup, contenders, run
-from tamis.bench.report import label, markdown, short
+from tamis.bench.match import Contender, Result, Setup, contenders
+from tamis.bench.report import label, markdown, percent, short
+from tamis.bench.runner import Measured, Runner, interfaces_label, size_label
 from tamis.bench.svg import Axis, Line, plot
-from tamis.bench.workloads import Workload
 
 SEED = 2003
 NAMES = 1_000
@@ -27,49 +24,15 @@ TARGETS: tuple[tuple[int, int | None], ...] = (
     *((1_000_000, 20), (1_000_000, 200), (1_000_000, None)),
 )
 GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+BEYOND = (4_000_000,)
 FIGURE_10_CONSTRAINTS = 500_000
 FIGURE_10_RATIOS = (1, 10, 100, 1_000, 10_000)
 FIGURE_11_ROUNDS = (0, 1, 5, 10, 20, 30, 50, 70, 100)
 FIGURE_11_CONSTRAINTS = (500_000, 5_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A setting and what its contenders did."""
-
-    setup: Setup
-    results: list[Result]
-
-
 def setting(filter_count: int, interface_count: int | None, chosen: tuple[Contender, ...]) -> Setup:
     return Setup("sigcomm03", filter_count, interface_count, MESSAGES, NAMES, SEED, chosen)
-
-
-def size_label(setup: Setup) -> str:
-    return f"{setup.filter_count:,} x {_interfaces(setup)}"
-
-
-class Runner:
-    """Runs settings and keeps what was run, so that figures share their points."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._measured: dict[Setup, Measured] = {}
-
-    def run(self, setup: Setup) -> Measured:
-        if setup not in self._measured:
-            self._progress(f"== {size_label(setup)}: {', '.join(each.label for each in setup.contenders)}")
-            workload = _workload(replace(setup, interface_count=None, contenders=()))
-            self._measured[setup] = Measured(setup, run(setup, workload, self._progress))
-        return self._measured[setup]
-
-    def all(self, setups: Iterable[Setup]) -> list[Measured]:
-        return [self.run(setup) for setup in setups]
-
-
-@lru_cache(maxsize=1)
-def _workload(setup: Setup) -> Workload:
-    return setup.make()
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -83,6 +46,12 @@ def targets(runner: Runner, filters_max: int) -> list[Measured]:
 def growth(runner: Runner, filters_max: int) -> list[Measured]:
     chosen = contenders(["sff", "tamis"])
     return runner.all(setting(n, i, chosen) for n in GROWTH if n <= filters_max for i in INTERFACES)
+
+
+def beyond(runner: Runner, filters_max: int) -> list[Measured]:
+    """Growth past the papers, at the two ends of the interfaces."""
+    chosen = contenders(["sff", "tamis"])
+    return runner.all(setting(n, i, chosen) for n in BEYOND if n <= filters_max for i in (20, None))
 
 
 def filters_per_interface(runner: Runner, filters_max: int) -> list[Measured]:
@@ -134,19 +103,19 @@ def table_of(measured: Sequence[Measured]) -> str:
 
 def _row(setup: Setup, result: Result) -> list[str]:
     return [
-        *(size_label(setup), label(result), short(result.mean_us), f"{result.spread:.0%}", short(result.p99_us)),
+        *(size_label(setup), label(result), short(result.mean_us), percent(result.spread), short(result.p99_us)),
         *(short(result.ratio), short(result.bytes_per_constraint), short(result.hot_bytes_per_constraint)),
-        *(short(result.updates.add_us), short(result.updates.remove_us), short(result.build_s)),
-        short(result.matched_mean),
+        *(short(us) for us in _update_means(result)),
+        *(short(result.build_s), short(result.matched_mean)),
     ]
 
 
+def _update_means(result: Result) -> tuple[float | None, float | None]:
+    return (result.updates.add_us, result.updates.remove_us) if result.updates else (None, None)
+
+
 def _with_interfaces(setup: Setup, result: Result) -> str:
-    return f"{label(result)}, I={_interfaces(setup)}"
-
-
-def _interfaces(setup: Setup) -> str:
-    return "F" if setup.interface_count is None else f"{setup.interface_count:,}"
+    return f"{label(result)}, I={interfaces_label(setup)}"
 
 
 def _series(

@@ -32,8 +32,10 @@ def available() -> bool:
     return shutil.which("valgrind") is not None
 
 
-def per_message(setup: Setup, contender: Contender, workload: Workload, progress: Progress) -> float:
-    """Mean instructions of a match, decoding excluded."""
+def per_message(setup: Setup, contender: Contender, workload: Workload, progress: Progress) -> float | None:
+    """Mean instructions of a match, decoding excluded; None for a peer, which is not ours to count."""
+    if contender.peer is not None:
+        return None
     progress(f"counting instructions of {contender.label} (the build runs under valgrind too)")
     interfaces = spread(len(workload.filters), setup.interfaces)
     messages = [workload.messages[i] for i in range(min(MESSAGES, len(workload.messages)))]

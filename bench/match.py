@@ -10,10 +10,11 @@ from __future__ import annotations
 import random
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tamis.bench import workloads
+from tamis.bench import peers, workloads
+from tamis.bench.rivals.contest import Contest, PeerDisagrees, PeerFailed, contest
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Measurement, Table
 from tamis.protocol.errors import TamisError
@@ -36,7 +37,7 @@ class EnginesDisagree(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An engine and, for sff, its rounds."""
+    """An engine and, for sff, its rounds; or `peer:NAME`, which has no table of ours."""
 
     engine: str
     rounds: int | None = None
@@ -44,6 +45,10 @@ class Contender:
     @property
     def label(self) -> str:
         return self.engine if self.rounds is None else f"{self.engine} r={self.rounds}"
+
+    @property
+    def peer(self) -> str | None:
+        return self.engine.removeprefix(peers.PREFIX) if self.engine.startswith(peers.PREFIX) else None
 
     def table(self) -> Table:
         return Table(self.engine, selectivity_rounds=self.rounds or 0)
@@ -80,9 +85,13 @@ class UpdateTimes:
     """Microseconds of single calls; a removal's mean carries its share of the settling that it left over."""
 
     add_us: float
+    add_p50_us: float
+    add_p99_us: float
     add_p999_us: float
     add_max_us: float
     remove_us: float
+    remove_p50_us: float
+    remove_p99_us: float
     remove_p999_us: float
     remove_max_us: float
     settle_us: float
@@ -90,25 +99,32 @@ class UpdateTimes:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One contender's figures. Times of messages exclude decoding; `spread` is (slowest - fastest) / mean of passes."""
+    """One contender's figures. Times of messages exclude decoding; `spread` is (slowest - fastest) / mean of passes.
+
+    Of a peer less is known: what it cannot tell is None. `share` is the share of the filters that it expresses, and
+    `tamis_us` the time of `tamis` on those; `note` says how, or why there are no figures: then its time is infinite.
+    """
 
     engine: str
     rounds: int | None
     build_s: float
     mean_us: float
-    spread: float
-    median_us: float
-    p99_us: float
+    spread: float | None
+    median_us: float | None
+    p99_us: float | None
     msgs_per_s: float
-    bytes_per_constraint: float
-    hot_bytes_per_constraint: float
-    updates: UpdateTimes
+    bytes_per_constraint: float | None
+    hot_bytes_per_constraint: float | None
+    updates: UpdateTimes | None
     active: int
     matched_mean: float
     checksum: str
     ratio: float = 1.0
     instructions: float | None = None
     churn: float | None = None
+    share: float | None = None
+    tamis_us: float | None = None
+    note: str | None = None
 
 
 @dataclass(slots=True)
@@ -123,11 +139,14 @@ class _Run:
 
 
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
-    """One contender for each engine, and of sff one for each number of rounds."""
+    """One contender for each engine, and of sff one for each number of rounds; PeerMissing says what to install."""
     chosen: list[Contender] = []
+    known = (*Table.engines(), *(peers.PREFIX + name for name in peers.NAMES))
     for engine in engines:
-        if engine not in Table.engines():
-            raise ValueError(f"no engine {engine!r}; one of {', '.join(Table.engines())}")
+        if engine not in known:
+            raise ValueError(f"no engine {engine!r}; one of {', '.join(known)}")
+        if name := Contender(engine).peer:
+            peers.check_installed(name)
         chosen.extend([Contender(engine, count) for count in rounds] if engine == "sff" else [Contender(engine)])
     return tuple(dict.fromkeys(chosen))
 
@@ -135,14 +154,42 @@ def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tu
 def run(setup: Setup, workload: Workload, progress: Progress) -> list[Result]:
     """Measure every contender on `workload`, which the setup made; EnginesDisagree if they do."""
     interfaces = workloads.spread(setup.filter_count, setup.interfaces)
-    runs = [_build(contender, workload, interfaces, progress) for contender in setup.contenders]
+    ours = [contender for contender in setup.contenders if contender.peer is None]
+    measured = dict(zip(ours, _run_ours(ours, setup, workload, interfaces, progress), strict=True))
+    for contender in setup.contenders:
+        if contender.peer is not None:
+            measured[contender] = _run_peer(contender, setup, workload, interfaces, progress)
+    return with_ratios([measured[contender] for contender in setup.contenders])
+
+
+def _run_ours(
+    ours: list[Contender], setup: Setup, workload: Workload, interfaces: array[int], progress: Progress
+) -> list[Result]:
+    runs = [_build(contender, workload, interfaces, progress) for contender in ours]
     _measure(runs, setup, workload.messages, progress)
     times = [_updates(run, workload.filters, interfaces, setup.seed, progress) for run in runs]
     _check_after_updates(runs, setup, workload.messages)
     results = [_result(run, updates) for run, updates in zip(runs, times, strict=True)]
     for each in runs:
         each.table.close()
-    return with_ratios(results)
+    return results
+
+
+def _run_peer(
+    contender: Contender, setup: Setup, workload: Workload, interfaces: array[int], progress: Progress
+) -> Result:
+    """A grouping does to a peer what it does to us: the interface of a filter is then its link."""
+    links = interfaces if setup.link_count is None else array("I", (i % setup.link_count for i in interfaces))
+    progress(f"{contender.label}, in a process of its own")
+    try:
+        told = contest(contender.peer or "", workload, links)
+    except PeerDisagrees as error:
+        raise EnginesDisagree(str(error)) from None
+    except PeerFailed as error:
+        progress(str(error))
+        return _result_of_peer(contender, Contest.nothing(contender.label), str(error))
+    note = f"{told.share:.0%} of the filters, tamis takes {told.tamis_us:.3g} us on them; {told.how}"
+    return _result_of_peer(contender, told, note)
 
 
 def with_ratios(results: list[Result]) -> list[Result]:
@@ -226,13 +273,18 @@ def _settle(table: Table) -> int:
 
 def _update_times(adds: array[int], removals: array[int], settle_ns: int) -> UpdateTimes:
     count = max(len(adds), 1)
+    added, removed = ([ns / 1000 for ns in sorted(times)] for times in (adds, removals))
     return UpdateTimes(
-        add_us=sum(adds) / count / 1000,
-        add_p999_us=_quantile(sorted(adds), 0.999) / 1000,
-        add_max_us=max(adds, default=0) / 1000,
-        remove_us=(sum(removals) + settle_ns) / count / 1000,
-        remove_p999_us=_quantile(sorted(removals), 0.999) / 1000,
-        remove_max_us=max(removals, default=0) / 1000,
+        add_us=sum(added) / count,
+        add_p50_us=_quantile(added, 0.5),
+        add_p99_us=_quantile(added, 0.99),
+        add_p999_us=_quantile(added, 0.999),
+        add_max_us=_quantile(added, 1),
+        remove_us=sum(removed) / count + settle_ns / count / 1000,
+        remove_p50_us=_quantile(removed, 0.5),
+        remove_p99_us=_quantile(removed, 0.99),
+        remove_p999_us=_quantile(removed, 0.999),
+        remove_max_us=_quantile(removed, 1),
         settle_us=settle_ns / count / 1000,
     )
 
@@ -261,7 +313,29 @@ def _result(run: _Run, updates: UpdateTimes) -> Result:
     )
 
 
-def _quantile(ordered: list[int], share: float) -> int:
+def _result_of_peer(contender: Contender, told: Contest, note: str) -> Result:
+    return Result(
+        engine=contender.engine,
+        rounds=None,
+        build_s=told.build_s,
+        mean_us=told.mean_us,
+        spread=None,
+        median_us=None,
+        p99_us=None,
+        msgs_per_s=1e6 / told.mean_us,
+        bytes_per_constraint=None,
+        hot_bytes_per_constraint=None,
+        updates=None,
+        active=told.expressed,
+        matched_mean=told.matched_mean,
+        checksum=_hex(told.checksum),
+        share=told.share,
+        tamis_us=told.tamis_us,
+        note=note,
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0
 
 

@@ -5,10 +5,15 @@ Law: in JSON an engine has one object: that of its fastest contender, with the o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 from tamis.bench.match import Result, Setup, fastest_of_each
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _DIGITS = 4  # what a shared machine can tell, and one more
 
@@ -27,10 +32,20 @@ def rows_for_programs(setup: Setup, results: list[Result]) -> list[dict[str, obj
 
 
 def table_for_people(results: list[Result]) -> str:
-    """A Markdown table, one contender a line; times in microseconds."""
+    """A Markdown table, one contender a line; times in microseconds. Under it, what has to be known about the peers."""
     head = ["engine", "build s", "mean", "±", "median", "p99", "msgs/s", "B/constraint all", "hot"]
     head += ["add", "p99.9", "max", "remove", "p99.9", "max", "matched", "instr/msg", "churn", "ratio"]
-    return markdown(head, (_cells(result) for result in results))
+    return "\n".join([markdown(head, (_cells(result) for result in results)), *_remarks(results)])
+
+
+def _remarks(results: list[Result]) -> list[str]:
+    return [f"{label(result)}: {result.note}" for result in results if result.note]
+
+
+def plain(figures: DataclassInstance | None) -> dict[str, Any]:
+    """Rounded to what a machine can tell; what is not known is left out."""
+    told = {} if figures is None else asdict(figures)
+    return {key: _rounded(value) for key, value in told.items() if value is not None and value != math.inf}
 
 
 def markdown(head: list[str], rows: Iterable[list[str]]) -> str:
@@ -45,31 +60,38 @@ def label(result: Result) -> str:
     return result.engine if result.rounds is None else f"{result.engine} r={result.rounds}"
 
 
-def short(number: float) -> str:
-    """Three significant digits, and never an exponent."""
+def short(number: float | None) -> str:
+    """Three significant digits, and never an exponent; nothing for what is not known."""
+    if number is None or not math.isfinite(number):
+        return ""
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:#.3g}"
 
 
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.0%}"
+
+
 def _flat(result: Result) -> dict[str, object]:
-    row = asdict(result)
-    row |= row.pop("updates")
-    known = {key: value for key, value in row.items() if value is not None}
-    return {key: _rounded(value) if isinstance(value, float) else value for key, value in known.items()}
+    row = plain(result)
+    updates: dict[str, object] = row.pop("updates", {})
+    return row | updates
 
 
 def _cells(result: Result) -> list[str]:
     times = result.updates
-    updates = [times.add_us, times.add_p999_us, times.add_max_us]
-    updates += [times.remove_us, times.remove_p999_us, times.remove_max_us]
+    updates: list[float | None] = [None] * 6
+    if times is not None:
+        updates = [times.add_us, times.add_p999_us, times.add_max_us]
+        updates += [times.remove_us, times.remove_p999_us, times.remove_max_us]
     return [
         label(result),
-        *(short(result.build_s), short(result.mean_us), f"{result.spread:.0%}"),
+        *(short(result.build_s), short(result.mean_us), percent(result.spread)),
         *(short(result.median_us), short(result.p99_us), short(result.msgs_per_s)),
         *(short(result.bytes_per_constraint), short(result.hot_bytes_per_constraint)),
         *(short(us) for us in updates),
         short(result.matched_mean),
-        "" if result.instructions is None else short(result.instructions),
-        "" if result.churn is None else f"{result.churn:.0%}",
+        short(result.instructions),
+        percent(result.churn),
         short(result.ratio),
     ]
 
@@ -80,5 +102,7 @@ def _padded(line: list[str], widths: list[int]) -> list[str]:
     return [line[0].ljust(first), *(cell.rjust(width) for cell, width in zip(line[1:], others, strict=True))]
 
 
-def _rounded(number: float) -> float:
-    return float(f"{number:.{_DIGITS}g}")
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - a figure, a word, or a table of them
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value

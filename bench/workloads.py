@@ -5,6 +5,8 @@
     cu922       paper 000, section 4.1: names drawn evenly; 40 % strings, 40 % integers, 20 % booleans, values by a
                 linear distribution; 1 to 5 constraints a filter, 3 to 10 attributes a message
     market      symbol = "S<k>" and side = "buy" and price < N, symbols by Zipf
+    prices      one attribute in hundredths, names and values drawn evenly: half of the filters are `between` bounds up
+                to 5.00 apart, the others `<` or `>`; 5 attributes a message
 
 Law: equal arguments give equal bytes, on every machine; the messages do not depend on how many filters there are. The
 order of a message's attributes is shuffled: popular names first would flatter a matcher that leaves early.
@@ -159,10 +161,37 @@ def _market(
     return Workload(_packed(filters), _packed(packed), 3 * filter_count)
 
 
+def _prices(
+    filter_count: int, message_count: int, name_count: int, filter_rng: random.Random, message_rng: random.Random
+) -> Workload:
+    names = _named(name_count, lambda _rank: 1.0)
+
+    def condition() -> bytes:
+        low = filter_rng.randrange(100_000)
+        op = filter_rng.choice([Op.BETWEEN, Op.BETWEEN, Op.LT, Op.GT])
+        bounds = [low, low + filter_rng.randint(1, 500)] if op is Op.BETWEEN else [low]
+        return _pack(OPCODES[op]) + b"".join(_pack(bound / 100) for bound in bounds)
+
+    def values() -> Iterator[bytes]:
+        while True:
+            yield _pack(message_rng.randrange(100_000) / 100)
+
+    chosen = names.draw(filter_rng)
+    conditions = (condition() for _ in range(filter_count))
+    filters = (bytes([0x91, 0x93 + (part[0] == OPCODES[Op.BETWEEN])]) + next(chosen) + part for part in conditions)
+    size, offered, value = min(5, name_count), names.draw(message_rng), values()
+    messages = (
+        _map_header(size) + b"".join(name + next(value) for name in _distinct(offered, size))
+        for _ in range(message_count)
+    )
+    return Workload(_packed(filters), _packed(messages), filter_count)
+
+
 WORKLOADS: dict[str, Callable[[int, int, int, random.Random, random.Random], Workload]] = {
     "sigcomm03": _sigcomm03,
     "cu922": _cu922,
     "market": _market,
+    "prices": _prices,
 }
 
 

@@ -201,9 +201,9 @@ static void absorb(tm_engine *engine, uint32_t handle) {
     if (record->place != TAMIS_IN_CELLS) {
         return;
     }
-    unsigned kind = tamis_kind_of(engine, record->access);
-    const tamis_strings *strings = tamis_strings_of_kind(engine, kind);
-    const tamis_cells *cells = engine->names.records[tamis_test_name(record->access)].keys[kind]->cells;
+    const tamis_strings *strings = tamis_order_of(engine, record->access);
+    tamis_key *key = engine->names.records[tamis_test_name(record->access)].keys[tamis_kind_of(engine, record->access)];
+    const tamis_cells *cells = tamis_range_key(key, record->access)->cells;
     uint32_t victims[ABSORB_MAX];
     uint32_t count = 0;
     uint32_t first;
@@ -390,6 +390,7 @@ static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine 
     engine->memory = memory;
     tamis_names_init(&engine->names, memory, seed);
     tamis_strings_init(&engine->strings, memory, seed);
+    tamis_strings_init(&engine->numbers, memory, seed);
     tamis_patterns_init(&engine->patterns, memory);
     tamis_digests_init(&engine->digests, memory);
     tamis_buckets_init(&engine->buckets, memory, seed);
@@ -435,6 +436,7 @@ static void tamis_destroy(tm_engine *engine) {
     tamis_digests_clear(&engine->digests);
     tamis_patterns_clear(&engine->patterns);
     tamis_strings_clear(&engine->strings);
+    tamis_strings_clear(&engine->numbers);
     tamis_names_clear(&engine->names);
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
@@ -457,26 +459,33 @@ static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
 /* ---- validation ---------------------------------------------------------------------------------------------------
  */
 
+/* What stands in order under a key, its wide part too. */
+static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
+                           const char **reason) {
+    int result = key->cells == NULL ? TM_OK : tamis_cells_validate(key->cells, order, reason);
+    if (result == TM_OK && key->at_most != NULL) {
+        result = tamis_run_validate(key->at_most, order, reason);
+    }
+    if (result == TM_OK && key->at_least != NULL) {
+        result = tamis_run_validate(key->at_least, order, reason);
+    }
+    if (result == TM_OK && key->intervals != NULL) {
+        result = tamis_intervals_validate(key->intervals, reason);
+    }
+    return result == TM_OK && key->wide != NULL ? validate_ranges(engine, key->wide, &engine->numbers, reason) : result;
+}
+
 static int validate_keys(const tm_engine *engine, const char **reason) {
     int result = TM_OK;
     for (uint32_t name = 0; name < engine->names.record_count && result == TM_OK; name++) {
         for (unsigned kind = 0; kind <= TAMIS_ANY && result == TM_OK; kind++) {
             const tamis_key *key = engine->names.records[name].keys[kind];
-            const tamis_strings *strings = tamis_strings_of_kind(engine, kind);
-            if (key == NULL) {
-                continue;
-            }
-            if (key->pins == 0) {
+            if (key != NULL && key->pins == 0) {
                 *reason = "a key is kept for nothing";
                 return TM_MISUSED;
             }
-            result = key->cells == NULL ? TM_OK : tamis_cells_validate(key->cells, strings, reason);
-            if (result == TM_OK && key->at_most != NULL) {
-                result = tamis_run_validate(key->at_most, strings, reason);
-            }
-            if (result == TM_OK && key->at_least != NULL) {
-                result = tamis_run_validate(key->at_least, strings, reason);
-            }
+            const tamis_strings *order = kind == TAMIS_STRING ? &engine->strings : NULL;
+            result = key == NULL ? TM_OK : validate_ranges(engine, key, order, reason);
         }
     }
     return result;
@@ -534,6 +543,7 @@ static int validate_scratch(const tm_engine *engine, const char **reason) {
 static int tamis_validate(const tm_engine *engine, const char **reason) {
     int result = tamis_names_validate(&engine->names, reason);
     result = result != TM_OK ? result : tamis_strings_validate(&engine->strings, reason);
+    result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
     result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
     result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);

@@ -27,7 +27,7 @@ static int add_operand(tm_name_index *index, tm_constraints *constraints, tm_tex
         return add_string(index, constraints, kind, operand->string, id);
     }
     tm_order_index *values = operand->kind == TM_KIND_BOOLEAN ? &index->booleans : &index->numbers;
-    return tm_order_add(values, constraints->memory, NULL, plain_op(constraints, id), operand, id);
+    return tm_order_add(values, constraints, plain_op(constraints, id), operand, id);
 }
 
 static void remove_operand(tm_name_index *index, tm_constraints *constraints, tm_text_kind kind, const tm_atom *operand,
@@ -37,7 +37,7 @@ static void remove_operand(tm_name_index *index, tm_constraints *constraints, tm
         return;
     }
     tm_order_index *values = operand->kind == TM_KIND_BOOLEAN ? &index->booleans : &index->numbers;
-    tm_order_remove(values, constraints->memory, NULL, plain_op(constraints, id), operand, id);
+    tm_order_remove(values, constraints, plain_op(constraints, id), operand, id);
 }
 
 static void remove_operands(tm_name_index *index, tm_constraints *constraints, tm_text_kind kind, uint32_t id,

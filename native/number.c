@@ -55,3 +55,16 @@ static tm_number_key key_of_real(double real) {
 tm_number_key tm_number_key_of(int64_t integer, double real, bool is_real) {
     return is_real ? key_of_real(real) : (tm_number_key){(uint64_t)integer ^ SIGN, SIGN};
 }
+
+bool tm_number_of_key(tm_number_key key, int64_t *integer, double *real) {
+    int64_t below = (int64_t)(key.high ^ SIGN);
+    bool is_real = key.low != SIGN;
+    uint64_t rising = key.low & ~SIGN;
+    uint64_t bits = below < 0 ? ~rising : rising;
+    *integer = is_real ? 0 : below;
+    *real = 0;
+    if (is_real) {
+        memcpy(real, &bits, sizeof bits);
+    }
+    return is_real;
+}

@@ -15,4 +15,7 @@ typedef struct tm_number_key {
 /* The number must be canonical: a real is finite and no 64-bit integer. */
 tm_number_key tm_number_key_of(int64_t integer, double real, bool is_real);
 
+/* The number of a key, which says whether it is a real; the other of the two is 0. */
+bool tm_number_of_key(tm_number_key key, int64_t *integer, double *real);
+
 #endif

@@ -1,4 +1,4 @@
-/* order_index.c - five sorted sets of one attribute. Law: see order_index.h. */
+/* order_index.c - the sorted sets of one attribute. Law: see order_index.h. */
 #include "order_index.h"
 
 #define TAG_SECOND 1 /* <= behind <, > behind >= */
@@ -13,8 +13,6 @@ static tm_ordered *set_of(tm_order_index *index, uint8_t op) {
     case TM_OP_GT:
     case TM_OP_GE:
         return &index->greater;
-    case TM_OP_BETWEEN:
-        return &index->between;
     default: /* TM_OP_EQ, TM_OP_IN */
         return &index->equal;
     }
@@ -35,53 +33,43 @@ static tm_probe probe_for(const tm_intern *strings, uint8_t op, const tm_atom *o
     return probe;
 }
 
-int tm_order_add(tm_order_index *index, tm_memory *memory, const tm_intern *strings, uint8_t op, const tm_atom *operand,
-                 uint32_t constraint) {
-    tm_probe probe = probe_for(strings, op, operand, constraint);
-    return tm_ordered_add(set_of(index, op), memory, strings, &probe, operand->string);
+static const tm_intern *strings_of(const tm_constraints *constraints, const tm_atom *operand) {
+    return operand->kind == TM_KIND_STRING ? &constraints->strings : NULL;
 }
 
-void tm_order_remove(tm_order_index *index, tm_memory *memory, const tm_intern *strings, uint8_t op,
-                     const tm_atom *operand, uint32_t constraint) {
+int tm_order_add(tm_order_index *index, const tm_constraints *constraints, uint8_t op, const tm_atom *operand,
+                 uint32_t constraint) {
+    if (op == TM_OP_BETWEEN) {
+        return tm_between_add(&index->between, constraints, constraint);
+    }
+    const tm_intern *strings = strings_of(constraints, operand);
     tm_probe probe = probe_for(strings, op, operand, constraint);
-    tm_ordered_remove(set_of(index, op), memory, strings, &probe);
+    return tm_ordered_add(set_of(index, op), constraints->memory, strings, &probe, operand->string);
+}
+
+void tm_order_remove(tm_order_index *index, const tm_constraints *constraints, uint8_t op, const tm_atom *operand,
+                     uint32_t constraint) {
+    if (op == TM_OP_BETWEEN) {
+        tm_between_remove(&index->between, constraints, constraint);
+        return;
+    }
+    const tm_intern *strings = strings_of(constraints, operand);
+    tm_probe probe = probe_for(strings, op, operand, constraint);
+    tm_ordered_remove(set_of(index, op), constraints->memory, strings, &probe);
 }
 
 void tm_order_free(tm_order_index *index, tm_memory *memory) {
-    tm_ordered *sets[] = {&index->equal, &index->unequal, &index->less, &index->greater, &index->between};
+    tm_ordered *sets[] = {&index->equal, &index->unequal, &index->less, &index->greater};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         tm_ordered_free(sets[i], memory);
     }
-}
-
-bool tm_between_reaches(const tm_constraints *constraints, uint32_t id, const tm_probe *value) {
-    tm_atom upper = tm_constraints_operand(constraints, id, 1);
-    if (upper.kind == TM_KIND_STRING) {
-        return tm_intern_compare(&constraints->strings, upper.string, value->text, value->length) >= 0;
-    }
-    tm_number_key key = tm_atom_key(&upper);
-    return key.high != value->key.high ? key.high > value->key.high : key.low >= value->key.low;
-}
-
-static void match_between(const tm_ordered *set, const tm_constraints *constraints, tm_place end, const tm_probe *value,
-                          tm_found *found) {
-    for (uint32_t run = 0; run < set->count && run <= end.run && !found->done; run++) {
-        uint32_t count = run == end.run ? end.index : set->runs[run].count;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t id = set->runs[run].entries[i].constraint;
-            if (tm_between_reaches(constraints, id, value)) {
-                tm_found_add(found, id);
-            }
-        }
-    }
+    tm_between_free(&index->between, memory);
 }
 
 void tm_order_match(const tm_order_index *index, const tm_constraints *constraints, const tm_intern *strings,
                     const tm_probe *value, tm_found *found) {
     tm_probe second = *value;
     second.tag = TAG_SECOND;
-    tm_probe behind = *value;
-    behind.tag = UINT32_MAX;
     if (index->equal.count > 0) {
         tm_ordered_equal(&index->equal, strings, value, found);
     }
@@ -94,20 +82,17 @@ void tm_order_match(const tm_order_index *index, const tm_constraints *constrain
     if (index->unequal.count > 0) {
         tm_ordered_unequal(&index->unequal, strings, value, found);
     }
-    if (index->between.count > 0) {
-        tm_place end = tm_ordered_seek(&index->between, strings, &behind);
-        match_between(&index->between, constraints, end, value, found);
-    }
+    tm_between_match(&index->between, constraints, value, found);
 }
 
 uint64_t tm_order_count(const tm_order_index *index) {
     return tm_ordered_count(&index->equal) + tm_ordered_count(&index->unequal) + tm_ordered_count(&index->less) +
-           tm_ordered_count(&index->greater) + tm_ordered_count(&index->between);
+           tm_ordered_count(&index->greater) + tm_between_count(&index->between);
 }
 
 int tm_order_validate(const tm_order_index *index, const tm_intern *strings, const char **reason) {
-    const tm_ordered *sets[] = {&index->equal, &index->unequal, &index->less, &index->greater, &index->between};
-    int result = TM_OK;
+    const tm_ordered *sets[] = {&index->equal, &index->unequal, &index->less, &index->greater};
+    int result = tm_between_validate(&index->between, reason);
     for (size_t i = 0; result == TM_OK && i < sizeof sets / sizeof *sets; i++) {
         result = tm_ordered_validate(sets[i], strings, reason);
     }

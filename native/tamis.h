@@ -3,14 +3,20 @@
  * A filter is compiled to *tests*: 8 bytes each, a name, an operator and a 32-bit operand. It is then reached in
  * exactly one way:
  *
- *     cells     one range on one attribute, of one of the first 256 interfaces, a link: per key, sorted break points
- * and per elementary interval a bitset of satisfied interfaces. An attribute costs one search and one OR. run       one
- * bound on one attribute, of any other interface: sorted by bound, the satisfied ones are one span. bucket    one
- * equality or pattern: found by hash of (name, operator, operand). bucket    several tests: under the rarest equality
- * or pattern, or else under its two rarest names; the next test stands beside it and rejects nearly all, the others
- * stand in the filter's body. scan      what has no index of its own (!=, exists, wide numbers): a list per name and
- * kind. always    only negated tests, or none. covered   by a single-test filter of the same link: not reached at all
- * until that one goes.
+ *     cells      one range on one attribute, of one of the first 256 interfaces, a link: per key, sorted break points
+ *                and per elementary interval a bitset of satisfied interfaces. An attribute costs one search and one OR
+ *     run        one bound on one attribute, of any other interface: sorted by bound, the satisfied ones are one span
+ *     intervals  several bounds on one attribute, where cells are not used or full: by width, then by lower end
+ *     bucket     one equality or pattern: found by hash of (name, operator, operand)
+ *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
+ *                stands beside it and rejects nearly all, the others stand in the filter's body
+ *     scan       what has no index of its own (!=, exists): a list per name and kind
+ *     always     only negated tests, or none
+ *     covered    by a single-test filter of the same link: not reached at all until that one goes
+ *
+ * Numbers that fit have a code, which every path for small numbers compares directly. Ranges of the others (fractions,
+ * integers beyond 30 bits) stand apart, under the key's `wide`: there a bound is the id of a constant with a label, as
+ * those of strings are.
  *
  * Law: a table matches exactly, ghosts apart (removed coverers that still match, for links only, until what they
  * covered is back). A match reads only what is marked hot and changes nothing but scratch and memos.
@@ -20,6 +26,7 @@
 
 #include "arena.h"
 #include "engine.h"
+#include "grid.h"
 #include "tamis_digest.h"
 #include "tamis_names.h"
 #include "tamis_patterns.h"
@@ -44,6 +51,10 @@ typedef enum {
     TAMIS_EXISTS,
     TAMIS_TRUE,    /* holds always: stands where there is no further test */
     TAMIS_COMPLEX, /* operand: index of a kept constraint, evaluated by tm_constraint_holds */
+    TAMIS_WIDE_LT, /* operand: id of a number's key in `numbers` */
+    TAMIS_WIDE_LE,
+    TAMIS_WIDE_GT,
+    TAMIS_WIDE_GE,
     TAMIS_BOOLEAN_EQ,
     TAMIS_NUMBER_EQ,
     TAMIS_NUMBER_NE,
@@ -71,6 +82,9 @@ static inline uint32_t tamis_test_name(tamis_test test) {
 static inline unsigned tamis_test_op(tamis_test test) {
     return (unsigned)(test >> 32) & 0x7f;
 }
+static inline bool tamis_op_is_wide(unsigned op) {
+    return op >= TAMIS_WIDE_LT && op <= TAMIS_WIDE_GE;
+}
 static inline bool tamis_test_negated(tamis_test test) {
     return test >> 39 & 1;
 }
@@ -89,6 +103,13 @@ static inline int32_t tamis_code_of_integer(int64_t integer) {
     return tamis_has_code(integer) ? (int32_t)(integer * 2) : integer < 0 ? INT32_MIN : INT32_MAX;
 }
 int32_t tamis_code_of_real(double real);
+
+/* The constants of wide ranges are kept as strings are: sixteen bytes that sort as the numbers do. */
+#define TAMIS_NUMBER_BYTES 16U
+
+void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[TAMIS_NUMBER_BYTES]);
+/* The number that these are the bytes of: whether it is a real, as tm_number_of_key. */
+bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *integer, double *real);
 
 typedef struct tamis_tests {
     uint32_t count;
@@ -147,11 +168,18 @@ typedef struct tamis_cells {
     uint32_t span_capacity;
 } tamis_cells;
 
-/* Singles sorted by bound, in chunks. */
+/* Both ends are places on the grid (grid.h): of what is above c, the next place. */
+typedef struct tamis_interval {
+    int64_t low;
+    int64_t high;
+} tamis_interval;
+
+/* Filters sorted by bound, in chunks. */
 typedef struct tamis_chunk {
     uint32_t count;
     uint32_t capacity;
     int64_t *bounds;
+    int64_t *highs; /* NULL, or of intervals the other end */
     uint32_t *interfaces;
     uint32_t *handles;
 } tamis_chunk;
@@ -161,6 +189,18 @@ typedef struct tamis_run {
     uint32_t count;
     uint32_t capacity;
 } tamis_run;
+
+/* Intervals of one width: the distance of their ends has so many bits. Their bounds are the lower ends. */
+typedef struct tamis_width {
+    tamis_run run;
+    uint32_t bits;
+} tamis_width;
+
+typedef struct tamis_intervals {
+    tamis_width *widths; /* by bits; none is empty */
+    uint32_t count;
+    uint32_t capacity;
+} tamis_intervals;
 
 typedef struct tamis_list {
     tamis_entry *entries;
@@ -173,6 +213,8 @@ typedef struct tamis_key {
     tamis_cells *cells; /* NULL until needed, as the others */
     tamis_run *at_most; /* bounds of <=: a value satisfies those not below it */
     tamis_run *at_least;
+    tamis_intervals *intervals;
+    struct tamis_key *wide; /* of numbers: cells and runs of constants without a code; it has nothing else */
     tamis_list scan;
     uint64_t equal_bits;   /* tamis_operand_bit of every operand in use under an equality, stale ones included */
     uint64_t pattern_bits; /* the same of patterns */
@@ -232,6 +274,7 @@ typedef enum {
     TAMIS_COVERED,
     TAMIS_IN_CELLS,
     TAMIS_IN_RUN,
+    TAMIS_IN_INTERVALS,
     TAMIS_IN_BUCKET_SINGLE,
     TAMIS_IN_BUCKET,
     TAMIS_IN_PAIR,
@@ -269,6 +312,7 @@ struct tm_engine {
     tm_memory *memory; /* borrowed */
     tamis_names names;
     tamis_strings strings;
+    tamis_strings numbers; /* bounds of wide ranges: tamis_number_bytes */
     tamis_patterns patterns;
     tamis_digests digests;
     tamis_buckets buckets;
@@ -335,8 +379,8 @@ unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
 /* ---- tamis_cells.c
  * ---------------------------------------------------------------------------------------------------- */
 
-/* `strings` is NULL for numbers. A point is a code, or a string's id * 4 + delta (0: at it, 1: just above, 2: just
- * below). */
+/* `strings` is NULL for codes, here and below (tamis_order_of). A point is a code, or a constant's id * 4 + delta (0:
+ * at it, 1: just above, 2: just below). */
 bool tamis_span_of(tamis_test test, tamis_span *span); /* is the test a range? */
 bool tamis_span_intersect(tamis_span *span, tamis_span other,
                           const tamis_strings *strings); /* false: nothing is left */
@@ -363,15 +407,30 @@ int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings,
 /* ---- tamis_runs.c
  * ----------------------------------------------------------------------------------------------------- */
 
-/* Bounds are codes, or string id * 4 + delta as above; `strings` is NULL for numbers. */
+/* Bounds are codes, or constant's id * 4 + delta as above. */
 bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single, const tamis_strings *strings);
 void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
                       const tamis_strings *strings);
+/* A run has either intervals, sorted by their lower ends and removed as bounds are, or singles. */
+bool tamis_run_add_interval(tm_memory *memory, tamis_run *run, tamis_interval interval, tamis_single single);
 void tamis_run_clear(tm_memory *memory, tamis_run *run);
 /* The first (chunk, index) whose bound is not below the value; `above`: whose bound is above it. */
 void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
                     uint32_t *index);
 int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
+
+/* ---- tamis_intervals.c ----------------------------------------------------------------------------------------------
+ */
+
+/* Is the test one bound of a positive range? */
+bool tamis_is_bound(tamis_test test);
+/* What all the tests, which are bounds of one key, leave. */
+tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests);
+bool tamis_intervals_add(tm_memory *memory, tamis_intervals *intervals, tamis_interval interval, tamis_single single);
+void tamis_intervals_remove(tm_memory *memory, tamis_intervals *intervals, tamis_interval interval,
+                            tamis_single single);
+void tamis_intervals_clear(tm_memory *memory, tamis_intervals *intervals);
+int tamis_intervals_validate(const tamis_intervals *intervals, const char **reason);
 
 /* ---- tamis_buckets.c
  * -------------------------------------------------------------------------------------------------- */
@@ -510,6 +569,17 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
 /* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
 
+/* ---- tamis_keys.c ---------------------------------------------------------------------------------------------------
+ */
+
+/* The key, made if need be; NULL: no memory. */
+tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind);
+/* The part of it for the cells and runs of the test (tamis_range_key), made if need be; NULL: no memory. */
+tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test test);
+/* Free it where nothing is pinned to it. */
+void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
+void tamis_key_clear(tm_memory *memory, tamis_key *key);
+
 /* ---- tamis_place.c: putting a filter where it is reached
  * -------------------------------------------------------------- */
 
@@ -528,9 +598,14 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle);
 /* Put the tests of a record into its cold form; false: no memory, nothing changed. */
 bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 void tamis_free_body(tm_engine *engine, uint32_t handle);
-void tamis_key_clear(tm_memory *memory, tamis_key *key);
-static inline const tamis_strings *tamis_strings_of_kind(const tm_engine *engine, unsigned kind) {
-    return kind == TAMIS_STRING ? &engine->strings : NULL;
+/* Where the constants of a range stand in order; NULL: they are codes. */
+static inline const tamis_strings *tamis_order_of(const tm_engine *engine, tamis_test test) {
+    unsigned op = tamis_test_op(test);
+    return op >= TAMIS_STRING_EQ ? &engine->strings : tamis_op_is_wide(op) ? &engine->numbers : NULL;
+}
+/* The part of a test's key that has its cells and runs. */
+static inline tamis_key *tamis_range_key(tamis_key *key, tamis_test test) {
+    return tamis_op_is_wide(tamis_test_op(test)) ? key->wide : key;
 }
 /* The part of a hash key for a number without a code. */
 uint32_t tamis_wide_operand(bool is_real, int64_t integer, double real);

@@ -56,13 +56,23 @@ bool tamis_span_of(tamis_test test, tamis_span *span) {
         span->no_high = 1;
         return true;
     case TAMIS_STRING_LE:
+    case TAMIS_WIDE_LE:
+        span->high = operand * 4;
+        span->no_low = 1;
+        return true;
     case TAMIS_STRING_LT:
-        span->high = operand * 4 + (tamis_test_op(test) == TAMIS_STRING_LT ? 2 : 0);
+    case TAMIS_WIDE_LT:
+        span->high = operand * 4 + 2;
         span->no_low = 1;
         return true;
     case TAMIS_STRING_GE:
+    case TAMIS_WIDE_GE:
+        span->low = operand * 4;
+        span->no_high = 1;
+        return true;
     case TAMIS_STRING_GT:
-        span->low = operand * 4 + (tamis_test_op(test) == TAMIS_STRING_GT ? 1 : 0);
+    case TAMIS_WIDE_GT:
+        span->low = operand * 4 + 1;
         span->no_high = 1;
         return true;
     default:

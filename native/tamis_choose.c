@@ -5,7 +5,10 @@
  */
 #include "tamis.h"
 
-#define CELL_POINTS_MAX 512U /* more equalities than this on one key go to buckets: an insertion moves all cells */
+/* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
+ * moves all cells, and a removal sets all those of its interface again. */
+#define CELL_POINTS_MAX 512U
+#define CELL_INTERVAL_POINTS_MAX 2048U
 
 /* ---- the cost of an access path -----------------------------------------------------------------------------------
  */
@@ -75,16 +78,17 @@ static void swap(tamis_tests *tests, uint32_t a, uint32_t b) {
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span) {
     unsigned kind = tamis_kind_of(engine, tests->tests[0]);
     uint32_t name = tamis_test_name(tests->tests[0]);
+    const tamis_strings *order = tamis_order_of(engine, tests->tests[0]);
     for (uint32_t i = 0; i < tests->count; i++) {
         tamis_test test = tests->tests[i];
         tamis_span part;
         if (tamis_test_negated(test) || tamis_test_name(test) != name || !tamis_span_of(test, &part) ||
-            tamis_kind_of(engine, test) != kind) {
+            tamis_kind_of(engine, test) != kind || tamis_order_of(engine, test) != order) {
             return false;
         }
         if (i == 0) {
             *span = part;
-        } else if (!tamis_span_intersect(span, part, tamis_strings_of_kind(engine, kind))) {
+        } else if (!tamis_span_intersect(span, part, order)) {
             return false;
         }
     }
@@ -97,9 +101,25 @@ static bool fits_cells(const tm_engine *engine, uint32_t interface, const tamis_
         return false;
     }
     unsigned kind = tamis_kind_of(engine, tests->tests[0]);
-    const tamis_key *key = engine->names.records[tamis_test_name(tests->tests[0])].keys[kind];
-    bool full = key != NULL && key->cells != NULL && key->cells->count >= CELL_POINTS_MAX;
-    return !full || tests->count > 1 || tamis_test_op(tests->tests[0]) != TAMIS_NUMBER_EQ;
+    tamis_key *key = engine->names.records[tamis_test_name(tests->tests[0])].keys[kind];
+    const tamis_key *part = key == NULL ? NULL : tamis_range_key(key, tests->tests[0]);
+    uint32_t points = part == NULL || part->cells == NULL ? 0 : part->cells->count;
+    if (tests->count > 1) {
+        return points < CELL_INTERVAL_POINTS_MAX;
+    }
+    return points < CELL_POINTS_MAX || tamis_test_op(tests->tests[0]) != TAMIS_NUMBER_EQ;
+}
+
+/* Several bounds of one key? */
+static bool is_interval(const tm_engine *engine, const tamis_tests *tests) {
+    for (uint32_t i = 0; i < tests->count; i++) {
+        tamis_test test = tests->tests[i];
+        if (!tamis_is_bound(test) || tamis_test_name(test) != tamis_test_name(tests->tests[0]) ||
+            tamis_kind_of(engine, test) != tamis_kind_of(engine, tests->tests[0])) {
+            return false;
+        }
+    }
+    return tests->count > 1;
 }
 
 static tamis_place choose_single(tamis_test test) {
@@ -109,15 +129,8 @@ static tamis_place choose_single(tamis_test test) {
     case TAMIS_STRING_EQ:
     case TAMIS_PATTERN:
         return TAMIS_IN_BUCKET_SINGLE;
-    case TAMIS_NUMBER_LE:
-    case TAMIS_NUMBER_GE:
-    case TAMIS_STRING_LT:
-    case TAMIS_STRING_LE:
-    case TAMIS_STRING_GT:
-    case TAMIS_STRING_GE:
-        return TAMIS_IN_RUN;
     default:
-        return TAMIS_NONE_PLACE;
+        return tamis_is_bound(test) ? TAMIS_IN_RUN : TAMIS_NONE_PLACE;
     }
 }
 
@@ -179,6 +192,9 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     if (tests->count == 1 && !tamis_test_negated(tests->tests[0]) &&
         choose_single(tests->tests[0]) != TAMIS_NONE_PLACE) {
         return choose_single(tests->tests[0]);
+    }
+    if (is_interval(engine, tests)) {
+        return TAMIS_IN_INTERVALS;
     }
     double pair = front_pair(engine, tests);
     uint32_t best = TAMIS_NONE;

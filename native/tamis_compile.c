@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "number.h"
 #include "tamis.h"
 
 int32_t tamis_code_of_real(double real) {
@@ -17,6 +18,31 @@ int32_t tamis_code_of_real(double real) {
     }
     double below = floor(real); /* reals with an integral value arrive as integers; exactness is not needed here */
     return (int32_t)below * 2 + (real != below);
+}
+
+static void put_eight_bytes(uint64_t word, uint8_t *out) {
+    for (unsigned i = 0; i < 8; i++) {
+        out[i] = (uint8_t)(word >> (56 - 8 * i));
+    }
+}
+
+void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[TAMIS_NUMBER_BYTES]) {
+    tm_number_key key = tm_number_key_of(integer, real, is_real);
+    put_eight_bytes(key.high, out);
+    put_eight_bytes(key.low, out + 8);
+}
+
+static uint64_t take_eight_bytes(const uint8_t *at) {
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        word = word << 8 | at[i];
+    }
+    return word;
+}
+
+bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *integer, double *real) {
+    tm_number_key key = {take_eight_bytes(bytes), take_eight_bytes(bytes + 8)};
+    return tm_number_of_key(key, integer, real);
 }
 
 /* ---- kept constraints ---------------------------------------------------------------------------------------------
@@ -121,12 +147,49 @@ static void drop_complex(tm_engine *engine, uint32_t id) {
 /* What a constraint becomes before anything is acquired. */
 typedef struct draft {
     unsigned op;
-    const tm_value *value; /* string operands */
-    int32_t code;          /* numbers and booleans */
+    const tm_value *value; /* operands that become constants: strings and wide numbers */
+    int32_t code;          /* small numbers and booleans */
 } draft;
 
 static bool is_coded(const tm_value *value) {
     return value->kind == TM_KIND_INTEGER && tamis_has_code(value->integer);
+}
+
+static bool is_range(unsigned op) {
+    return op >= TM_OP_BETWEEN && op <= TM_OP_LE;
+}
+
+/* Does a range of the filter on this name have a bound without a code? Then all of them stand with the wide ones, so
+ * that together they are one range. */
+static bool has_wide_range(const tm_filter *filter, const tm_constraint *like) {
+    for (size_t i = 0; i < filter->count; i++) {
+        const tm_constraint *constraint = &filter->constraints[i];
+        bool is_wide = false;
+        for (uint32_t j = 0; is_range(constraint->op) && !constraint->negated && j < constraint->operand_count; j++) {
+            const tm_value *value = &constraint->operands[j];
+            is_wide |= value->kind == TM_KIND_FLOAT || (value->kind == TM_KIND_INTEGER && !is_coded(value));
+        }
+        if (is_wide && constraint->name_length == like->name_length &&
+            memcmp(constraint->name, like->name, like->name_length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static draft draft_of_wide(unsigned op, const tm_value *value) {
+    switch (op) {
+    case TM_OP_LT:
+        return (draft){TAMIS_WIDE_LT, value, 0};
+    case TM_OP_LE:
+        return (draft){TAMIS_WIDE_LE, value, 0};
+    case TM_OP_GT:
+        return (draft){TAMIS_WIDE_GT, value, 0};
+    case TM_OP_GE:
+        return (draft){TAMIS_WIDE_GE, value, 0};
+    default:
+        return (draft){TAMIS_COMPLEX, NULL, 0};
+    }
 }
 
 static draft draft_of_number(unsigned op, const tm_value *value) {
@@ -166,36 +229,38 @@ static draft draft_of_string(unsigned op, const tm_value *value) {
     }
 }
 
-static draft draft_of_value(unsigned op, const tm_value *value) {
+static draft draft_of_value(unsigned op, const tm_value *value, bool wide) {
     if (value->kind == TM_KIND_BOOLEAN) {
         return (draft){TAMIS_BOOLEAN_EQ, NULL, (int32_t)(op == TM_OP_NE ? !value->integer : value->integer)};
     }
     if (value->kind == TM_KIND_STRING) {
         return draft_of_string(op, value);
     }
-    return is_coded(value) ? draft_of_number(op, value) : (draft){TAMIS_COMPLEX, NULL, 0};
+    wide = !is_coded(value) || (wide && is_range(op));
+    return wide ? draft_of_wide(op, value) : draft_of_number(op, value);
 }
 
-/* One or two drafts (a plain `between`) for a constraint. */
-static unsigned draft_constraint(const tm_constraint *constraint, draft out[2]) {
+/* One or two drafts (a plain `between`) for a constraint; `wide`: its ranges are wide ones. */
+static unsigned draft_constraint(const tm_constraint *constraint, bool wide, draft out[2]) {
     const tm_value *values = constraint->operands;
     switch (constraint->op) {
     case TM_OP_EXISTS:
         out[0] = (draft){TAMIS_EXISTS, NULL, 0};
         return 1;
     case TM_OP_IN:
-        out[0] = constraint->operand_count == 1 ? draft_of_value(TM_OP_EQ, values) : (draft){TAMIS_COMPLEX, NULL, 0};
+        out[0] =
+            constraint->operand_count == 1 ? draft_of_value(TM_OP_EQ, values, false) : (draft){TAMIS_COMPLEX, NULL, 0};
         return 1;
     case TM_OP_BETWEEN:
-        if (constraint->negated || (values->kind != TM_KIND_STRING && !(is_coded(values) && is_coded(values + 1)))) {
+        if (constraint->negated) {
             out[0] = (draft){TAMIS_COMPLEX, NULL, 0};
             return 1;
         }
-        out[0] = draft_of_value(TM_OP_GE, values);
-        out[1] = draft_of_value(TM_OP_LE, values + 1);
+        out[0] = draft_of_value(TM_OP_GE, values, wide);
+        out[1] = draft_of_value(TM_OP_LE, values + 1, wide);
         return 2;
     default:
-        out[0] = draft_of_value(constraint->op, values);
+        out[0] = draft_of_value(constraint->op, values, wide);
         return 1;
     }
 }
@@ -216,6 +281,12 @@ static bool acquire_operand(tm_engine *engine, const tm_constraint *constraint, 
             tamis_patterns_acquire(&engine->patterns, plan.value->string, plan.value->length, (unsigned)plan.code);
         return *operand != TM_NO_PATTERN;
     }
+    if (tamis_op_is_wide(plan.op)) {
+        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        tamis_number_bytes(plan.value->kind == TM_KIND_FLOAT, plan.value->integer, plan.value->real, bytes);
+        *operand = tamis_strings_acquire(&engine->numbers, bytes, sizeof bytes, true);
+        return *operand != TM_NO_STRING;
+    }
     if (plan.value != NULL) {
         *operand = tamis_strings_acquire(&engine->strings, plan.value->string, plan.value->length, is_ordered(plan.op));
         return *operand != TM_NO_STRING;
@@ -223,9 +294,9 @@ static bool acquire_operand(tm_engine *engine, const tm_constraint *constraint, 
     return true;
 }
 
-static bool compile_constraint(tm_engine *engine, const tm_constraint *constraint, tamis_tests *out) {
+static bool compile_constraint(tm_engine *engine, const tm_constraint *constraint, bool wide, tamis_tests *out) {
     draft plans[2];
-    unsigned count = draft_constraint(constraint, plans);
+    unsigned count = draft_constraint(constraint, wide, plans);
     for (unsigned i = 0; i < count; i++) {
         uint32_t operand;
         uint32_t name = tamis_names_acquire(&engine->names, constraint->name, constraint->name_length);
@@ -245,7 +316,9 @@ static bool compile_constraint(tm_engine *engine, const tm_constraint *constrain
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) {
     out->count = 0;
     for (size_t i = 0; i < filter->count; i++) {
-        if (!compile_constraint(engine, &filter->constraints[i], out)) {
+        const tm_constraint *constraint = &filter->constraints[i];
+        bool wide = is_range(constraint->op) && !constraint->negated && has_wide_range(filter, constraint);
+        if (!compile_constraint(engine, constraint, wide, out)) {
             for (uint32_t made = 0; made < out->count; made++) {
                 tamis_release_test(engine, out->tests[made]);
             }
@@ -263,6 +336,8 @@ void tamis_release_test(tm_engine *engine, tamis_test test) {
         drop_complex(engine, operand);
     } else if (op == TAMIS_PATTERN) {
         tamis_patterns_release(&engine->patterns, operand);
+    } else if (tamis_op_is_wide(op)) {
+        tamis_strings_release(&engine->numbers, operand, true);
     } else if (op >= TAMIS_STRING_EQ && op <= TAMIS_STRING_GE) {
         tamis_strings_release(&engine->strings, operand, is_ordered(op));
     }

@@ -64,19 +64,68 @@ static uint32_t find_at_label(const search *s, const tamis_key *key, int64_t lab
     return TAMIS_NONE;
 }
 
-/* All ranges the tests put on the key of tests[i], in one. */
+static int64_t label_of_integer(const tamis_strings *numbers, int64_t integer) {
+    uint8_t bytes[TAMIS_NUMBER_BYTES];
+    tamis_number_bytes(false, integer, 0, bytes);
+    return tamis_strings_label(numbers, bytes, sizeof bytes);
+}
+
+/* All ranges the tests put on the key of tests[i], in one; of those that are ordered as it is. */
 static tamis_span span_of_key(const search *s, const tamis_tests *tests, uint32_t i, unsigned kind) {
+    const tamis_strings *order = tamis_order_of(s->engine, tests->tests[i]);
     tamis_span span;
     tamis_span_of(tests->tests[i], &span);
     for (uint32_t j = 0; j < tests->count; j++) {
         tamis_test test = tests->tests[j];
         tamis_span other;
         if (j != i && !tamis_test_negated(test) && tamis_test_name(test) == tamis_test_name(tests->tests[i]) &&
-            tamis_span_of(test, &other) && tamis_kind_of(s->engine, test) == kind) {
-            tamis_span_intersect(&span, other, tamis_strings_of_kind(s->engine, kind));
+            tamis_span_of(test, &other) && tamis_kind_of(s->engine, test) == kind &&
+            tamis_order_of(s->engine, test) == order) {
+            tamis_span_intersect(&span, other, order);
         }
     }
     return span;
+}
+
+/* The same as codes where the bounds are wide: no narrower, as a code between two integers stands for all between. */
+static tamis_span codes_of_key(const search *s, const tamis_tests *tests, uint32_t i) {
+    tamis_tests codes = {.count = 0};
+    for (uint32_t j = 0; j < tests->count; j++) {
+        tamis_test test = tests->tests[j];
+        unsigned op = tamis_test_op(test);
+        if (tamis_op_is_wide(op) && !tamis_test_negated(test) &&
+            tamis_test_name(test) == tamis_test_name(tests->tests[i])) {
+            int64_t integer;
+            double real;
+            bool is_real =
+                tamis_number_of_bytes(s->engine->numbers.records[tamis_test_operand(test)].bytes, &integer, &real);
+            int32_t code = is_real ? tamis_code_of_real(real) : tamis_code_of_integer(integer);
+            op = op >= TAMIS_WIDE_GT ? TAMIS_NUMBER_GE : TAMIS_NUMBER_LE;
+            codes.tests[codes.count++] = tamis_test_of(tamis_test_name(test), op, (uint32_t)code);
+        }
+    }
+    return span_of_key(s, &codes, 0, TAMIS_NUMBER);
+}
+
+/* A filter with wide bounds that covers a range of codes. */
+static uint32_t find_in_wide_cells(const search *s, const tamis_key *key, tamis_span codes) {
+    const tamis_strings *numbers = &s->engine->numbers;
+    uint32_t at;
+    uint32_t end;
+    if (key->wide == NULL || key->wide->cells == NULL) {
+        return TAMIS_NONE;
+    }
+    int64_t low = label_of_integer(numbers, codes.no_low ? 0 : (codes.low - (codes.low & 1)) / 2);
+    int64_t high = label_of_integer(numbers, codes.no_high ? 0 : ((int64_t)codes.high + (codes.high & 1)) / 2);
+    for (tamis_cells_spans(key->wide->cells, s->interface, &at, &end); at < end; at++) {
+        const tamis_span *span = &key->wide->cells->spans[at];
+        bool reaches_low = codes.no_low ? span->no_low : tamis_span_holds(*span, low, numbers);
+        bool reaches_high = codes.no_high ? span->no_high : tamis_span_holds(*span, high, numbers);
+        if (reaches_low && reaches_high && is_usable(s, span->handle)) {
+            return span->handle;
+        }
+    }
+    return TAMIS_NONE;
 }
 
 /* A pattern filter that every string with this text as its `kind` (or, TAMIS_PATTERN's number 3, as a whole) satisfies.
@@ -118,6 +167,19 @@ static uint32_t find_for_pattern(const search *s, tamis_test test) {
     return find_by_patterns(s, tamis_test_name(test), text, length, tamis_test_operand(test) & 3);
 }
 
+/* Among ranges that are ordered as the test's are, then, of numbers, among the others. */
+static uint32_t find_for_range(const search *s, const tamis_key *key, const tamis_tests *tests, uint32_t i) {
+    tamis_test test = tests->tests[i];
+    const tamis_strings *order = tamis_order_of(s->engine, test);
+    tamis_span span = span_of_key(s, tests, i, tamis_kind_of(s->engine, test));
+    if (!tamis_op_is_wide(tamis_test_op(test))) {
+        uint32_t handle = find_in_cells(s, key, span, order);
+        return handle == TAMIS_NONE && order == NULL ? find_in_wide_cells(s, key, span) : handle;
+    }
+    uint32_t handle = key->wide == NULL ? TAMIS_NONE : find_in_cells(s, key->wide, span, order);
+    return handle == TAMIS_NONE ? find_in_cells(s, key, codes_of_key(s, tests, i), NULL) : handle;
+}
+
 static uint32_t find_for_test(const search *s, const tamis_tests *tests, uint32_t i) {
     tamis_test test = tests->tests[i];
     unsigned kind = tamis_kind_of(s->engine, test);
@@ -140,18 +202,10 @@ static uint32_t find_for_test(const search *s, const tamis_tests *tests, uint32_
                 return handle;
             }
         }
-        break;
-    case TAMIS_NUMBER_LE:
-    case TAMIS_NUMBER_GE:
-    case TAMIS_STRING_LT:
-    case TAMIS_STRING_LE:
-    case TAMIS_STRING_GT:
-    case TAMIS_STRING_GE:
-        break;
+        return find_for_range(s, key, tests, i);
     default:
-        return TAMIS_NONE;
+        return tamis_is_bound(test) ? find_for_range(s, key, tests, i) : TAMIS_NONE;
     }
-    return find_in_cells(s, key, span_of_key(s, tests, i, kind), tamis_strings_of_kind(s->engine, kind));
 }
 
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except) {

@@ -9,6 +9,7 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
+#include "tamis_interval_pass.h"
 #include "tamis_reach.h"
 
 #define NUMBERS_AT_ONCE 4U
@@ -44,8 +45,37 @@ static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
     }
 }
 
+/* `order` is that of the label: strings, or wide numbers. */
+static void see_label(pass *p, const tamis_cells *cells, int64_t label, const tamis_strings *order) {
+    if (p->shape > GROUPED) {
+        see_spans(p, cells, label, order);
+        return;
+    }
+    uint32_t cell = tamis_cells_of_label(cells, label, order);
+    collect(p, cells->bits + (size_t)cell * cells->words, cells->words);
+}
+
 /* ---- the steps ----------------------------------------------------------------------------------------------------
  */
+
+/* Ranges that the code does not decide. */
+static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
+    bool is_real = value->kind == TM_KIND_FLOAT;
+    if (key->wide != NULL) {
+        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        tamis_number_bytes(is_real, value->integer, value->real, bytes);
+        int64_t label = tamis_strings_label(&p->engine->numbers, bytes, sizeof bytes);
+        if (key->wide->cells != NULL) {
+            see_label(p, key->wide->cells, label, &p->engine->numbers);
+        }
+        see_runs(p, key->wide, label, &p->engine->numbers);
+    }
+    if (key->intervals != NULL) {
+        int64_t place;
+        bool on_grid = tm_grid_of_number(value->integer, value->real, is_real, &place);
+        emit_intervals(p, key->intervals, place, on_grid);
+    }
+}
 
 static void see_number(pass *p, const known *at) {
     const tm_attribute *value = &p->attributes[at->attribute];
@@ -59,6 +89,9 @@ static void see_number(pass *p, const known *at) {
         see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
     }
     see_runs(p, at->key, at->code, NULL);
+    if (at->key->wide != NULL || at->key->intervals != NULL) {
+        see_wide(p, value, at->key);
+    }
 }
 
 static void see_string(pass *p, const known *at) {
@@ -70,6 +103,10 @@ static void see_string(pass *p, const known *at) {
         see_patterns(p, at);
     }
     see_runs(p, at->key, view->label, &p->engine->strings);
+    if (at->key->intervals != NULL) {
+        const tm_attribute *value = &p->attributes[at->attribute];
+        emit_intervals(p, at->key->intervals, tm_grid_of_text(value->string, value->length), false);
+    }
 }
 
 /* Note what the message says of a name, if the table knows it; NULL: it does not. */
@@ -181,15 +218,6 @@ static void view_string(pass *p, uint32_t attribute) {
     p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
-static void see_label(pass *p, const tamis_cells *cells, int64_t label) {
-    if (p->shape > GROUPED) {
-        see_spans(p, cells, label, &p->engine->strings);
-        return;
-    }
-    uint32_t cell = tamis_cells_of_label(cells, label, &p->engine->strings);
-    collect(p, cells->bits + (size_t)cell * cells->words, cells->words);
-}
-
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
 static bool see_strings(pass *p, const sorted *by_kind) {
     part *strings = &p->parts[TAMIS_STRING];
@@ -199,7 +227,7 @@ static bool see_strings(pass *p, const sorted *by_kind) {
         if (at != NULL) {
             view_string(p, at->attribute);
             if (at->key != NULL && at->key->cells != NULL) {
-                see_label(p, at->key->cells, p->views[at->attribute].label);
+                see_label(p, at->key->cells, p->views[at->attribute].label, &p->engine->strings);
             }
         }
     }

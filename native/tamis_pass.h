@@ -231,6 +231,17 @@ static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, 
     return order_holds(op, view->label, p->engine->strings.records[operand].label);
 }
 
+static inline bool wide_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
+    const tm_attribute *value = &p->attributes[attribute];
+    uint8_t bytes[TAMIS_NUMBER_BYTES];
+    tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
+    int order = memcmp(bytes, &p->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+    return op == TAMIS_WIDE_LT   ? order < 0
+           : op == TAMIS_WIDE_LE ? order <= 0
+           : op == TAMIS_WIDE_GT ? order > 0
+                                 : order >= 0;
+}
+
 /* The name is in the message. */
 static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint32_t operand) {
     unsigned kind = state_kind(state);
@@ -242,6 +253,9 @@ static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint3
     }
     if (op == TAMIS_BOOLEAN_EQ) {
         return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;
+    }
+    if (tamis_op_is_wide(op)) {
+        return kind == TAMIS_NUMBER && wide_holds(p, op, state_attribute(state), operand);
     }
     if (op == TAMIS_COMPLEX) {
         return tm_constraint_holds(&p->engine->complexes[operand].constraint, &p->attributes[state_attribute(state)]);

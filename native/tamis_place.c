@@ -1,47 +1,11 @@
 /* tamis_place.c - where a filter is reached from, and how it gets there and away.
  *
  * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two), its body holds all others; a key exists as long as something is pinned to it.
+ * of the two), its body holds all others.
  */
 #include <string.h>
 
 #include "tamis.h"
-
-/* ---- keys ---------------------------------------------------------------------------------------------------------
- */
-
-static tamis_key *use_key(tm_engine *engine, uint32_t name, unsigned kind) {
-    tamis_key **slot = &engine->names.records[name].keys[kind];
-    if (*slot == NULL) {
-        *slot = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
-    }
-    return *slot;
-}
-
-void tamis_key_clear(tm_memory *memory, tamis_key *key) {
-    if (key->cells != NULL) {
-        tamis_cells_clear(memory, key->cells);
-        TM_DELETE(memory, TM_HOT, key->cells, tamis_cells, 1);
-    }
-    tamis_run *runs[2] = {key->at_most, key->at_least};
-    for (unsigned i = 0; i < 2; i++) {
-        if (runs[i] != NULL) {
-            tamis_run_clear(memory, runs[i]);
-            TM_DELETE(memory, TM_HOT, runs[i], tamis_run, 1);
-        }
-    }
-    TM_DELETE(memory, TM_HOT, key->scan.entries, tamis_entry, key->scan.capacity);
-    TM_DELETE(memory, TM_HOT, key->partners, uint64_t, key->partners == NULL ? 0 : TAMIS_PARTNER_WORDS);
-    TM_DELETE(memory, TM_HOT, key, tamis_key, 1);
-}
-
-static void drop_key(tm_engine *engine, uint32_t name, unsigned kind) {
-    tamis_key **slot = &engine->names.records[name].keys[kind];
-    if (*slot != NULL && (*slot)->pins == 0) {
-        tamis_key_clear(engine->memory, *slot);
-        *slot = NULL;
-    }
-}
 
 /* ---- bodies -------------------------------------------------------------------------------------------------------
  */
@@ -277,8 +241,7 @@ static bool enter_cells(tm_engine *engine, tamis_key *key, uint32_t handle, cons
             return false;
         }
     }
-    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
-    return tamis_cells_add(engine->memory, key->cells, span, tamis_strings_of_kind(engine, kind));
+    return tamis_cells_add(engine->memory, key->cells, span, tamis_order_of(engine, tests->tests[0]));
 }
 
 static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_test test) {
@@ -292,8 +255,25 @@ static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_
         }
     }
     tamis_single single = {engine->records[handle].interface, handle};
-    return tamis_run_add(engine->memory, *run, bound, single,
-                         tamis_strings_of_kind(engine, tamis_kind_of(engine, test)));
+    return tamis_run_add(engine->memory, *run, bound, single, tamis_order_of(engine, test));
+}
+
+/* The intervals are asked for the tests where an end leaves a doubt: the body is hot. */
+static bool enter_intervals(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests) {
+    if (key->intervals == NULL) {
+        key->intervals = TM_NEW(engine->memory, TM_HOT, tamis_intervals, 1);
+    }
+    uint32_t body = key->intervals == NULL ? 0 : new_body(&engine->bodies, handle, tests, 1);
+    if (body == 0) {
+        return false;
+    }
+    tamis_single single = {engine->records[handle].interface, handle};
+    if (!tamis_intervals_add(engine->memory, key->intervals, tamis_interval_of(engine, tests), single)) {
+        tm_arena_give(&engine->bodies, body, body_class(tests->count - 1));
+        return false;
+    }
+    engine->records[handle].body = body;
+    return true;
 }
 
 static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
@@ -363,6 +343,12 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
 
 static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle, const tamis_tests *tests) {
     uint32_t aside = 0;
+    if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN) {
+        key = tamis_key_use_range(engine, key, tests->tests[0]);
+        if (key == NULL) {
+            return false;
+        }
+    }
     switch (place) {
     case TAMIS_IN_CELLS:
         if (tests->count > 1) {
@@ -382,6 +368,8 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
     case TAMIS_IN_RUN:
         engine->records[handle].body = 0;
         return enter_run(engine, key, handle, tests->tests[0]);
+    case TAMIS_IN_INTERVALS:
+        return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
         uint64_t buckets[TM_IN_VALUES_MAX];
         bucket_keys(engine, tests->tests[0], buckets);
@@ -404,12 +392,12 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     tamis_key *keys[2] = {NULL, NULL};
     bool entered = true;
     for (uint32_t i = 0; i < count && entered; i++) {
-        keys[i] = use_key(engine, names[i], kinds[i]);
+        keys[i] = tamis_key_use(engine, names[i], kinds[i]);
         entered = keys[i] != NULL;
     }
     if (!entered || !enter(engine, keys[0], place, handle, tests)) {
         for (uint32_t i = 0; i < count; i++) {
-            drop_key(engine, names[i], kinds[i]);
+            tamis_key_drop(engine, names[i], kinds[i]);
         }
         *record = before;
         return false;
@@ -437,18 +425,22 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         tamis_only_span(engine, tests, &span);
         span.interface = (uint16_t)record->interface;
         span.handle = handle;
-        tamis_cells_remove(engine->memory, key->cells, span,
-                           tamis_strings_of_kind(engine, tamis_kind_of(engine, record->access)));
+        tamis_cells_remove(engine->memory, tamis_range_key(key, record->access)->cells, span,
+                           tamis_order_of(engine, record->access));
         break;
     }
     case TAMIS_IN_RUN: {
         bool at_most;
         int64_t bound = bound_of(record->access, &at_most);
-        tamis_run_remove(engine->memory, at_most ? key->at_most : key->at_least, bound,
-                         (tamis_single){record->interface, handle},
-                         tamis_strings_of_kind(engine, tamis_kind_of(engine, record->access)));
+        const tamis_key *part = tamis_range_key(key, record->access);
+        tamis_run_remove(engine->memory, at_most ? part->at_most : part->at_least, bound,
+                         (tamis_single){record->interface, handle}, tamis_order_of(engine, record->access));
         break;
     }
+    case TAMIS_IN_INTERVALS:
+        tamis_intervals_remove(engine->memory, key->intervals, tamis_interval_of(engine, tests),
+                               (tamis_single){record->interface, handle});
+        break;
     case TAMIS_IN_BUCKET_SINGLE:
         bucket_keys(engine, record->access, keys);
         tamis_buckets_remove_single(&engine->buckets, keys[0], handle);
@@ -485,7 +477,7 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     for (uint32_t i = 0; i < count; i++) {
         count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,
                      UINT32_MAX);
-        drop_key(engine, names[i], kinds[i]);
+        tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
 }

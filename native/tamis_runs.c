@@ -1,7 +1,7 @@
-/* tamis_runs.c - singles of one key sorted by (bound, handle), in chunks, so that what a value satisfies is contiguous.
+/* tamis_runs.c - filters of one key sorted by (bound, handle), in chunks, so that what a value satisfies is contiguous.
  *
- * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's three arrays have one
- * capacity. An insertion moves at most a chunk; a full one splits.
+ * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's arrays have one
+ * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits.
  *
  *     chunks   [ 3 5 5 8 ] [ 9 9 12 ] [ 20 31 ]      value 9: "<= bound" holds from the first 9 to the end
  */
@@ -91,17 +91,20 @@ static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const t
 
 static void free_chunk(tm_memory *memory, tamis_chunk *chunk) {
     TM_DELETE(memory, TM_HOT, chunk->bounds, int64_t, chunk->capacity);
+    TM_DELETE(memory, TM_HOT, chunk->highs, int64_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->interfaces, uint32_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->handles, uint32_t, chunk->capacity);
     *chunk = (tamis_chunk){0};
 }
 
-static bool new_chunk(tm_memory *memory, tamis_chunk *chunk, uint32_t capacity) {
+static bool new_chunk(tm_memory *memory, tamis_chunk *chunk, uint32_t capacity, bool has_highs) {
     *chunk = (tamis_chunk){.capacity = capacity};
     chunk->bounds = TM_NEW(memory, TM_HOT, int64_t, capacity);
+    chunk->highs = has_highs ? TM_NEW(memory, TM_HOT, int64_t, capacity) : NULL;
     chunk->interfaces = TM_NEW(memory, TM_HOT, uint32_t, capacity);
     chunk->handles = TM_NEW(memory, TM_HOT, uint32_t, capacity);
-    if (chunk->bounds == NULL || chunk->interfaces == NULL || chunk->handles == NULL) {
+    if (chunk->bounds == NULL || (has_highs && chunk->highs == NULL) || chunk->interfaces == NULL ||
+        chunk->handles == NULL) {
         free_chunk(memory, chunk);
         return false;
     }
@@ -111,12 +114,18 @@ static bool new_chunk(tm_memory *memory, tamis_chunk *chunk, uint32_t capacity) 
 /* Copy `count` rows; the chunks are distinct. */
 static void copy_rows(tamis_chunk *to, uint32_t at, const tamis_chunk *from, uint32_t first, uint32_t count) {
     memcpy(to->bounds + at, from->bounds + first, sizeof *to->bounds * count);
+    if (to->highs != NULL) {
+        memcpy(to->highs + at, from->highs + first, sizeof *to->highs * count);
+    }
     memcpy(to->interfaces + at, from->interfaces + first, sizeof *to->interfaces * count);
     memcpy(to->handles + at, from->handles + first, sizeof *to->handles * count);
 }
 
 static void move_rows(tamis_chunk *chunk, uint32_t to, uint32_t from, uint32_t count) {
     memmove(chunk->bounds + to, chunk->bounds + from, sizeof *chunk->bounds * count);
+    if (chunk->highs != NULL) {
+        memmove(chunk->highs + to, chunk->highs + from, sizeof *chunk->highs * count);
+    }
     memmove(chunk->interfaces + to, chunk->interfaces + from, sizeof *chunk->interfaces * count);
     memmove(chunk->handles + to, chunk->handles + from, sizeof *chunk->handles * count);
 }
@@ -147,7 +156,7 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
     tamis_chunk fresh;
     if (chunk->capacity < CHUNK_MAX) {
         uint32_t capacity = chunk->capacity + chunk->capacity / 2;
-        if (!new_chunk(memory, &fresh, capacity < CHUNK_MAX ? capacity : CHUNK_MAX)) {
+        if (!new_chunk(memory, &fresh, capacity < CHUNK_MAX ? capacity : CHUNK_MAX, chunk->highs != NULL)) {
             return false;
         }
         copy_rows(&fresh, 0, chunk, 0, chunk->count);
@@ -156,7 +165,7 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
         run->chunks[at] = fresh;
         return true;
     }
-    if (!reserve_chunks(memory, run) || !new_chunk(memory, &fresh, CHUNK_MAX)) {
+    if (!reserve_chunks(memory, run) || !new_chunk(memory, &fresh, CHUNK_MAX, run->chunks[at].highs != NULL)) {
         return false;
     }
     chunk = &run->chunks[at];
@@ -170,21 +179,22 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
 /* ---- the run ------------------------------------------------------------------------------------------------------
  */
 
-bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
-                   const tamis_strings *strings) {
+/* Make the row of (bound, handle), its end not yet written; NULL: no memory, nothing changed. */
+static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
+                            const tamis_strings *strings, bool has_highs, uint32_t *row) {
     uint32_t at = 0;
     uint32_t index = 0;
     if (run->count == 0) {
         tamis_chunk first;
-        if (!reserve_chunks(memory, run) || !new_chunk(memory, &first, CHUNK_MIN)) {
-            return false;
+        if (!reserve_chunks(memory, run) || !new_chunk(memory, &first, CHUNK_MIN, has_highs)) {
+            return NULL;
         }
         insert_chunk(run, 0, first);
     } else {
         locate(run, bound, single.handle, strings, &at, &index);
         if (run->chunks[at].count == run->chunks[at].capacity) {
             if (!make_room(memory, run, at)) {
-                return false;
+                return NULL;
             }
             locate(run, bound, single.handle, strings, &at, &index);
         }
@@ -195,6 +205,23 @@ bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_singl
     chunk->interfaces[index] = single.interface;
     chunk->handles[index] = single.handle;
     chunk->count++;
+    *row = index;
+    return chunk;
+}
+
+bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
+                   const tamis_strings *strings) {
+    uint32_t row;
+    return add_row(memory, run, bound, single, strings, false, &row) != NULL;
+}
+
+bool tamis_run_add_interval(tm_memory *memory, tamis_run *run, tamis_interval interval, tamis_single single) {
+    uint32_t row;
+    tamis_chunk *chunk = add_row(memory, run, interval.low, single, NULL, true, &row);
+    if (chunk == NULL) {
+        return false;
+    }
+    chunk->highs[row] = interval.high;
     return true;
 }
 

@@ -159,6 +159,14 @@ static int compare(const uint8_t *a, uint32_t a_length, const uint8_t *b, uint32
     return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
+/* The head of sixteen bytes is all of them: numbers are compared where their record is. */
+static int compare_to(const tamis_string *string, const uint8_t *bytes, uint32_t length) {
+    if (string->length == sizeof string->head && length == sizeof string->head) {
+        return memcmp(&string->head, bytes, sizeof string->head);
+    }
+    return compare(string->bytes, string->length, bytes, length);
+}
+
 /* How many ordered constants lie below the value; `*equal` whether the next one is the value itself. */
 static uint32_t rank_of(const tamis_strings *strings, const uint8_t *bytes, uint32_t length, bool *equal) {
     uint32_t low = 0;
@@ -166,8 +174,7 @@ static uint32_t rank_of(const tamis_strings *strings, const uint8_t *bytes, uint
     *equal = false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const tamis_string *string = &strings->records[strings->order[middle]];
-        int order = compare(string->bytes, string->length, bytes, length);
+        int order = compare_to(&strings->records[strings->order[middle]], bytes, length);
         if (order == 0) {
             *equal = true;
             return middle;

@@ -49,7 +49,7 @@ static int add(tm_text_index *index, uint8_t op, uint32_t string, uint32_t const
     tm_atom operand = {.string = string, .kind = TM_KIND_STRING};
     tm_ordered *patterns = patterns_of(index, op);
     if (patterns == NULL) {
-        return tm_order_add(&index->order, constraints->memory, &constraints->strings, op, &operand, constraint);
+        return tm_order_add(&index->order, constraints, op, &operand, constraint);
     }
     tm_probe probe = tm_probe_operand(&constraints->strings, &operand);
     probe.constraint = constraint;
@@ -61,7 +61,7 @@ static void remove_(tm_text_index *index, uint8_t op, uint32_t string, uint32_t 
     tm_atom operand = {.string = string, .kind = TM_KIND_STRING};
     tm_ordered *patterns = patterns_of(index, op);
     if (patterns == NULL) {
-        tm_order_remove(&index->order, constraints->memory, &constraints->strings, op, &operand, constraint);
+        tm_order_remove(&index->order, constraints, op, &operand, constraint);
         return;
     }
     tm_probe probe = tm_probe_operand(&constraints->strings, &operand);

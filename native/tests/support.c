@@ -140,11 +140,23 @@ static void put_operands(dice *d, wire *out, uint8_t op) {
 }
 
 static void put_between(dice *d, wire *out) {
-    if (below(d, 2)) {
-        uint32_t low = below(d, 5);
+    static const double steps[] = {-1e300, -0x1p63, -9007199254740994.0, -0.75,  -0.5, 0.0, 0.1, 0.5, 1.0, 1.5, 2.0,
+                                   4.5,    0x1p31,  9007199254740992.0,  0x1p63, 1e300};
+    uint32_t low = below(d, sizeof steps / sizeof *steps);
+    switch (below(d, 4)) {
+    case 0:
         put_integer(out, low);
         put_integer(out, low + below(d, 3));
-    } else {
+        break;
+    case 1:
+        put_integer(out, 9007199254740991 + (int64_t)below(d, 2));
+        put_integer(out, 9007199254740992 + (int64_t)below(d, 3));
+        break;
+    case 2:
+        put_real(out, steps[low]);
+        put_real(out, steps[low + below(d, sizeof steps / sizeof *steps - low)]);
+        break;
+    default:
         put_string(out, "ab", 1 + below(d, 2));
         put_string(out, "bba", 1 + below(d, 3));
     }

@@ -50,6 +50,7 @@ static void put_word(dice *d, wire *out, uint32_t length_max) {
 
 static void put_number(dice *d, wire *out) {
     int64_t value = below(d, 2000);
+    value += below(d, 10) == 0 ? INT64_C(9007199254740000) : 0;
     below(d, 3) == 0 ? put_real(out, (double)value / 4) : put_integer(out, value);
 }
 

@@ -30,7 +30,7 @@ for _load in (pub, sub, route):
 
 
 @command.command("match", epilog=_EXAMPLE)
-@click.option("--workload", default="sigcomm03", show_default=True, help="sigcomm03, cu922 or market.")
+@click.option("--workload", default="sigcomm03", show_default=True, help="sigcomm03, cu922, market or prices.")
 @click.option("--filters", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many.")
 @click.option("--interfaces", default="20", show_default=True, help="How many; F is one for each filter.")
 @click.option("--messages", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many.")

@@ -10,9 +10,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from tamis.bench import figures
+from tamis.bench import figures, peers, sections
 from tamis.bench.__main__ import main
+from tamis.bench.journal import Journal
 from tamis.bench.match import contenders
+from tamis.bench.runner import Runner
 from tamis.bench.svg import Axis, Line, plot
 
 
@@ -42,22 +44,68 @@ def test_axes_have_a_handful_of_round_ticks(low: float, high: float, log: bool, 
     assert axis.share(axis.high) == pytest.approx(1)
 
 
-@pytest.mark.slow
-def test_the_page_and_the_plots_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Hostile values", "Peers"]
+TITLES += ["Filters per interface", "Rounds", "Beyond a million"]
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every section at a size for tests; of the peers the one that is always there."""
     monkeypatch.setattr(figures, "MESSAGES", 20)
     monkeypatch.setattr(figures, "GROWTH", (100, 200))
     monkeypatch.setattr(figures, "TARGETS", ((100, 20), (100, None)))
+    monkeypatch.setattr(figures, "BEYOND", (150, 1_000))
     monkeypatch.setattr(figures, "FIGURE_11_ROUNDS", (0, 5))
+    monkeypatch.setattr(sections, "GROUPED", (200,))
+    monkeypatch.setattr(sections, "UPDATED", ((100, 20),))
+    monkeypatch.setattr(sections, "COUNTED", ())
+    monkeypatch.setattr(sections, "PEER_SIZES", (50, 100))
+    monkeypatch.setattr(peers, "NAMES", ("sqlite",))
+    monkeypatch.setattr("tamis.bench.hostile.LENGTHS", (2,))
+    monkeypatch.setattr("tamis.bench.churn._DURATION_S", 0.01)
     monkeypatch.setattr("tamis.bench.match._UPDATES_TIMED", 10)
-    done = CliRunner().invoke(main, ["--filters-max", "200", "--into", str(tmp_path)], catch_exceptions=False)
+    monkeypatch.setattr("tamis.bench.match._PASS_NS_MIN", 1)
+    monkeypatch.setattr("tamis.bench.__main__.bound_memory", lambda _gibibytes: None)
+
+
+def bench(into: Path, *options: str) -> str:
+    done = CliRunner().invoke(main, ["--filters-max", "200", "--into", str(into), *options], catch_exceptions=False)
     assert done.exit_code == 0
-    page = (tmp_path / "matching.md").read_text()
-    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == ["Targets", "Growth", "Filters per interface", "Rounds"]
+    return (into / "matching.md").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny")
+def test_the_page_and_the_plots_are_written(tmp_path: Path) -> None:
+    page = bench(tmp_path)
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == TITLES
     tables = json.loads((tmp_path / "matching.json").read_text())["tables"]
-    assert [len(tables[title]) for title in tables] == [2, 6, 3, 1]
+    assert [len(tables[title]) for title in TITLES] == [2, 6, 3, 3, 0, 3, 8, 3, 1, 2]
+    assert all(0 <= row["churn"] < 2 for row in tables["Updates"])
+    assert all(0 < row["links_matched"] <= sections.LINKS for row in tables["Grouping"])
     for name in ("matching", "figure10", "figure11"):
         root = ET.fromstring((tmp_path / f"{name}.svg").read_text())  # noqa: S314 - our own text
         assert any(each.tag.endswith("polyline") for each in root)
+    assert not list(tmp_path.glob("*.jsonl"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny")
+def test_what_there_was_no_time_for_is_listed_and_the_rest_kept(tmp_path: Path) -> None:
+    page = bench(tmp_path, "--minutes", "0")
+    assert "- sigcomm03 100 x 20: sff r=0, sff r=10, tamis: time was up" in page
+    assert list(tmp_path.glob("*.jsonl"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny")
+def test_a_larger_size_is_not_asked_of_a_peer_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tamis.bench.rivals.contest.SECONDS_MAX", 0.01)
+    runner = Runner(lambda _words: None, Journal(tmp_path / "rows", {}), 60)
+    section = sections.against_peers(runner, 200)
+    assert section.notes == ["sqlite was not done with 50 filters in 0.01 s"]
+    assert runner.skipped == {"peer sqlite, 100 filters": section.notes[0]}
+    assert {row["matcher"] for row in section.rows} == {"sff r=0", "sff r=10", "tamis"}
 
 
 def test_settings_share_their_filters() -> None:

@@ -115,6 +115,19 @@ def test_market_filters_read_as_written() -> None:
         assert (price.name, price.op) == ("price", Op.LT)
 
 
+def test_prices_are_ranges_of_hundredths() -> None:
+    made = make("prices", 8_000, 200, 10, 1)
+    constraints = [constraint for each in filters_of(made) for constraint in each.constraints]
+    assert len(constraints) == made.constraint_count == 8_000
+    assert shares(each.op for each in constraints) == near({Op.BETWEEN: 0.5, Op.LT: 0.25, Op.GT: 0.25})
+    widths = [each.operands[1] - each.operands[0] for each in constraints if each.op is Op.BETWEEN]
+    assert min(widths) > 0
+    assert max(widths) < 5.001
+    values = [value for each in messages_of(made) for value in each.values()]
+    assert len(values) == 1_000
+    assert sum(value % 1 != 0 for value in values) > 900
+
+
 def test_a_message_has_no_more_attributes_than_there_are_names() -> None:
     assert max(map(len, messages_of(make("sigcomm03", 1, 200, 4, 1)))) == 4
 
@@ -135,5 +148,5 @@ def test_filters_are_dealt_out_evenly() -> None:
 
 
 def test_an_unknown_workload_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="no workload 'lottery'; one of sigcomm03, cu922, market"):
+    with pytest.raises(ValueError, match="no workload 'lottery'; one of sigcomm03, cu922, market, prices"):
         make("lottery", 1, 1, 1, 1)

@@ -1,0 +1,258 @@
+/* load.c - the load generator: one publisher, some subscribers, one daemon; prints one JSON object about what it saw.
+ *
+ * Law: what is told about the daemon (processor time, memory) is read from /proc between the same two moments that the
+ * messages are counted between.
+ *
+ *     load --protocol NAME --port N --messages FILE --filters FILE [--pid N] [--subscribers N] [--message-bytes N]
+ *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--transport tls]
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "clock.h"
+#include "fail.h"
+#include "loop.h"
+#include "process.h"
+
+/* Receive buffers: as much as a socket holds, unless there are thousands of them. */
+#define FEW 64
+#define RECEIVE_BYTES_OF_FEW 262144
+#define RECEIVE_BYTES_OF_MANY 8192
+
+typedef struct options {
+    endpoint to;
+    pid_t pid;
+    const char *messages;
+    const char *filters;
+    const char *other_filters;
+    size_t subscribers;
+    size_t others;
+    size_t message_bytes;
+    uint64_t window;
+    double rate;
+    double warm_s;
+    double seconds;
+} options;
+
+typedef struct moment {
+    double at;
+    double daemon_cpu_s;
+    double own_cpu_s;
+    uint64_t messages;
+    uint64_t deliveries;
+} moment;
+
+typedef struct setup {
+    double subscribe_s;
+    double subscribe_others_s;
+    uint64_t resident_before;
+    uint64_t resident_ready;
+} setup;
+
+static double own_cpu_seconds(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+}
+
+static moment moment_now(const loop *l, pid_t pid) {
+    return (moment){clock_seconds(), process_cpu_seconds(pid), own_cpu_seconds(), l->slowest, l->deliveries};
+}
+
+static connection *open_all(size_t count, const endpoint *to, uint32_t first_index) {
+    connection *all = calloc(count + 1, sizeof *all);
+    if (all == NULL) {
+        fail("out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        connection_open(&all[i], to, first_index + (uint32_t)i);
+    }
+    return all;
+}
+
+/* Each of the others gets its share of the filters; returns how long that took. */
+static double subscribe_others(loop *l, const options *o) {
+    double start = clock_seconds();
+    if (l->other_count > 0) {
+        records filters = records_read(o->other_filters);
+        for (size_t i = 0; i < l->other_count; i++) {
+            size_t first = filters.count * i / l->other_count;
+            size_t end = filters.count * (i + 1) / l->other_count;
+            connection_subscribe(&l->others[i], &filters, first, end - first);
+        }
+        records_free(&filters);
+    }
+    return clock_seconds() - start;
+}
+
+static double subscribe(loop *l, const options *o) {
+    records filters = records_read(o->filters);
+    double start = clock_seconds();
+    for (size_t i = 0; i < l->subscriber_count; i++) {
+        connection_subscribe(&l->subscribers[i], &filters, 0, filters.count);
+    }
+    double taken = clock_seconds() - start;
+    records_free(&filters);
+    return taken;
+}
+
+static setup set_up(loop *l, const options *o) {
+    setup s = {.resident_before = process_resident_bytes(o->pid)};
+    records messages = records_read(o->messages);
+    l->others = open_all(o->others, &o->to, 1);
+    l->other_count = o->others;
+    s.subscribe_others_s = subscribe_others(l, o);
+    l->subscribers = open_all(o->subscribers, &o->to, 1 + (uint32_t)o->others);
+    l->subscriber_count = o->subscribers;
+    s.subscribe_s = subscribe(l, o);
+    s.resident_ready = process_resident_bytes(o->pid);
+    publisher_open(&l->publisher, &o->to, 0, &messages, o->message_bytes);
+    records_free(&messages);
+    return s;
+}
+
+static void print_result(const loop *l, const setup *s, const moment *a, const moment *b, pid_t pid) {
+    printf("{\"subscribe_s\": %.6f, \"subscribe_others_s\": %.6f, ", s->subscribe_s, s->subscribe_others_s);
+    printf("\"resident_before\": %llu, \"resident_ready\": %llu, \"resident_end\": %llu, ",
+           (unsigned long long)s->resident_before, (unsigned long long)s->resident_ready,
+           (unsigned long long)process_resident_bytes(pid));
+    printf("\"seconds\": %.6f, \"messages\": %llu, \"deliveries\": %llu, ", b->at - a->at,
+           (unsigned long long)(b->messages - a->messages), (unsigned long long)(b->deliveries - a->deliveries));
+    printf("\"daemon_cpu_s\": %.3f, \"load_cpu_s\": %.3f, \"frame_bytes\": %.1f", b->daemon_cpu_s - a->daemon_cpu_s,
+           b->own_cpu_s - a->own_cpu_s, publisher_frame_bytes(&l->publisher));
+    if (l->times != NULL) {
+        printf(", \"samples\": %zu, \"p50_s\": %.9f, \"p99_s\": %.9f", latency_count(l->times),
+               latency_quantile(l->times, 0.5), latency_quantile(l->times, 0.99));
+    }
+    printf("}\n");
+}
+
+static void run(const options *o) {
+    loop l = {.window = o->window, .rate = o->rate};
+    setup s = set_up(&l, o);
+    if (o->rate > 0 || o->window == 1) {
+        l.times = calloc(1, sizeof *l.times);
+    }
+    loop_start(&l);
+    loop_run(&l, o->warm_s);
+    if (l.times != NULL) {
+        latency_restart(l.times);
+    }
+    moment before = moment_now(&l, o->pid);
+    loop_run(&l, o->seconds);
+    moment after = moment_now(&l, o->pid);
+    print_result(&l, &s, &before, &after, o->pid);
+}
+
+enum {
+    PROTOCOL = 1,
+    PORT,
+    PID,
+    MESSAGES,
+    FILTERS,
+    OTHER_FILTERS,
+    SUBSCRIBERS,
+    OTHERS,
+    BYTES,
+    WINDOW,
+    RATE,
+    WARM,
+    SECONDS,
+    TRANSPORT
+};
+
+static const struct option NAMES[] = {
+    {"protocol", required_argument, NULL, PROTOCOL},
+    {"port", required_argument, NULL, PORT},
+    {"pid", required_argument, NULL, PID},
+    {"messages", required_argument, NULL, MESSAGES},
+    {"filters", required_argument, NULL, FILTERS},
+    {"other-filters", required_argument, NULL, OTHER_FILTERS},
+    {"subscribers", required_argument, NULL, SUBSCRIBERS},
+    {"others", required_argument, NULL, OTHERS},
+    {"message-bytes", required_argument, NULL, BYTES},
+    {"window", required_argument, NULL, WINDOW},
+    {"rate", required_argument, NULL, RATE},
+    {"warm", required_argument, NULL, WARM},
+    {"seconds", required_argument, NULL, SECONDS},
+    {"transport", required_argument, NULL, TRANSPORT},
+    {0},
+};
+
+static void set_option(options *o, int name, const char *value) {
+    switch (name) {
+    case PROTOCOL:
+        o->to.protocol = protocol_named(value);
+        break;
+    case PORT:
+        o->to.port = (uint16_t)atoi(value);
+        break;
+    case PID:
+        o->pid = atoi(value);
+        break;
+    case MESSAGES:
+        o->messages = value;
+        break;
+    case FILTERS:
+        o->filters = value;
+        break;
+    case OTHER_FILTERS:
+        o->other_filters = value;
+        break;
+    case SUBSCRIBERS:
+        o->subscribers = strtoul(value, NULL, 10);
+        break;
+    case OTHERS:
+        o->others = strtoul(value, NULL, 10);
+        break;
+    case BYTES:
+        o->message_bytes = strtoul(value, NULL, 10);
+        break;
+    case WINDOW:
+        o->window = strtoul(value, NULL, 10);
+        break;
+    case RATE:
+        o->rate = atof(value);
+        break;
+    case WARM:
+        o->warm_s = atof(value);
+        break;
+    case SECONDS:
+        o->seconds = atof(value);
+        break;
+    case TRANSPORT:
+        o->to.with_tls = strcmp(value, "tls") == 0;
+        break;
+    default:
+        fail("see the top of load.c");
+    }
+}
+
+static void check(const options *o) {
+    if (o->to.protocol == NULL || o->to.port == 0 || o->pid == 0 || o->messages == NULL || o->filters == NULL) {
+        fail("a known --protocol, --port, --pid, --messages and --filters are needed");
+    }
+    if (o->subscribers == 0 || o->window == 0 || (o->others > 0 && o->other_filters == NULL)) {
+        fail("--subscribers and --window are at least 1, and others have --other-filters");
+    }
+    if (o->rate > 0 && o->window > LATENCY_WINDOW_MAX) {
+        fail("with a rate, --window is at most %d", LATENCY_WINDOW_MAX);
+    }
+}
+
+int main(int argc, char **argv) {
+    options o = {.subscribers = 1, .message_bytes = 150, .window = 4096, .warm_s = 0.5, .seconds = 2};
+    for (int name; (name = getopt_long(argc, argv, "", NAMES, NULL)) != -1;) {
+        set_option(&o, name, optarg);
+    }
+    check(&o);
+    signal(SIGPIPE, SIG_IGN); /* a write that fails says so itself; OpenSSL's does not ask for that */
+    o.to.receive_bytes = o.subscribers + o.others > FEW ? RECEIVE_BYTES_OF_MANY : RECEIVE_BYTES_OF_FEW;
+    run(&o);
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* tamis_keys.c - the life of what hangs on one name and kind of value.
+ *
+ * Law: a key exists as long as something is pinned to it. Its wide part, once there is one, lives as long as it does.
+ */
+#include "tamis.h"
+
+tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind) {
+    tamis_key **slot = &engine->names.records[name].keys[kind];
+    if (*slot == NULL) {
+        *slot = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
+    }
+    return *slot;
+}
+
+void tamis_key_clear(tm_memory *memory, tamis_key *key) {
+    if (key->cells != NULL) {
+        tamis_cells_clear(memory, key->cells);
+        TM_DELETE(memory, TM_HOT, key->cells, tamis_cells, 1);
+    }
+    tamis_run *runs[2] = {key->at_most, key->at_least};
+    for (unsigned i = 0; i < 2; i++) {
+        if (runs[i] != NULL) {
+            tamis_run_clear(memory, runs[i]);
+            TM_DELETE(memory, TM_HOT, runs[i], tamis_run, 1);
+        }
+    }
+    if (key->intervals != NULL) {
+        tamis_intervals_clear(memory, key->intervals);
+        TM_DELETE(memory, TM_HOT, key->intervals, tamis_intervals, 1);
+    }
+    if (key->wide != NULL) {
+        tamis_key_clear(memory, key->wide);
+    }
+    TM_DELETE(memory, TM_HOT, key->scan.entries, tamis_entry, key->scan.capacity);
+    TM_DELETE(memory, TM_HOT, key->partners, uint64_t, key->partners == NULL ? 0 : TAMIS_PARTNER_WORDS);
+    TM_DELETE(memory, TM_HOT, key, tamis_key, 1);
+}
+
+void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind) {
+    tamis_key **slot = &engine->names.records[name].keys[kind];
+    if (*slot != NULL && (*slot)->pins == 0) {
+        tamis_key_clear(engine->memory, *slot);
+        *slot = NULL;
+    }
+}
+
+/* Wide cells and runs have a key of their own below the key of the name. */
+tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test test) {
+    if (tamis_op_is_wide(tamis_test_op(test)) && key->wide == NULL) {
+        key->wide = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
+    }
+    return tamis_range_key(key, test);
+}

@@ -1,0 +1,180 @@
+"""The switch as Python drives it: what goes in, what comes up, what is counted."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from tamis.native import (
+    Admission,
+    ConnectionFigures,
+    EventType,
+    Gone,
+    SlowPolicy,
+    SubscribeFrame,
+    Switch,
+    SwitchFigures,
+    SwitchOptions,
+    Table,
+)
+from tamis.native._tm import ffi
+from tamis.protocol.errors import FrameError
+from tamis.protocol.language import parse
+from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.reader import FrameReader
+from tamis.protocol.wire.session_bodies import Ping
+
+ALICE, BOB = 7, 8
+
+
+def admission(number: int) -> Admission:
+    window = 1_048_576
+    return Admission(number, window, window, 100, window, 1_000, 60_000, 60_000, 100, SlowPolicy.DROP_NEWEST)
+
+
+def subscribing(number: int, predicate: str, own: bool = False) -> SubscribeFrame:
+    packed = tuple(encode_filter(filter_) for filter_ in parse(predicate).filters)
+    return SubscribeFrame(
+        encode(bodies.Subscribe(1, (bodies.Subscription(number, packed),), own, bodies.Reach.HOME, False))
+    )
+
+
+@pytest.fixture
+def switch():
+    table = Table()
+    made = Switch(table, SwitchOptions(number=1, epoch=2, connections_max=3, publishers_max=10, hop_limit=9))
+    yield made
+    made.validate()
+    made.close()
+    made.close()
+    table.close()
+
+
+def opened(switch: Switch, number: int) -> int:
+    """A fed connection that is let in."""
+    connection = switch.open()
+    switch.admit(connection, admission(number))
+    return connection
+
+
+def output(switch: Switch, connection: int) -> list[object]:
+    reader = FrameReader()
+    reader.authenticated()
+    while data := switch.output(connection, 1_000):
+        reader.feed(data)
+    return [decode(frame) for frame in reader]
+
+
+def test_a_message_goes_from_one_to_the_other(switch):
+    alice, bob = opened(switch, ALICE), opened(switch, BOB)
+    assert switch.subscribe(bob, subscribing(5, "x > 1 or y = 2"), 100) == []
+    events = switch.feed(alice, encode_publish(ALICE, 1, 0, {"x": 2, "y": 2}, b"hello"))
+    assert [(event.type, event.connection) for event in events if event.type != EventType.OUTPUT] == []
+    credit, delivered = output(switch, bob)
+    assert credit == bodies.Credit(100, 1_048_576)
+    assert (delivered.message.payload, delivered.extensions) == (b"hello", {5: (5,)})
+    figures = switch.figures()
+    assert (figures.messages_in, figures.deliveries, figures.subscriptions, figures.filters) == (1, 1, 1, 2)
+    assert switch.connection(bob).deliveries == 1
+
+
+def test_control_frames_come_up_as_they_are(switch):
+    alice = switch.open()
+    frame = encode(Ping(5))
+    events = switch.feed(alice, frame[:5]) + switch.feed(alice, frame[5:])
+    assert [(event.type, event.kind, event.frame) for event in events] == [(EventType.FRAME, Kind.PING, frame)]
+
+
+def test_a_fault_says_what_is_wrong(switch):
+    alice = opened(switch, ALICE)
+    [fault] = [event for event in switch.feed(alice, b"\x01\0\0\0") if event.type == EventType.FAULT]
+    assert (fault.connection, fault.text) == (alice, "a frame has at least 8 bytes")
+
+
+def test_a_socket_is_served_by_poll(switch):
+    ours, theirs = socket.socketpair()
+    with theirs:
+        ours.setblocking(False)
+        alice = switch.open(ours.detach())
+        theirs.sendall(encode(Ping(1)))
+        assert [event.frame for event in switch.poll(1_000)] == [encode(Ping(1))]
+        assert switch.send(alice, encode(Ping(2)))
+        assert theirs.recv(100) == encode(Ping(2))
+        theirs.close()
+        assert [event.type for event in switch.poll(1_000)] == [EventType.CLOSED]
+        assert not switch.send(alice, encode(Ping(2)))
+        with pytest.raises(Gone):
+            switch.admit(alice, admission(ALICE))
+        assert switch.forget(alice, 1) == 0
+
+
+def test_there_is_room_for_so_many(switch):
+    assert [switch.open() for _ in range(4)] == [0, 1, 2, None]
+
+
+def test_a_frame_is_taken_in_slices_and_refusals_name_the_filter(switch):
+    bob = opened(switch, BOB)
+    good = encode_filter(parse("x = 1").filters[0])
+    subscriptions = [bodies.Subscription(number, (good,)) for number in range(10)]
+    subscriptions[4] = bodies.Subscription(4, (b"\xc1",))
+    frame = SubscribeFrame(encode(bodies.Subscribe(9, tuple(subscriptions), False, bodies.Reach.HOME, True)))
+    assert (frame.request, frame.ids, frame.is_durable) == (9, list(range(10)), True)
+    refused, left = [], []
+    while frame.left:
+        refused += switch.subscribe(bob, frame, 3)
+        left.append(frame.left)
+    assert left == sorted(left, reverse=True)
+    assert len(left) >= 3
+    assert refused == [(4, RefusalCode.BAD_FILTER, b"\xc1")]
+    assert switch.figures().filters == 9
+
+
+def test_what_is_subscribed_can_be_listed_and_ended(switch):
+    bob = opened(switch, BOB)
+    switch.subscribe(bob, subscribing(5, "x = 1", own=True), 10)
+    found = switch.subscribed(0)
+    assert (found.connection, found.subscription, found.own_messages) == (bob, 5, True)
+    assert found.filter == encode_filter(parse("x = 1").filters[0])
+    assert switch.subscribed(found.handle + 1) is None
+    assert switch.unsubscribe(bob, 5)
+    assert not switch.unsubscribe(bob, 5)
+    assert switch.subscribed(0) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"\x90", b"\x95\x01\x90\xc2\x00\xc2", b"\x95\x01\x91\x92\x01\x90\xc2\x00\xc2"])
+def test_a_frame_without_its_form_is_a_fault(body):
+    with pytest.raises(FrameError, match="does not fit its table"):
+        SubscribeFrame((8 + len(body)).to_bytes(4, "little") + b"\x20\0\0\0" + body)
+
+
+def test_later_versions_may_append_fields():
+    frame = subscribing(5, "x = 1").frame[8:]
+    longer = b"\x96" + frame[1:].replace(b"\x92\x05\x91", b"\x93\x05\x91", 1).replace(
+        b"\xc2\x00\xc2", b"\x01\xc2\x00\xc2\xc0"
+    )
+    assert SubscribeFrame((8 + len(longer)).to_bytes(4, "little") + b"\x20\0\0\0" + longer).ids == [5]
+
+
+def test_the_end_comes_after_what_is_queued(switch):
+    alice = opened(switch, ALICE)
+    switch.send(alice, encode(Ping(3)), urgent=False)
+    switch.end(alice)
+    assert Ping(3) in output(switch, alice)
+    assert switch.tick()[-1].type == EventType.CLOSED
+
+
+@pytest.mark.parametrize("figures", [SwitchFigures, ConnectionFigures])
+def test_figures_are_those_of_c(figures):
+    declared = [name for name, _ in ffi.typeof(figures.C_TYPE).fields]
+    assert declared == list(figures.__dataclass_fields__)
+
+
+@pytest.mark.parametrize(("python", "c"), [(Admission, "tm_admission"), (SwitchOptions, "tm_switch_options")])
+def test_settings_are_those_of_c(python, c):
+    assert {name for name, _ in ffi.typeof(c).fields} == set(python.__dataclass_fields__)
