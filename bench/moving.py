@@ -37,8 +37,16 @@ from tamis.protocol.wire.packed_filters import encode_filter
 PUBLISHER, SUBSCRIBER = 77, 78
 BLOCK_MESSAGES = 400
 ATTRIBUTES = {
-    **{"symbol": "S7", "side": "buy", "price": 1000, "venue": "X", "qty": 100},
-    **{"lot": 3, "flag": True, "trader": "bob", "region": "eu", "urgent": False},
+    "symbol": "S7",
+    "side": "buy",
+    "price": 1000,
+    "venue": "X",
+    "qty": 100,
+    "lot": 3,
+    "flag": True,
+    "trader": "bob",
+    "region": "eu",
+    "urgent": False,
 }
 POLL_BUDGET_US = 4_000
 _COUNTER = struct.Struct("<Q")
@@ -124,19 +132,28 @@ class _Run:
 
     def admit(self, number: int, descriptor: int) -> int:
         connection = self.switch.open(descriptor)
-        assert connection is not None
+        if connection is None:
+            raise RuntimeError("no room for a connection")
         admission = Admission(
-            number=number, queue_bytes_max=1 << 28, credit_bytes=1 << 50, credit_frames=1 << 31, frame_bytes_max=1 << 20,
-            filters_max=10, hold_ms=0, ping_ms=0, block_ms=0, policy=SlowPolicy.DROP_NEWEST,
-        )  # fmt: skip
+            number=number,
+            queue_bytes_max=1 << 28,
+            credit_bytes=1 << 50,
+            credit_frames=1 << 31,
+            frame_bytes_max=1 << 20,
+            filters_max=10,
+            hold_ms=0,
+            ping_ms=0,
+            block_ms=0,
+            policy=SlowPolicy.DROP_NEWEST,
+        )
         self.switch.admit(connection, admission)
         return connection
 
     def subscribe(self, connection: int) -> None:
         (wanted,) = parse('symbol = "S7" and side = "buy" and price < 2000000').filters
         batch = Subscribe(1, (Subscription(1, (encode_filter(wanted),)),), False, Reach.HOME, False)
-        refused = self.switch.subscribe(connection, SubscribeFrame(encode(batch)), 10)
-        assert not refused
+        if self.switch.subscribe(connection, SubscribeFrame(encode(batch)), 10):
+            raise RuntimeError("the subscription was refused")
 
     async def finished(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         while self.switch.figures().deliveries < self.messages or self.switch.figures().queued_bytes:
@@ -186,7 +203,7 @@ async def _by_protocol(run: _Run, publisher: socket.socket, subscriber: socket.s
 WAYS = {"epoll": _by_epoll, "reader": _by_reader, "protocol": _by_protocol}
 
 
-def measure(way: str, family: str, messages: int) -> dict[str, object]:
+def measure(way: str, family: str, messages: int) -> dict[str, float]:
     run = _Run(messages)
     with (
         _process(_consume, family, messages) as subscriber,
@@ -196,7 +213,7 @@ def measure(way: str, family: str, messages: int) -> dict[str, object]:
         uvloop.run(WAYS[way](run, publisher, subscriber))
         elapsed, cpu = time.perf_counter() - started, time.process_time() - busy
         run.close()
-    return {"way": way, "socket": family, "msgs_per_s": messages / elapsed, "cpu_us": cpu * 1e6 / messages}
+    return {"msgs_per_s": messages / elapsed, "cpu_us": cpu * 1e6 / messages}
 
 
 def main() -> None:
@@ -206,7 +223,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one object a line")
     arguments = parser.parse_args()
     messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
-    found: dict[tuple[str, str], list[dict[str, object]]] = {}
+    found: dict[tuple[str, str], list[dict[str, float]]] = {}
     for number in range(arguments.rounds):
         for family in ("tcp", "unix"):
             for way in WAYS:
@@ -214,16 +231,18 @@ def main() -> None:
                 found.setdefault((way, family), []).append(measure(way, family, messages))
     print(" " * 40, file=sys.stderr, end="\r")
     for (way, family), runs in found.items():
-        rates = sorted(float(str(run["msgs_per_s"])) for run in runs)
-        costs = sorted(float(str(run["cpu_us"])) for run in runs)
-        if arguments.json:
-            row = {"way": way, "socket": family, "msgs_per_s": statistics.median(rates), "cpu_us": statistics.median(costs)}
-            print(json.dumps(row | {"cpu_us_min": costs[0], "cpu_us_max": costs[-1], "messages": messages}))
-        else:
-            print(
-                f"{way:9} {family:5} {statistics.median(rates) / 1e6:6.2f} M msg/s"
-                f"   {statistics.median(costs):6.3f} us of CPU a message ({costs[0]:.3f} to {costs[-1]:.3f})"
-            )
+        print(_row(way, family, runs, arguments.json))
+
+
+def _row(way: str, family: str, runs: list[dict[str, float]], as_json: bool) -> str:
+    rate = statistics.median(run["msgs_per_s"] for run in runs)
+    costs = sorted(run["cpu_us"] for run in runs)
+    cost = statistics.median(costs)
+    if as_json:
+        row = {"way": way, "socket": family, "msgs_per_s": rate, "cpu_us": cost}
+        return json.dumps(row | {"cpu_us_min": costs[0], "cpu_us_max": costs[-1]})
+    range_ = f"({costs[0]:.3f} to {costs[-1]:.3f})"
+    return f"{way:9} {family:5} {rate / 1e6:6.2f} M msg/s   {cost:6.3f} us of CPU a message {range_}"
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from typing import Any
 from tamis.bench import churn, figures, hostile, instructions, peers, workloads
 from tamis.bench.figures import setting
 from tamis.bench.match import Result, Setup, contenders
-from tamis.bench.rivals.contest import Contest, PeerFailed, contest
 from tamis.bench.report import label, markdown, percent, plain, short
+from tamis.bench.rivals.contest import Contest, PeerFailed, contest
 from tamis.bench.runner import Measured, Runner, size_label, workload_of
 from tamis.native import Table
 

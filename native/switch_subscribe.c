@@ -196,11 +196,11 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
         if (kept->subscription != SUBSCRIPTION_NONE) {
             const tm_subscription *row = &subscriptions->rows[kept->subscription];
             *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
-                             .size = kept->size,
-                             .handle = handle,
-                             .connection = row->connection,
-                             .subscription = row->id,
-                             .own_messages = row->own_messages};
+                                   .size = kept->size,
+                                   .handle = handle,
+                                   .connection = row->connection,
+                                   .subscription = row->id,
+                                   .own_messages = row->own_messages};
             return TM_OK;
         }
     }

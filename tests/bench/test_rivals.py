@@ -9,10 +9,10 @@ import pytest
 
 from tamis.bench import peers
 from tamis.bench.match import EnginesDisagree, Setup, contenders, run
+from tamis.bench.report import rows_for_programs, table_for_people
 from tamis.bench.rivals import contest as contests
 from tamis.bench.rivals.contest import PeerFailed, contest
 from tamis.bench.rivals.rules import rule_of, subject_of
-from tamis.bench.report import rows_for_programs, table_for_people
 from tamis.bench.workloads import Workload, make, spread
 from tamis.cli.main import main
 from tamis.native import Batch
