@@ -71,6 +71,20 @@ def test_tasks_take_turns():
     assert work.is_idle
 
 
+def test_work_that_is_stopped_stays_where_it_is():
+    calls, seen = [], []
+    work = SlicedWork(calls.append)
+
+    def task():
+        seen.append("never")
+        yield
+
+    work.add(task())
+    work.stop()
+    calls.pop()()
+    assert (calls, seen) == ([], [])
+
+
 def test_a_task_that_fails_leaves_the_others(caplog):
     calls, seen = [], []
     work = SlicedWork(calls.append)
