@@ -28,6 +28,7 @@ import uvloop
 from tamis.native import Admission, SlowPolicy, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.language import parse
+from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import encode
@@ -36,7 +37,7 @@ from tamis.protocol.wire.packed_filters import encode_filter
 
 PUBLISHER, SUBSCRIBER = 77, 78
 BLOCK_MESSAGES = 400
-ATTRIBUTES = {
+ATTRIBUTES: dict[str, Value] = {
     "symbol": "S7",
     "side": "buy",
     "price": 1000,

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tamis.bench import churn, figures, hostile, instructions, workloads
+from tamis.bench import churn, figures, hostile, instructions, rivals, workloads
 from tamis.bench.figures import setting
 from tamis.bench.match import Result, Setup, contenders
 from tamis.bench.report import label, markdown, percent, plain, short

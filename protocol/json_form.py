@@ -3,6 +3,7 @@
     filter      [["price", "<", 500], ["dest", "=", "MXP"], ["x", "between", [1, 2]], ["x", "not", "exists"]]
     table line  {"i": 7, "f": FILTER}         interface and filter; `i` is an integer or a string
     message     {"price": 300, "dest": "MXP"}
+    with more   {"attributes": {"price": 300}, "payload": "text"}          or "payload_base64"; other keys mean nothing
 
 Law: what is refused is refused with a sentence that names the element. `substring` is read as `contains`, but
 never written.
@@ -10,8 +11,10 @@ never written.
 
 from __future__ import annotations
 
+import base64
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op
@@ -78,10 +81,43 @@ def decode_table_line(text: str) -> TableLine:
 
 def decode_message(text: str) -> dict[str, Value]:
     """The attributes of one JSON line."""
+    return check_attributes(_message_form(text))
+
+
+def decode_publication(text: str) -> tuple[dict[str, Value], bytes]:
+    """Attributes and payload of one JSON line: attributes alone, or what `encode_publication` gives."""
+    form = _message_form(text)
+    attributes = form.get("attributes")
+    if not isinstance(attributes, dict):  # then it can only be an attribute of that name
+        return check_attributes(form), b""
+    return check_attributes(attributes), _payload(form)
+
+
+def encode_publication(attributes: Mapping[str, Value], payload: bytes) -> dict[str, object]:
+    form: dict[str, object] = {"attributes": dict(attributes)}
+    try:
+        return form | ({"payload": payload.decode()} if payload else {})
+    except UnicodeDecodeError:
+        return form | {"payload_base64": base64.b64encode(payload).decode()}
+
+
+def _message_form(text: str) -> dict[str, Any]:
     form = _loads(text)
     if not isinstance(form, dict):
         raise Refused('a message is an object such as {"price": 300, "dest": "MXP"}')
-    return check_attributes(form)
+    return form
+
+
+def _payload(form: dict[str, Any]) -> bytes:
+    text, coded = form.get("payload", ""), form.get("payload_base64", "")
+    if not isinstance(text, str) or not isinstance(coded, str) or (text and coded):
+        raise Refused('a payload is a string, in "payload" or in "payload_base64"')
+    try:
+        return text.encode() or base64.b64decode(coded, validate=True)
+    except UnicodeEncodeError:
+        raise Refused('"payload" holds half of a surrogate pair, which no UTF-8 text can') from None
+    except ValueError as error:
+        raise Refused(f'"payload_base64" is not base64: {error}') from None
 
 
 def _operands(op: Op, rest: list[object]) -> tuple[Value, ...]:

@@ -34,7 +34,7 @@ ARROWS = {
     "native": {"native", "protocol"},
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
-    "bench": {"bench", "native", "protocol", "configs"},
+    "bench": {"bench", "client", "native", "protocol", "configs"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "bench"},
 }
 

@@ -38,6 +38,8 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "dropped": dict(zip(DROP_REASONS, figures.dropped, strict=True)),
         "faults": figures.faults,
         "match_ns_mean": figures.match_ns_sum // max(figures.matches_timed, 1),
+        "match_ns_sum": figures.match_ns_sum,
+        "matches_timed": figures.matches_timed,
         "queued_bytes": figures.queued_bytes,
         "memory_bytes": resident_bytes(),
         "switch_memory_bytes": figures.memory_bytes,

@@ -1,4 +1,4 @@
-"""`tamis bench`: how fast the engines are, on seeded workloads."""
+"""`tamis bench`: how fast the engines are on seeded workloads, and a running router through the client."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+
+from tamis.cli.bench_load import pub, route, sub
 
 if TYPE_CHECKING:
     from tamis.bench.match import Result, Setup
@@ -20,7 +22,11 @@ Example:
 
 @click.group("bench", epilog=_EXAMPLE)
 def command() -> None:
-    """Measure the engines."""
+    """Measure the engines, or a running router."""
+
+
+for _load in (pub, sub, route):
+    command.add_command(_load)
 
 
 @command.command("match", epilog=_EXAMPLE)

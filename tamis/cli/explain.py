@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from tamis.protocol.errors import MessageTextError, PredicateError, SyntaxRefused
+from tamis.cli.connecting import refusals
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
@@ -17,29 +17,36 @@ _EXAMPLE = """\b
 Examples:
   tamis explain 'severity > 2 and device ^= "web"' severity=6 device=web-3
   tamis explain 'price < 500' '{"price": 300, "dest": "MXP"}'
+  tamis explain --router 127.0.0.1:7600 class=alert severity=6
 """
-
-_WHAT: dict[type[SyntaxRefused], str] = {PredicateError: "predicate", MessageTextError: "message"}
 
 
 @click.command("explain", epilog=_EXAMPLE)
-@click.argument("predicate")
-@click.argument("message", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(predicate: str, message: tuple[str, ...], as_json: bool) -> int:
-    """Show why PREDICATE matches MESSAGE, or not.
+@click.argument("words", nargs=-1, metavar="[PREDICATE] [ATTRIBUTE]...")
+@click.option("--router", "target", metavar="TARGET", help="Whom the message would reach by the live tables of these.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
+def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
+    """Show why PREDICATE matches a message, or not; or why a message goes where.
 
     For each filter of the predicate: whether it matches, and what each of its constraints saw.
 
-    MESSAGE is attributes, one a word (class=alert severity=6 'note="two words"'), or one JSON object. The exit code
-    is 0 whether or not it matches.
+    The message is attributes, one a word (class=alert severity=6 'note="two words"'), or one JSON object. The exit
+    code is 0 whether or not it matches.
+
+    With --router there is no PREDICATE: the filters are those in the tables of running routers now, and each client
+    that would receive the message is shown with what it satisfies. TARGET is as for `tamis status`; the exit code is 1
+    if a router did not answer. Nothing is published.
     """
-    try:
-        compiled = compile_text(predicate)
-        attributes = parse_message(message)
-    except SyntaxRefused as error:
-        click.echo(f"{_WHAT[type(error)]}, {error}", err=True)
-        return 2
+    if target is not None:
+        from tamis.cli.explain_live import explain_live
+
+        with refusals():
+            return explain_live(target, parse_message(words), as_json)
+    if not words:
+        raise click.UsageError("Missing argument 'PREDICATE'")
+    with refusals():
+        compiled = compile_text(words[0])
+        attributes = parse_message(words[1:])
     for warning in compiled.warnings:
         click.echo(warning, err=True)
     explanation = explain(compiled.predicate, attributes)
@@ -53,10 +60,14 @@ def _as_text(explanation: Explanation) -> Iterator[str]:
         yield "no message matches false"
     for verdict in explanation.filters:
         yield f"{_yes(verdict.matches):<3}  {format_filter(verdict.filter)}"
-        texts = [format_constraint(part.constraint) for part in verdict.constraints]
-        width = max(map(len, texts), default=0)
-        for part, text in zip(verdict.constraints, texts, strict=True):
-            yield f"     {_yes(part.holds):<3}  {text:<{width}}  {part.seen}"
+        yield from constraint_lines(verdict)
+
+
+def constraint_lines(verdict: FilterVerdict) -> Iterator[str]:
+    texts = [format_constraint(part.constraint) for part in verdict.constraints]
+    width = max(map(len, texts), default=0)
+    for part, text in zip(verdict.constraints, texts, strict=True):
+        yield f"     {_yes(part.holds):<3}  {text:<{width}}  {part.seen}"
 
 
 def _yes(answer: bool) -> str:

@@ -15,14 +15,18 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("router", "match", "explain", "check", "bench", "completion")
+COMMANDS = (
+    *("router", "up", "down", "pub", "sub", "status", "top", "filters"),
+    *("explain", "match", "check", "bench", "completion"),
+)
 """In the order of the help page."""
 
 _EXAMPLE = """\b
 Examples:
+  tamis up network.yaml
+  tamis sub 'severity > 2 and class = "alert"'
+  tamis pub class=alert severity=6 --payload 'disk full'
   tamis explain 'severity > 2 and device ^= "web"' severity=6 device=web-3
-  tamis match --filters filters.jsonl --messages messages.jsonl
-  tamis check network.yaml
 """
 
 

@@ -6,17 +6,15 @@ message could not be read. Messages are streamed, in batches of what one read br
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TypeVar
+from collections.abc import Iterable
 
 import click
 
 from tamis.cli.engines import DEFAULT, ENGINES, Engine
+from tamis.cli.lines import taken
 from tamis.cli.progress import Progress
-from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import Interface, decode_message, decode_table_line
 
 _EXAMPLE = """\b
@@ -26,11 +24,6 @@ Example:
   $ tamis match --filters filters.jsonl --messages messages.jsonl
   [7]
 """
-
-Taken = TypeVar("Taken")
-
-_READ_BYTES = 65_536
-"""A few hundred messages of ordinary size."""
 
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -64,7 +57,7 @@ def _fill(table: Engine, path: str) -> bool:
         return True
 
     sound = True
-    for added in _taken(path, add):
+    for added in taken(path, add):
         sound = sound and None not in added
     return sound
 
@@ -72,7 +65,7 @@ def _fill(table: Engine, path: str) -> bool:
 def _match_all(table: Engine, path: str) -> int:
     code = 0
     progress = Progress("messages matched")
-    for messages in _taken(path, decode_message):
+    for messages in taken(path, decode_message):
         answers = table.match_many([attributes for attributes in messages if attributes is not None])
         for attributes in messages:
             interfaces = None if attributes is None else in_order(next(answers))
@@ -86,37 +79,3 @@ def _match_all(table: Engine, path: str) -> int:
 def in_order(interfaces: Iterable[Interface]) -> list[Interface]:
     """Integers before strings, each sorted."""
     return sorted(interfaces, key=lambda interface: (isinstance(interface, str), interface))
-
-
-def _taken(path: str, take: Callable[[str], Taken]) -> Iterator[list[Taken | None]]:
-    """What `take` makes of the lines that are not blank, a list for each read; None for a line that was refused."""
-    numbers = itertools.count(1)
-    with click.open_file(path, "rb") as file:
-        for lines in _lines_of_each_read(file):
-            # The lines first: where they end, no number is used up.
-            numbered = zip(lines, numbers, strict=False)
-            yield [_taken_or_reported(path, number, line, take) for line, number in numbered if line.strip()]
-
-
-def _taken_or_reported(path: str, number: int, line: bytes, take: Callable[[str], Taken]) -> Taken | None:
-    try:
-        return take(line.decode())
-    except UnicodeDecodeError as error:
-        reason = f"not UTF-8 at byte {error.start + 1}"
-    except Refused as error:
-        reason = str(error)
-    click.echo(f"{'<stdin>' if path == '-' else path}:{number}: {reason}", err=True)
-    return None
-
-
-def _lines_of_each_read(file: IO[bytes]) -> Iterator[list[bytes]]:
-    """Batches that are large where input is plenty, and yet never wait for more of it."""
-    pending = bytearray()
-    while data := file.read1(_READ_BYTES):  # type: ignore[attr-defined]
-        whole, newline, rest = data.rpartition(b"\n")
-        if newline:
-            yield bytes(pending + whole).split(b"\n")
-            pending.clear()
-        pending += rest
-    if pending:
-        yield [bytes(pending)]

@@ -18,8 +18,8 @@ class Progress:
         self._shown = sys.stderr.isatty()
         self._next_s = time.monotonic() + INTERVAL_S
 
-    def step(self) -> None:
-        self._count += 1
+    def step(self, count: int = 1) -> None:
+        self._count += count
         if self._shown and time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + INTERVAL_S
             print(f"{self._count:,} {self._what}", file=sys.stderr)

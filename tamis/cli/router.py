@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from tamis.cli.extras import router_extra
+
 _EXAMPLE = """\b
 Example:
   $ tamis router --topology configs/topologies/single.yaml --id a
@@ -23,10 +25,6 @@ def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
     are flushed; a second one leaves at once. SIGHUP reads the file again. The exit code is 0 if everything was
     flushed, 1 if something was left or it could not start.
     """
-    try:
+    with router_extra("routers"):
         from tamis.router.daemon import Options, serve
-    except ModuleNotFoundError as error:
-        if error.name not in ("pydantic", "yaml", "h11"):
-            raise
-        raise click.ClickException(f"the router needs {error.name}: pip install 'tamis[router]'") from error
     return serve(Options(file, router_id, insecure, json_logs))

@@ -1,0 +1,72 @@
+"""Which process a number means.
+
+Law: a process is signalled only if its number and its start are those that were written down: numbers are used again,
+by others. The check and the signal go through one descriptor, so that nothing can come between them. Linux only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_START_FIELD = 19
+"""Of /proc/PID/stat, counted behind the name, which is in parentheses and may hold anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`started` is the boot of the machine and the tick at which the process began."""
+
+    pid: int
+    started: str
+
+    @classmethod
+    def of(cls, pid: int) -> Identity | None:
+        """None where there is no such process."""
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text()
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        return cls(pid, f"{boot}/{stat.rpartition(')')[2].split()[_START_FIELD]}")
+
+
+class Handle:
+    """A hold on one running process, whoever started it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, number)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it has ended within so long."""
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return bool(poll.poll(max(0.0, seconds) * 1000))
+
+
+@contextlib.contextmanager
+def held(identity: Identity) -> Iterator[Handle | None]:
+    """A hold on the process, or None where it has ended."""
+    try:
+        descriptor = os.pidfd_open(identity.pid)
+    except (ProcessLookupError, OverflowError, ValueError):
+        yield None
+        return
+    try:
+        yield Handle(descriptor) if Identity.of(identity.pid) == identity else None
+    finally:
+        os.close(descriptor)
+
+
+def is_running(identity: Identity) -> bool:
+    with held(identity) as handle:
+        return handle is not None and not handle.wait(0)

@@ -1,0 +1,45 @@
+"""Which processes a topology file asks for on this machine."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tamis.configs import Topology, load_topology
+from tamis.router.supervisor.state import SupervisorError
+
+STOP_GRACE_S = 5.0
+"""What a router may take to stop beyond the time that its queues have to empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One process to keep. One that does not end `stop_s` after it was asked to is killed."""
+
+    command: tuple[str, ...]
+    stop_s: float
+
+
+def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, Task]:
+    """The tasks by router id; ConfigError or SupervisorError where the file is not sound or the machine not in it."""
+    topology = load_topology(file)
+    chosen = _machine(topology, machine)
+    # -P: the folder we stand in may hold anything, a `tamis` included.
+    command = [sys.executable, "-P", "-m", "tamis.cli.main", "router", "--json-logs"]
+    command += ["--topology", str(Path(file).resolve()), *(["--insecure"] if is_insecure else [])]
+    return {
+        router_id: Task((*command, "--id", router_id), topology.router(router_id).limits.drain_ms / 1000 + STOP_GRACE_S)
+        for router_id, router in topology.routers.items()
+        if router.machine == chosen
+    }
+
+
+def _machine(topology: Topology, machine: str | None) -> str:
+    machines = sorted({router.machine for router in topology.routers.values()})
+    if machine is None and len(machines) == 1:
+        return machines[0]
+    if machine not in machines:
+        wrong = "" if machine is None else f", not {machine!r}"
+        raise SupervisorError(f"choose the machine whose routers to start with --machine: {', '.join(machines)}{wrong}")
+    return machine

@@ -1,0 +1,143 @@
+"""What a supervisor writes down, and where.
+
+    ~/.local/state/tamis/NAME-DIGEST/     one folder for each topology file, by its whole path
+        state.json                        who runs, replaced as a whole at every change
+        lock                              held while a supervisor lives
+        logs/ROUTER.log                   what a router said; two files of LOG_BYTES_MAX at most
+
+Law: whoever reads state.json reads a whole one. A second supervisor of the same file is refused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import signal
+from dataclasses import asdict, dataclass, field
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from tamis.protocol.errors import TamisError
+from tamis.router.supervisor.identity import Identity, is_running
+from tamis.router.supervisor.life import State
+
+LOG_BYTES_MAX = 10_485_760
+"""Days of an ordinary router; a hundred routers stay below 2 GiB."""
+
+
+class SupervisorError(TamisError):
+    """What was asked cannot be done; the sentence says why."""
+
+
+@dataclass(slots=True)
+class RouterState:
+    """`clients` and `admin` are the addresses at which it listens, as it says them."""
+
+    state: State = State.STARTING
+    pid: int | None = None
+    started: str = ""
+    restarts: int = 0
+    pause_s: float | None = None
+    exit_code: int | None = None
+    last_words: str = ""
+    clients: list[str] = field(default_factory=list)
+    admin: list[str] = field(default_factory=list)
+
+    @property
+    def identity(self) -> Identity | None:
+        return None if self.pid is None else Identity(self.pid, self.started)
+
+    def form(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def is_clean_end(self) -> bool:
+        """Stopped on request, as it should; SIGTERM itself ends one that was only just starting."""
+        return self.state is State.STOPPED and self.exit_code in (0, -signal.SIGTERM)
+
+
+@dataclass(slots=True)
+class NetworkState:
+    """`stop_s` is how long its slowest router may take to stop."""
+
+    file: str
+    supervisor: Identity
+    stop_s: float
+    routers: dict[str, RouterState]
+
+    @property
+    def is_up(self) -> bool:
+        return is_running(self.supervisor)
+
+    def form(self) -> dict[str, Any]:
+        routers = {router_id: state.form() for router_id, state in self.routers.items()}
+        return {
+            "file": self.file,
+            "supervisor": asdict(self.supervisor),
+            "stop_s": self.stop_s,
+            "routers": routers,
+        }
+
+    @classmethod
+    def of(cls, form: dict[str, Any]) -> NetworkState:
+        routers = {
+            router_id: RouterState(**state | {"state": State(state["state"])})
+            for router_id, state in form["routers"].items()
+        }
+        return cls(form["file"], Identity(**form["supervisor"]), form["stop_s"], routers)
+
+
+class StateFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = -1
+
+    @classmethod
+    def of(cls, topology: str | Path) -> StateFolder:
+        """The folder of a topology file; it need not exist."""
+        whole = Path(topology).resolve()
+        digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
+        base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+        return cls(Path(base).expanduser() / "tamis" / f"{whole.stem}-{digest}")
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    def claim(self) -> None:
+        """Be the one supervisor of this file; SupervisorError if there is one already."""
+        self.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.release()
+            raise SupervisorError("its routers are up already: `tamis down` stops them") from None
+
+    def release(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def write(self, state: NetworkState) -> None:
+        new = self.path / "state.json.new"
+        new.write_text(json.dumps(state.form(), indent=1))
+        new.replace(self.path / "state.json")
+
+    def read(self) -> NetworkState | None:
+        """None where nothing has been started."""
+        try:
+            return NetworkState.of(json.loads((self.path / "state.json").read_text()))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError) as error:
+            raise SupervisorError(f"{self.path / 'state.json'} cannot be read: {error!r}") from None
+
+    def forget(self) -> None:
+        (self.path / "state.json").unlink(missing_ok=True)
+
+    def log(self, router_id: str) -> RotatingFileHandler:
+        return RotatingFileHandler(self.logs / f"{router_id}.log", maxBytes=LOG_BYTES_MAX, backupCount=1, delay=True)

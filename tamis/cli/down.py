@@ -1,0 +1,38 @@
+"""`tamis down`: stop what `tamis up` started."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.protocol.errors import TamisError
+
+_EXAMPLE = """\b
+Example:
+  $ tamis down network.yaml
+  a: stopped
+"""
+
+
+@click.command("down", epilog=_EXAMPLE)
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
+def command(file: str, as_json: bool) -> int:
+    """Stop the routers that `tamis up FILE` started on this machine.
+
+    Each is asked to stop and given its time; one that does not is killed. Only processes that `tamis up` has written
+    down are touched, and only if number and start still agree. FILE itself need not be there any more. The exit
+    code is 1 if none was started, or one had to be killed.
+    """
+    with router_extra("routers"):
+        from tamis.router.supervisor.state import StateFolder
+        from tamis.router.supervisor.stop import End, stop_routers
+    try:
+        ends = stop_routers(StateFolder.of(file))
+    except TamisError as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    for router_id, end in ends.items():
+        click.echo(json.dumps({"router": router_id, "end": end}) if as_json else f"{router_id}: {end}")
+    return 1 if End.KILLED in ends.values() else 0

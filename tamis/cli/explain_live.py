@@ -1,0 +1,52 @@
+"""Why a message would go where, by the tables of running routers.
+
+Law: the router says which filters match; what each constraint saw is worked out here, by the language's own rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from tamis.cli.admin import NoAnswer, routers
+from tamis.cli.explain import constraint_lines
+from tamis.protocol.explain import explain
+from tamis.protocol.language import parse
+from tamis.protocol.values import Value
+
+
+def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) -> int:
+    """Ask all routers of `target` and print; the exit code."""
+    code = 0
+    body = json.dumps(attributes).encode()
+    for router in routers(target):
+        try:
+            answer = router.ask("/explain", body)
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+            code = 1
+            continue
+        if as_json:
+            click.echo(json.dumps({"router": router.name} | answer))
+        else:
+            click.echo("\n".join(_as_text(router.name, answer, attributes)))
+    return code
+
+
+def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value]) -> Iterator[str]:
+    filters, total = answer["filters"], answer["matching_filters"]
+    if not total:
+        yield f"router {router}: no filter matches, the message goes to nobody"
+        return
+    clients = sorted({item["client"] for item in filters} | set(answer["clients"]))
+    matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
+    yield f"router {router}: {matching}, the message goes to {', '.join(clients)}"
+    for item in filters:
+        yield f"{item['client']}, subscription {item['subscription']}: {item['filter']}"
+        for verdict in explain(parse(item["filter"]), attributes).filters:
+            yield from constraint_lines(verdict)
+    if not answer["complete"]:
+        yield f"and {total - len(filters):,} more filters"

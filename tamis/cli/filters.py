@@ -1,0 +1,45 @@
+"""`tamis filters`: what is in the tables of running routers."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tamis.cli.admin import NoAnswer, routers
+from tamis.cli.tables import columns
+
+_EXAMPLE = """\b
+Examples:
+  tamis filters
+  tamis filters network.yaml --limit 1000 --json
+"""
+
+
+@click.command("filters", epilog=_EXAMPLE)
+@click.argument("target", required=False)
+@click.option("--client", metavar="NAME", help="Only those of this client.")
+@click.option("--limit", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of each router.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each filter.")
+def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
+    """List the filters of routers: whose each is, and of which of its subscriptions.
+
+    A predicate with alternatives is several filters. TARGET is as for `tamis status`. The exit code is 1 if a router
+    did not answer.
+    """
+    code = 0
+    rows = []
+    for router in routers(target):
+        try:
+            for item in router.items("/filters", limit):
+                if client not in (None, item["client"]):
+                    continue
+                if as_json:
+                    click.echo(json.dumps({"router": router.name} | item))
+                rows.append((router.name, item["client"], str(item["subscription"]), item["filter"]))
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+            code = 1
+    if not as_json:
+        click.echo(columns(("router", "client", "subscription", "filter"), rows))
+    return code

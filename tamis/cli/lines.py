@@ -1,0 +1,53 @@
+"""Lines of a file or of stdin, each taken or reported.
+
+Law: blank lines are skipped and counted. What was refused is said on stderr as file:line: reason, and leaves its place.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import IO, TypeVar
+
+import click
+
+from tamis.protocol.errors import Refused
+
+Taken = TypeVar("Taken")
+
+_READ_BYTES = 65_536
+"""A few hundred messages of ordinary size."""
+
+
+def taken(path: str, take: Callable[[str], Taken]) -> Iterator[list[Taken | None]]:
+    """What `take` makes of the lines that are not blank, a list for each read; None for a line that was refused."""
+    numbers = itertools.count(1)
+    with click.open_file(path, "rb") as file:
+        for lines in _lines_of_each_read(file):
+            # The lines first: where they end, no number is used up.
+            numbered = zip(lines, numbers, strict=False)
+            yield [_taken_or_reported(path, number, line, take) for line, number in numbered if line.strip()]
+
+
+def _taken_or_reported(path: str, number: int, line: bytes, take: Callable[[str], Taken]) -> Taken | None:
+    try:
+        return take(line.decode())
+    except UnicodeDecodeError as error:
+        reason = f"not UTF-8 at byte {error.start + 1}"
+    except Refused as error:
+        reason = str(error)
+    click.echo(f"{'<stdin>' if path == '-' else path}:{number}: {reason}", err=True)
+    return None
+
+
+def _lines_of_each_read(file: IO[bytes]) -> Iterator[list[bytes]]:
+    """Batches that are large where input is plenty, and yet never wait for more of it."""
+    pending = bytearray()
+    while data := file.read1(_READ_BYTES):  # type: ignore[attr-defined]
+        whole, newline, rest = data.rpartition(b"\n")
+        if newline:
+            yield bytes(pending + whole).split(b"\n")
+            pending.clear()
+        pending += rest
+    if pending:
+        yield [bytes(pending)]

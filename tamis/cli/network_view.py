@@ -1,0 +1,115 @@
+"""How the routers of `tamis up` stand, as it is shown.
+
+Law: a terminal sees one table that changes in place; anything else gets a line for each change, so that a log of it
+reads as a story.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from tamis.router.supervisor.life import State
+from tamis.router.supervisor.state import NetworkState, RouterState
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLES = {
+    State.STARTING: "yellow",
+    State.READY: "green",
+    State.RESTARTING: "yellow",
+    State.STOPPING: "yellow",
+    State.STOPPED: "",
+    State.FAILED: "bold red",
+}
+
+
+class View(Protocol):
+    def show(self, state: NetworkState) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def view(as_json: bool) -> View:
+    return TableView() if sys.stdout.isatty() and not as_json else LinesView(as_json)
+
+
+class LinesView:
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._shown: dict[str, str] = {}
+
+    def show(self, state: NetworkState) -> None:
+        for router_id, router in state.routers.items():
+            line = _json_line(router_id, router) if self._as_json else f"{router_id}: {_in_words(router)}"
+            is_to_come = router.state is State.STARTING and router.pid is None
+            if self._shown.get(router_id) != line and not is_to_come:
+                self._shown[router_id] = line
+                click.echo(line)
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        pass
+
+
+class TableView:
+    def __init__(self) -> None:
+        from rich.live import Live
+
+        self._live = Live(auto_refresh=False)
+        self._live.start()
+
+    def show(self, state: NetworkState) -> None:
+        self._live.update(_table(state), refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+def _table(state: NetworkState) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("router", "state", "process", "restarts", "where")
+    for router_id, router in state.routers.items():
+        style = _STYLES[router.state]
+        word = f"[{style}]{router.state}[/]" if style else str(router.state)
+        pid = "" if router.pid is None else str(router.pid)
+        table.add_row(router_id, word, pid, str(router.restarts), escape(_where(router)))
+    return table
+
+
+def _in_words(router: RouterState) -> str:
+    process = "" if router.pid is None else f", process {router.pid}"
+    where = _where(router)
+    return f"{router.state}{process}{f', {where}' if where else ''}"
+
+
+def _where(router: RouterState) -> str:
+    """Where it listens, or what there is to know instead."""
+    if router.state is State.READY:
+        return ", ".join(_places(router))
+    if router.state is State.RESTARTING:
+        return f"again in {router.pause_s:g} s; it ended with exit code {router.exit_code}: {router.last_words}"
+    if router.state is State.FAILED:
+        return (
+            f"ended {router.restarts + 1} times, the last time with exit code {router.exit_code}: {router.last_words}"
+        )
+    return ""
+
+
+def _places(router: RouterState) -> Iterator[str]:
+    for purpose, addresses in (("clients", router.clients), ("admin", router.admin)):
+        if addresses:
+            yield f"{purpose} {' '.join(addresses)}"
+
+
+def _json_line(router_id: str, router: RouterState) -> str:
+    form = router.form()
+    del form["started"], form["last_words"]
+    return json.dumps({"router": router_id} | form)

@@ -1,0 +1,134 @@
+"""`tamis pub`: publish messages."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from random import Random
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.pace import Pace
+from tamis.cli.progress import Progress
+from tamis.cli.tables import duration
+
+if TYPE_CHECKING:
+    from tamis.blocking import Client
+    from tamis.cli.publications import Lines, Made
+
+_EXAMPLE = """\b
+Examples:
+  tamis pub class=alert severity=6 device=web-3 --payload 'disk full'
+  tamis pub 'n={{count}}' 'price={{random 1 100}}' 'venue={{pick X Y}}' --count 1000 --rate 100
+  tamis pub < messages.jsonl
+  tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
+"""
+
+
+@click.command("pub", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... [ATTRIBUTE]...")
+@click.option("--payload", metavar="TEXT", help="The payload; may hold templates.")
+@click.option(
+    "--payload-file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="The payload, as it is; - is stdin.",
+)
+@click.option("--count", type=click.IntRange(min=0), default=1, show_default=True, help="How many; 0 is until Ctrl-C.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="At most so many a second.")
+@click.option("--confirm", is_flag=True, help="Wait until the router has taken each message.")
+@click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
+def command(
+    words: tuple[str, ...],
+    payload: str | None,
+    payload_file: str | None,
+    count: int,
+    rate: float | None,
+    confirm: bool,
+    seed: int | None,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> int:
+    """Publish a message, or many.
+
+    The attributes are one a word (class=alert severity=6 'note="two words"'), or one JSON object; {} is none at all.
+    Without any, each line of stdin is a message: a JSON object of attributes, or {"attributes": {...}, "payload":
+    "..."} as `tamis sub --json` prints.
+
+    Attributes and --payload may hold {{count}}, {{random 1 100}}, {{pick a b c}} and {{time}}, filled in for each
+    message.
+
+    An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. Without one,
+    those of TAMIS_URL, or tamis://127.0.0.1:7400. The exit code is 1 if a message was not published.
+    """
+    addresses, attributes = split_addresses(words)
+    with refusals():
+        told = access(addresses, name, token_file, ca)
+        source = _source(attributes, payload, payload_file, count, seed)
+        with told.blocking_client() as client:
+            tally = _Tally()
+            try:
+                _publish(client, source, Pace(rate) if rate else None, confirm, tally)
+            finally:
+                tally.sum_up(source.refused, as_json)
+    return 1 if source.refused else 0
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self.published = 0
+        self._began_s = time.monotonic()
+        self._progress = Progress("messages published")
+
+    def add(self, count: int) -> None:
+        self.published += count
+        self._progress.step(count)
+
+    def sum_up(self, refused: int, as_json: bool) -> None:
+        seconds = time.monotonic() - self._began_s
+        if as_json:
+            click.echo(json.dumps({"published": self.published, "refused": refused, "seconds": round(seconds, 6)}))
+        messages = "1 message" if self.published == 1 else f"{self.published:,} messages"
+        bad = f", {refused:,} lines refused" if refused else ""
+        click.echo(f"{messages} published in {duration(seconds)}{bad}", err=True)
+
+
+def _source(
+    words: tuple[str, ...], payload: str | None, payload_file: str | None, count: int, seed: int | None
+) -> Made | Lines:
+    from tamis.cli.publications import Lines, Made, Recipe
+
+    if payload is not None and payload_file is not None:
+        raise click.UsageError("the payload is given by --payload or by --payload-file, not by both")
+    if words:
+        return Made(Recipe(words, payload or _content(payload_file), Random(seed)), count)  # noqa: S311 - no secret
+    if payload is not None or payload_file is not None:
+        raise click.UsageError("a payload needs attributes on the line ({} is none); lines of stdin have their own")
+    if sys.stdin.isatty():
+        click.echo("one JSON object a line is a message; Ctrl-D ends", err=True)
+    return Lines()
+
+
+def _content(file: str | None) -> bytes:
+    if file is None:
+        return b""
+    with click.open_file(file, "rb") as opened:
+        content: bytes = opened.read()
+    return content
+
+
+def _publish(client: Client, source: Made | Lines, pace: Pace | None, confirm: bool, tally: _Tally) -> None:
+    for batch in source:
+        # What keeps a pace, or is alone, goes at once; else the router confirms many at a time.
+        for part in [batch] if pace is None else ([message] for message in batch):
+            if pace is not None:
+                pace.wait()
+            client.publish_many(part, confirm=confirm)
+            tally.add(len(part))

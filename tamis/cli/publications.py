@@ -1,0 +1,74 @@
+"""Messages to publish, in batches: made from the words of a command line, or read from stdin.
+
+Law: a batch never waits for messages that are not there yet while it holds some that are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count as count_from
+from random import Random
+from typing import Final
+
+from tamis.cli.lines import taken
+from tamis.cli.templates import Moment, Template
+from tamis.protocol.json_form import decode_publication
+from tamis.protocol.message_text import parse_message
+from tamis.protocol.values import Value
+
+_BATCH: Final = 256
+"""Messages made at once: few enough that Ctrl-C is heard, enough that a batch costs nothing."""
+
+Publication = tuple[dict[str, Value], bytes]
+
+
+class Recipe:
+    """What is written once and filled in for each message; Refused or MessageTextError if that cannot be."""
+
+    def __init__(self, words: Sequence[str], payload: str | bytes, random: Random) -> None:
+        self._words = [Template(word) for word in words]
+        self._payload = Template(payload) if isinstance(payload, str) else payload
+        self._random = random
+        self._fixed: dict[str, Value] | None = None
+        attributes, _ = self.message(1)
+        if all(word.is_constant for word in self._words):
+            self._fixed = attributes
+
+    def message(self, count: int) -> Publication:
+        moment = Moment(count, time.time(), self._random)
+        attributes = self._fixed
+        if attributes is None:
+            attributes = parse_message([word.render(moment) for word in self._words])
+        payload = self._payload
+        return attributes, payload if isinstance(payload, bytes) else payload.render(moment).encode()
+
+
+class Made:
+    """`count` messages by a recipe; 0 is without end."""
+
+    refused = 0
+
+    def __init__(self, recipe: Recipe, count: int) -> None:
+        self._recipe = recipe
+        self._count = count
+
+    def __iter__(self) -> Iterator[list[Publication]]:
+        for first in count_from(1, _BATCH):
+            end = min(first + _BATCH, self._count + 1) if self._count else first + _BATCH
+            if first >= end:
+                return
+            yield [self._recipe.message(number) for number in range(first, end)]
+
+
+class Lines:
+    """The messages on stdin, one JSON object a line. `refused` counts the lines that were none."""
+
+    def __init__(self) -> None:
+        self.refused = 0
+
+    def __iter__(self) -> Iterator[list[Publication]]:
+        for batch in taken("-", decode_publication):
+            messages = [message for message in batch if message is not None]
+            self.refused += len(batch) - len(messages)
+            yield messages

@@ -1,0 +1,109 @@
+"""How received messages are written.
+
+    text       class="alert" severity=6              the payload on lines of its own below, if it is text
+    json       {"id": ..., "attributes": {...}, "payload": "..."}
+    raw        the payload and a line break
+    template   '{{severity}} {{device}}: {{.payload}}'      attributes by name, and .payload .id .time .attributes
+
+Law: what is not there is written as nothing; a message whose bytes make no attributes is reported, and not written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.json_form import encode_publication
+from tamis.protocol.message_text import format_attributes
+
+if TYPE_CHECKING:
+    from tamis import Gap, Message
+    from tamis.protocol.values import Value
+
+FORMS: Final = ("text", "json", "raw")
+_PLACE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+
+Writer = Callable[["Message"], bytes]
+
+
+def writer(form: str, predicates: Mapping[int, str]) -> Writer:
+    """Makes the bytes of a message; Refused for a form that is none. `predicates` are those subscribed, by id."""
+    if "{{" in form:
+        return _template(form)
+    if form not in FORMS:
+        raise Refused(f"--format is {', '.join(FORMS)} or a template such as '{{{{severity}}}} {{{{.payload}}}}'")
+    if form == "json":
+        return lambda message: _json(message, predicates)
+    return _text if form == "text" else _raw
+
+
+def gap_form(gap: Gap) -> dict[str, object]:
+    """`messages` and `bytes` are null where nobody can know."""
+    return {"gap": {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}}
+
+
+def gap_in_words(gap: Gap) -> str:
+    many = "messages may be missing" if gap.count is None else f"{gap.count:,} messages are missing"
+    return f"{many}: {gap.reason}"
+
+
+def _json(message: Message, predicates: Mapping[int, str]) -> bytes:
+    form: dict[str, object] = {"id": _id(message)}
+    if message.time is not None:
+        form["time"] = message.time.isoformat()
+    if message.own:
+        form["own"] = True
+    form["matched"] = [predicates[id_] for id_ in message.matched if id_ in predicates]
+    form |= encode_publication(message.attributes, message.payload)
+    return json.dumps(form).encode() + b"\n"
+
+
+def _text(message: Message) -> bytes:
+    line = format_attributes(message.attributes).encode() + b"\n"
+    return line + b"".join(b"    " + part + b"\n" for part in _shown(message.payload).splitlines())
+
+
+def _shown(payload: bytes) -> bytes:
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
+        return b"(%d bytes)" % len(payload)
+    return payload if all(c.isprintable() or c in "\n\t" for c in text) else b"(%d bytes)" % len(payload)
+
+
+def _raw(message: Message) -> bytes:
+    return message.payload + b"\n"
+
+
+def _template(form: str) -> Writer:
+    pieces = _PLACE.split(form)
+    for inside in pieces[1::2]:
+        if inside.startswith(".") and inside not in _OWN:
+            raise Refused(f"template {{{{{inside}}}}}: there is no {inside}; there are {', '.join(_OWN)}")
+    places = [part.encode() if index % 2 == 0 else _place(part) for index, part in enumerate(pieces)]
+    return lambda message: b"".join(p if isinstance(p, bytes) else p(message) for p in places) + b"\n"
+
+
+def _place(inside: str) -> Writer:
+    if inside in _OWN:
+        return _OWN[inside]
+    return lambda message: _value(message.attributes.get(inside, ""))
+
+
+def _value(value: Value) -> bytes:
+    return (value if isinstance(value, str) else json.dumps(value)).encode()
+
+
+def _id(message: Message) -> str:
+    return f"{message.id.origin:016x}-{message.id.counter}"
+
+
+_OWN: Final[Mapping[str, Writer]] = {
+    ".payload": lambda message: message.payload,
+    ".id": lambda message: _id(message).encode(),
+    ".time": lambda message: b"" if message.time is None else message.time.isoformat().encode(),
+    ".attributes": lambda message: format_attributes(message.attributes).encode(),
+}

@@ -1,0 +1,113 @@
+"""`tamis sub`: receive what satisfies a predicate."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.connecting import Access, access, access_options, refusals, split_addresses
+
+if TYPE_CHECKING:
+    from tamis import Gap
+
+_EXAMPLE = """\b
+Examples:
+  tamis sub 'severity > 2 and class = "alert"'
+  tamis sub 'device ^= "web"' 'device ^= "db"' --json --count 10
+  tamis sub 'exists price' --format '{{symbol}} {{price}} {{.payload}}'
+  tamis sub tamis+tls://router.example:7400 --ca root.pem --name desk-3 --token-file token true
+"""
+
+
+@click.command("sub", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... PREDICATE...")
+@click.option("--count", type=click.IntRange(min=1), help="Stop after so many messages.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after so long.")
+@click.option("--format", "form", default="text", show_default=True, help="text, json, raw, or a template.")
+@click.option("--own", is_flag=True, help="Also messages that were published under this client's own name.")
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
+def command(
+    words: tuple[str, ...],
+    count: int | None,
+    timeout: float | None,
+    form: str,
+    own: bool,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> int:
+    """Print messages that satisfy one of the PREDICATEs, until Ctrl-C.
+
+    A predicate is one word for the shell: quote it. An ADDRESS is as for `tamis pub`. When the router has the
+    subscription, stderr says so.
+
+    --format raw prints payloads, each with a line break behind it. A template has places such as {{severity}}, an
+    attribute by its name, and {{.payload}} {{.id}} {{.time}} {{.attributes}}; what a message lacks is printed as
+    nothing.
+
+    Messages that were lost, by a slow reader or a cut connection, are told of on stderr, and as an object
+    {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.
+    """
+    from tamis.cli.event_loop import run
+
+    addresses, predicates = split_addresses(words)
+    if not predicates:
+        raise click.UsageError("Missing argument 'PREDICATE'; `true` is every message")
+    with refusals():
+        told = access(addresses, name, token_file, ca)
+        receiver = _Receiver(predicates, "json" if as_json else form, count, own)
+        return run(receiver.run(told, timeout))
+
+
+class _Receiver:
+    def __init__(self, predicates: tuple[str, ...], form: str, count: int | None, own: bool) -> None:
+        from tamis.cli.received import writer
+
+        self._predicates = predicates
+        self._form = form
+        self._count = count
+        self._own = own
+        self._received = 0
+        writer(form, {})  # what is wrong with the form is said before anything is connected
+
+    async def run(self, told: Access, timeout_s: float | None) -> int:
+        import asyncio
+
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._receive(told)
+        except TimeoutError:
+            return 0 if self._count is None else 1
+        return 0
+
+    async def _receive(self, told: Access) -> None:
+        import tamis
+        from tamis.cli.received import writer
+
+        async with (
+            told.client() as client,
+            client.subscribe(*self._predicates, own_messages=self._own) as items,
+        ):
+            click.echo(f"subscribed as {client.name}", err=True)
+            write = writer(self._form, dict(zip(items.ids, self._predicates, strict=True)))
+            async for item in items:
+                if isinstance(item, tamis.Gap):
+                    self._tell(item)
+                    continue
+                sys.stdout.buffer.write(write(item))
+                sys.stdout.buffer.flush()
+                self._received += 1
+                if self._received == self._count:
+                    return
+
+    def _tell(self, gap: Gap) -> None:
+        from tamis.cli.received import gap_form, gap_in_words
+
+        if self._form == "json":
+            click.echo(json.dumps(gap_form(gap)))
+        click.echo(gap_in_words(gap), err=True)

@@ -1,0 +1,44 @@
+"""Columns of text, as results are shown to people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """One line a row under its heads; numbers to the right."""
+    cells = [list(head), *([_shown(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
+    right = [all(isinstance(row[at], int | float) for row in rows) and bool(rows) for at in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in cells
+    )
+
+
+def byte_count(count: int) -> str:
+    """A number of bytes as a person says it."""
+    value, units = float(count), ["B", "KiB", "MiB", "GiB"]
+    while value >= 1024 and len(units) > 1:
+        value /= 1024
+        units.pop(0)
+    return f"{value:.0f} {units[0]}" if units[0] == "B" else f"{value:.1f} {units[0]}"
+
+
+def duration(seconds: float) -> str:
+    whole = int(seconds)
+    days, hours, minutes = whole // 86_400, whole // 3_600 % 24, whole // 60 % 60
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{seconds:.2f} s"
+
+
+def _shown(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:,.1f}"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)

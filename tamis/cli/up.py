@@ -1,0 +1,79 @@
+"""`tamis up`: all routers of a topology file as processes, kept running."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.protocol.errors import TamisError
+
+if TYPE_CHECKING:
+    from tamis.router.supervisor.state import NetworkState
+
+_EXAMPLE = """\b
+Examples:
+  $ tamis up configs/topologies/single.yaml
+  a: ready, process 4711, clients tamis://127.0.0.1:7400, admin http://127.0.0.1:7600
+  $ tamis up --detach network.yaml
+  $ tamis down network.yaml
+"""
+
+
+@click.command("up", epilog=_EXAMPLE)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--machine", metavar="LABEL", help="Only the routers of this machine; needed where there are several.")
+@click.option("--detach", is_flag=True, help="Return when all are ready and leave them running.")
+@click.option("--insecure", is_flag=True, help="As `tamis router --insecure`, for each of them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each change.")
+def command(file: str, machine: str | None, detach: bool, insecure: bool, as_json: bool) -> int:
+    """Start all routers of the topology FILE and keep them running.
+
+    Shows how each router stands. One that ends is started again, after a pause that doubles from 0.5 to 30 seconds;
+    one that ends 5 times in a row, never up for 10 seconds, has failed and is left alone. Ctrl-C stops all; again,
+    without waiting for queues to empty. What routers log is kept in a folder that is named on stderr, at most 20 MiB
+    each.
+
+    The exit code is 0 if all stopped cleanly, with --detach if all are ready.
+    """
+    with router_extra("routers"):
+        from tamis.cli.network_view import view
+        from tamis.router.supervisor.state import StateFolder
+        from tamis.router.supervisor.supervise import keep_up
+    click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
+    if detach:
+        return _detached(file, machine, insecure, as_json)
+    shown = view(as_json)
+    try:
+        return 0 if keep_up(file, machine, insecure, shown.show) else 1
+    except TamisError as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        shown.close()
+
+
+def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> int:
+    from tamis.cli.network_view import view
+    from tamis.router.supervisor.life import State
+    from tamis.router.supervisor.state import NetworkState
+
+    command = [sys.executable, "-P", "-m", "tamis.router.supervisor", file, machine or "", str(int(insecure))]
+    shown = view(as_json)
+    state: NetworkState | None = None
+    try:
+        with subprocess.Popen(  # noqa: S603 - our own program
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+        ) as supervisor:
+            assert supervisor.stdout is not None  # noqa: S101 - asked for
+            for line in supervisor.stdout:
+                state = NetworkState.of(json.loads(line))
+                shown.show(state)
+            supervisor.returncode = 0  # it stays; not ours to wait for
+    finally:
+        shown.close()
+    ready = state is not None and all(router.state is State.READY for router in state.routers.values())
+    return 0 if ready else 1
