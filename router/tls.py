@@ -50,7 +50,7 @@ class TlsClient(asyncio.BufferedProtocol):
         self._plane = plane
         self._client: Client | None = None
         self._transport: asyncio.Transport
-        self._is_full = False
+        self._is_full = self._is_paused = self._is_ahead = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not one by class
@@ -70,6 +70,8 @@ class TlsClient(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         if self._client is not None:
             self._plane.feed(self._client.connection, _receive[:nbytes])
+            self._is_ahead = self._plane.when_caught_up(self._caught_up)
+            self._regulate()
             self._send()
 
     def pause_writing(self) -> None:
@@ -84,7 +86,16 @@ class TlsClient(asyncio.BufferedProtocol):
             self._client.vanish()
 
     def _pause(self, is_paused: bool) -> None:
-        if is_paused:
+        self._is_paused = is_paused
+        self._regulate()
+
+    def _caught_up(self) -> None:
+        self._is_ahead = False
+        self._regulate()
+
+    def _regulate(self) -> None:
+        """Read only what somebody has time for."""
+        if self._is_paused or self._is_ahead:
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()
