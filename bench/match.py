@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tamis.bench import peers, workloads
+from tamis.bench import rivals, workloads
 from tamis.bench.rivals.contest import Contest, PeerDisagrees, PeerFailed, contest
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Measurement, Table
@@ -48,7 +48,7 @@ class Contender:
 
     @property
     def peer(self) -> str | None:
-        return self.engine.removeprefix(peers.PREFIX) if self.engine.startswith(peers.PREFIX) else None
+        return self.engine.removeprefix(rivals.PREFIX) if self.engine.startswith(rivals.PREFIX) else None
 
     def table(self) -> Table:
         return Table(self.engine, selectivity_rounds=self.rounds or 0)
@@ -141,12 +141,12 @@ class _Run:
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
     """One contender for each engine, and of sff one for each number of rounds; PeerMissing says what to install."""
     chosen: list[Contender] = []
-    known = (*Table.engines(), *(peers.PREFIX + name for name in peers.NAMES))
+    known = (*Table.engines(), *(rivals.PREFIX + name for name in rivals.NAMES))
     for engine in engines:
         if engine not in known:
             raise ValueError(f"no engine {engine!r}; one of {', '.join(known)}")
         if name := Contender(engine).peer:
-            peers.check_installed(name)
+            rivals.check_installed(name)
         chosen.extend([Contender(engine, count) for count in rounds] if engine == "sff" else [Contender(engine)])
     return tuple(dict.fromkeys(chosen))
 

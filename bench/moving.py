@@ -28,6 +28,7 @@ import uvloop
 from tamis.native import Admission, SlowPolicy, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.language import parse
+from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import encode
@@ -36,7 +37,7 @@ from tamis.protocol.wire.packed_filters import encode_filter
 
 PUBLISHER, SUBSCRIBER = 77, 78
 BLOCK_MESSAGES = 400
-ATTRIBUTES = {
+ATTRIBUTES: dict[str, Value] = {
     "symbol": "S7",
     "side": "buy",
     "price": 1000,
@@ -217,7 +218,7 @@ def measure(way: str, family: str, messages: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tamis.bench.moving", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(prog="python -m tamis.bench.moving", description=__doc__.splitlines()[0])
     parser.add_argument("--messages", type=int, default=1_000_000, help="for each run (1,000,000)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each way, in turns (5)")
     parser.add_argument("--json", action="store_true", help="one object a line")

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tamis.bench import churn, figures, hostile, instructions, peers, workloads
+from tamis.bench import churn, figures, hostile, instructions, rivals, workloads
 from tamis.bench.figures import setting
 from tamis.bench.match import Result, Setup, contenders
 from tamis.bench.report import label, markdown, percent, plain, short
@@ -82,11 +82,11 @@ def _plain(title: str, about: str, measured: Sequence[Measured], plots: dict[str
 
 def against_peers(runner: Runner, filters_max: int) -> Section:
     rows: list[dict[str, Any]] = []
-    notes = [str(peers.PeerMissing(name)) for name in peers.NAMES if not peers.is_installed(name)]
+    notes = [str(rivals.PeerMissing(name)) for name in rivals.NAMES if not rivals.is_installed(name)]
     failed: dict[str, str] = {}
     for count in (size for size in PEER_SIZES if size <= filters_max):
         rows += _our_rows(runner, count)
-        for name in filter(peers.is_installed, peers.NAMES):
+        for name in filter(rivals.is_installed, rivals.NAMES):
             if name in failed:
                 runner.skip(f"peer {name}, {count:,} filters", failed[name])
                 continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
 from tamis.native.results import check, check_alive
@@ -18,6 +18,11 @@ from tamis.native.table import Table
 from tamis.protocol.limits import FRAME_BYTES_MAX, UNAUTHENTICATED_BYTES_MAX
 
 _Cdata = Any  # cffi's types exist only at run time
+
+
+# Plain integers: a read may hold tens of thousands of frames, and an IntEnum costs as much as all the rest of an event.
+_FRAME: Final = int(lib.TM_EVENT_FRAME)
+_FAULT: Final = int(lib.TM_EVENT_FAULT)
 
 
 class EventType(enum.IntEnum):
@@ -236,6 +241,7 @@ class Switch:
 
 
 def _event(c: _Cdata) -> Event:
-    frame = bytes(ffi.buffer(c.frame, c.size)) if c.type == EventType.FRAME else b""
-    text = ffi.string(c.text).decode() if c.type == EventType.FAULT else ""
-    return Event(int(c.type), int(c.connection), int(c.kind), int(c.code), frame, text)
+    type_ = c.type
+    frame = ffi.buffer(c.frame, c.size)[:] if type_ == _FRAME else b""
+    text = ffi.string(c.text).decode() if type_ == _FAULT else ""
+    return Event(type_, c.connection, c.kind, c.code, frame, text)

@@ -208,22 +208,22 @@ typedef struct tamis_list {
     uint32_t capacity;
 } tamis_list;
 
-/* All that hangs on one name and kind. */
+/* All that hangs on one name and kind; what every match looks at comes first. */
 typedef struct tamis_key {
     tamis_cells *cells; /* NULL until needed, as the others */
     tamis_run *at_most; /* bounds of <=: a value satisfies those not below it */
     tamis_run *at_least;
     tamis_intervals *intervals;
     struct tamis_key *wide; /* of numbers: cells and runs of constants without a code; it has nothing else */
+    uint64_t equal_bits;    /* tamis_operand_bit of every operand in use under an equality, stale ones included */
+    uint64_t pattern_bits;  /* the same of patterns */
+    uint32_t equalities;    /* filters in buckets under an equality of this key */
+    uint32_t patterns;      /* in buckets under a pattern */
+    uint64_t partner_bits;  /* tamis_coarse_bit of every partner, stale ones included */
+    uint64_t *partners;     /* finer bits, once there are many: TAMIS_PARTNER_WORDS */
+    uint32_t pairs;         /* in buckets under this key, the rarer one, and a partner */
+    uint32_t pins;          /* filters placed in any way */
     tamis_list scan;
-    uint64_t equal_bits;   /* tamis_operand_bit of every operand in use under an equality, stale ones included */
-    uint64_t pattern_bits; /* the same of patterns */
-    uint32_t equalities;   /* filters in buckets under an equality of this key */
-    uint32_t patterns;     /* in buckets under a pattern */
-    uint32_t pairs;        /* in buckets under this key, the rarer one, and a partner */
-    uint32_t pins;         /* filters placed in any way */
-    uint64_t partner_bits; /* tamis_coarse_bit of every partner, stale ones included */
-    uint64_t *partners;    /* finer bits, once there are many: TAMIS_PARTNER_WORDS */
 } tamis_key;
 
 /* Hash from (tag, name, operand) to the filters under it. */

@@ -66,6 +66,8 @@ class Daemon:
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
         self._asked = asyncio.Event()
+        self._reloading: list[asyncio.Task[None]] = []
+        self._reload_lock = asyncio.Lock()
         self._running: Running
 
     async def run(self) -> int:
@@ -93,7 +95,7 @@ class Daemon:
             await self._listen_for_admin(self._settings.admin)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop_signal)
-        loop.add_signal_handler(signal.SIGHUP, self._reload)
+        loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
         plane.start()
         self._running.stalls.start()
         self._closers.append(self._running.stalls.stop)
@@ -149,22 +151,30 @@ class Daemon:
         self._stop_asked += 1
         self._asked.set()
 
-    def _reload(self) -> None:
-        """SIGHUP."""
-        notify.reloading()
-        try:
-            self._take(load_settings(self._options.file, self._options.router_id))
-        except (ConfigError, CannotStart) as error:
-            _log.error("the new settings are not used", extra=fields(reason=str(error)))
-        notify.ready()
+    def _reload_signal(self) -> None:
+        self._reloading.append(asyncio.get_running_loop().create_task(self._reload()))
 
-    def _take(self, new: RouterSettings) -> None:
-        old, plane = self._settings, self._running.plane
-        keys = restart_keys(old, new)
+    async def _reload(self) -> None:
+        """SIGHUP. A large file takes a while to read, which is done beside the loop."""
+        async with self._reload_lock:
+            notify.reloading()
+            try:
+                self._take(*await asyncio.to_thread(self._read_again))
+            except (ConfigError, CannotStart) as error:
+                _log.error("the new settings are not used", extra=fields(reason=str(error)))
+            notify.ready()
+        self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
+
+    def _read_again(self) -> tuple[RouterSettings, TokenFile | None]:
+        new = load_settings(self._options.file, self._options.router_id)
         check_exposure(new, self._options.is_insecure)
-        tokens = TokenFile(new.tokens) if new.tokens else None
+        return new, TokenFile(new.tokens) if new.tokens else None
+
+    def _take(self, new: RouterSettings, tokens: TokenFile | None) -> None:
+        keys = restart_keys(self._settings, new)
         if self._tls is not None and new.tls is not None:
             load_certificate(self._tls, new.tls)
+        plane = self._running.plane
         plane.settings, plane.tokens, self._settings = new, tokens, new
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)

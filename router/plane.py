@@ -1,7 +1,9 @@
 """The switch and its clients: what the one hands up goes to the other.
 
-Law: an event concerns one client, and a bug in handling it costs that client alone. A client's number is in use from
-its opening until all of its filters are forgotten. Of two clients with one name, the one that came later stays.
+Law: an event concerns one client, and a bug in handling it costs that client alone. Events are handled in order, for
+EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
+A client's number is in use from its opening until all of its filters are forgotten. Of two clients with one name, the
+one that came later stays.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -28,6 +32,8 @@ from tamis.router.tokens import TokenFile
 from tamis.router.work import SlicedWork, Task
 
 POLL_BUDGET_US: Final = 4_000
+EVENTS_BUDGET_S: Final = 0.005
+CLIENTS_PER_SLICE: Final = 200
 TICK_S: Final = 0.1
 STEPS_PER_SLICE: Final = 500
 
@@ -48,6 +54,8 @@ class Plane:
         self.work = SlicedWork(loop.call_soon)
         self.is_draining = False
         self._loop = loop
+        self._events: deque[Event] = deque()
+        self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
         self._ticking: asyncio.TimerHandle | None = None
         self._ticked: asyncio.Future[None] = loop.create_future()
@@ -61,6 +69,8 @@ class Plane:
         if self._ticking is not None:
             self._loop.remove_reader(self.switch.descriptor)
             self._ticking.cancel()
+        self.work.stop()
+        self._events.clear()
         self.switch.close()
         self.table.close()
 
@@ -129,34 +139,58 @@ class Plane:
 
     def feed(self, connection: int, data: memoryview) -> None:
         """Bytes of a connection without a socket."""
-        self._dispatch(self.switch.feed(connection, data))
+        self._take(self.switch.feed(connection, data))
+
+    def when_caught_up(self, callback: Callable[[], None]) -> bool:
+        """Whether events are waiting; then `callback` is called once, when they are handled."""
+        if self._events:
+            self._until_caught_up.append(callback)
+        return bool(self._events)
 
     def _poll(self) -> None:
-        self._dispatch(self.switch.poll(POLL_BUDGET_US))
+        if not self._events:
+            self._take(self.switch.poll(POLL_BUDGET_US))
 
     def _tick(self) -> None:
         self._ticking = self._loop.call_later(TICK_S, self._tick)
-        self._dispatch(self.switch.tick())
+        self._take(self.switch.tick())
         self._ticked.set_result(None)
         self._ticked = self._loop.create_future()
 
     async def next_tick(self) -> None:
         await asyncio.shield(self._ticked)
 
-    def _dispatch(self, events: list[Event]) -> None:
-        for event in events:
-            client = self.clients.get(event.connection)
-            if client is None:
-                continue
-            try:
-                self._handle(client, event)
-            except FrameError as error:
-                client.fail(error, event.kind)
-            except Gone:
-                pass  # its CLOSED is on the way
-            except Exception:  # a bug: it is logged, and costs this client its connection
-                _log.exception("failed to handle an event", extra=fields(client=client.name, event=event.type))
-                client.vanish()
+    def _take(self, events: list[Event]) -> None:
+        is_behind = bool(self._events)
+        self._events.extend(events)
+        if not is_behind:
+            self._handle_some()
+
+    def _handle_some(self) -> None:
+        end_s = time.monotonic() + EVENTS_BUDGET_S
+        while self._events:
+            self._handle_safely(self._events[0])
+            self._events.popleft()
+            if self._events and time.monotonic() > end_s:
+                self._loop.call_soon(self._handle_some)
+                return
+        waiting, self._until_caught_up = self._until_caught_up, []
+        for callback in waiting:
+            callback()
+
+    def _handle_safely(self, event: Event) -> None:
+        client = self.clients.get(event.connection)
+        if client is None:
+            return
+        try:
+            self._handle(client, event)
+        except FrameError as error:
+            client.fail(error, event.kind)
+        except Gone:
+            pass  # its CLOSED is on the way
+        except Exception:  # a bug: it is logged, and costs this client its connection
+            _log.exception("failed to handle an event", extra=fields(client=client.name, event=event.type))
+            client.vanish()
 
     def _handle(self, client: Client, event: Event) -> None:
         if event.type == EventType.FRAME:
@@ -175,17 +209,19 @@ class Plane:
         self.is_draining = True
         self.switch.drain(True)
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
-        for client in list(self.clients.values()):
-            if client.is_open:
-                client.send(Kind.DRAIN, frame)
+        self.work.add(self._to_each(lambda client: client.send(Kind.DRAIN, frame) if client.is_open else None))
+
+    def dismiss(self) -> None:
+        """Every client has to leave now."""
+        self.work.add(self._to_each(Client.leave))
+
+    def _to_each(self, do: Callable[[Client], None]) -> Task:
+        for number, client in enumerate(list(self.clients.values()), 1):
+            do(client)
+            if number % CLIENTS_PER_SLICE == 0:
+                yield
 
     @property
     def is_flushed(self) -> bool:
         """Nothing waits to be done or to be sent."""
-        busy = any(client.requests for client in self.clients.values())
-        return not busy and self.switch.figures().queued_bytes == 0
-
-    def dismiss(self) -> None:
-        """Every client has to leave now."""
-        for client in list(self.clients.values()):
-            client.leave()
+        return self.work.is_idle and not self._events and self.switch.figures().queued_bytes == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from tamis.configs.topology import Tls
 from tamis.router.client import FULL, Client
@@ -50,11 +50,10 @@ class TlsClient(asyncio.BufferedProtocol):
         self._plane = plane
         self._client: Client | None = None
         self._transport: asyncio.Transport
-        self._is_full = False
+        self._is_full = self._is_paused = self._is_ahead = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream's always is
-        self._transport = transport
+        self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not one by class
         transport.set_write_buffer_limits(high=CHUNK_BYTES)
         peer = transport.get_extra_info("peername")
         self._client = self._plane.open(-1, f"{peer[0]}:{peer[1]}")
@@ -71,6 +70,8 @@ class TlsClient(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         if self._client is not None:
             self._plane.feed(self._client.connection, _receive[:nbytes])
+            self._is_ahead = self._plane.when_caught_up(self._caught_up)
+            self._regulate()
             self._send()
 
     def pause_writing(self) -> None:
@@ -85,7 +86,16 @@ class TlsClient(asyncio.BufferedProtocol):
             self._client.vanish()
 
     def _pause(self, is_paused: bool) -> None:
-        if is_paused:
+        self._is_paused = is_paused
+        self._regulate()
+
+    def _caught_up(self) -> None:
+        self._is_ahead = False
+        self._regulate()
+
+    def _regulate(self) -> None:
+        """Read only what somebody has time for."""
+        if self._is_paused or self._is_ahead:
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()

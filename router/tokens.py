@@ -24,8 +24,8 @@ from tamis.router.logs import fields
 from tamis.router.settings import CannotStart
 
 ANYBODY: Final = "*"
-FILE_BYTES_MAX: Final = 16 * 1024 * 1024
-"""More than a hundred thousand clients; the file is read between two messages."""
+FILE_BYTES_MAX: Final = 1024 * 1024
+"""Some 20,000 clients. The file is read between two messages, and must not take long."""
 
 _log = logging.getLogger(__name__)
 _Stamp = tuple[int, int, int]
@@ -60,6 +60,8 @@ def _read(path: str) -> tuple[_Stamp, dict[str, bytes]]:
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
             _check_private(path, status)
+            if status.st_size > FILE_BYTES_MAX:
+                raise CannotStart(f"token file {path}: at most {FILE_BYTES_MAX:,} bytes")
             return _stamp(status), _parsed(path, file.read(FILE_BYTES_MAX))
     except OSError as error:
         raise CannotStart(f"token file {path}: {error.strerror}") from error

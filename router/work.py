@@ -31,7 +31,13 @@ class SlicedWork:
         if len(self._tasks) == 1:
             self._call_soon(self._turn)
 
+    def stop(self) -> None:
+        """Leave everything as it is."""
+        self._tasks.clear()
+
     def _turn(self) -> None:
+        if not self._tasks:
+            return
         task = self._tasks[0]
         try:
             next(task)

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamis.bench import peers
+from tamis.bench import rivals
 from tamis.bench.rivals.rules import Rule, Subject, rule_of, subject_of
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Table
@@ -86,7 +86,7 @@ class Contest:
 
 def contest(name: str, workload: Workload, interfaces: array[int], seconds_max: float | None = None) -> Contest:
     """Within SECONDS_MAX, if nothing else is said; PeerMissing, PeerFailed or PeerDisagrees if there are no figures."""
-    peers.check_installed(name)
+    rivals.check_installed(name)
     seconds_max = seconds_max or SECONDS_MAX
     messages = [workload.messages[i] for i in range(len(workload.messages))]
     job = _Job(name, workload.filters, interfaces, messages, seconds_max)
@@ -134,7 +134,7 @@ def _compare(name: str, found: list[set[int]], expected: list[list[int]]) -> Non
 
 def play(job: _Job) -> _Answer:
     enough = time.monotonic() + job.seconds_max * _SHARE_OF_TIME
-    peer = peers.load(job.name)
+    peer = rivals.load(job.name)
     rules = dict(_expressed(peer, job.filters))
     start = time.process_time()
     peer.build(list(rules.values()), [job.interfaces[i] for i in rules])
@@ -144,19 +144,19 @@ def play(job: _Job) -> _Answer:
     return _Answer(_how(peer), list(rules), build_s, match_s, found)
 
 
-def _how(peer: peers.Peer) -> str:
+def _how(peer: rivals.Peer) -> str:
     left_out = f"; left out: {peer.cannot}" if peer.cannot else ""
     return f"{peer.version}: {peer.rewritten}{left_out}"
 
 
-def _expressed(peer: peers.Peer, filters: Batch) -> Iterator[tuple[int, Rule]]:
+def _expressed(peer: rivals.Peer, filters: Batch) -> Iterator[tuple[int, Rule]]:
     for index in range(len(filters)):
         rule = rule_of(decode_filter(filters[index]))
         if rule is not None and peer.expresses(rule):
             yield index, rule
 
 
-def _match(peer: peers.Peer, subjects: list[Subject], enough: float) -> tuple[float, list[set[int]]]:
+def _match(peer: rivals.Peer, subjects: list[Subject], enough: float) -> tuple[float, list[set[int]]]:
     """Seconds of processor time. A few messages go first, unmeasured: our caches are warm too."""
     found: list[set[int]] = []
     peer.match(peer.prepare(subjects[:_WARMING]))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tamis.bench import peers
+from tamis.bench import rivals
 from tamis.bench.match import EnginesDisagree, Setup, contenders, run
 from tamis.bench.report import rows_for_programs, table_for_people
 from tamis.bench.rivals import contest as contests
@@ -23,8 +23,8 @@ from tamis.protocol.wire.attributes import decode_attributes, encode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 
 INSTALLED = [
-    pytest.param(name, marks=pytest.mark.skipif(not peers.is_installed(name), reason=f"{peers.PeerMissing(name)}"))
-    for name in peers.NAMES
+    pytest.param(name, marks=pytest.mark.skipif(not rivals.is_installed(name), reason=f"{rivals.PeerMissing(name)}"))
+    for name in rivals.NAMES
     if name != "sqlite"
 ] + ["sqlite"]
 WORDS = ("ab", "abc", "b", "abab", "zz~", " a")
@@ -40,7 +40,7 @@ def every_constraint() -> Iterator[Constraint]:
 
 def expressed(name: str, filters: list[Filter]) -> list[Filter]:
     """All, but for the one peer that says that it cannot order strings."""
-    peer = peers.load(name)
+    peer = rivals.load(name)
     kept = [each for each in filters if (rule := rule_of(each)) is not None and peer.expresses(rule)]
     assert kept == [each for each in filters if name != "zen" or not any(map(orders_strings, each.constraints))]
     return kept
@@ -51,7 +51,7 @@ def orders_strings(constraint: Constraint) -> bool:
 
 
 def answers(name: str, filters: list[Filter], messages: list[dict[str, Value]]) -> list[set[int]]:
-    peer, rules = peers.load(name), [rule for each in filters if (rule := rule_of(each)) is not None]
+    peer, rules = rivals.load(name), [rule for each in filters if (rule := rule_of(each)) is not None]
     peer.build(rules, range(len(rules)))
     return peer.match(peer.prepare([subject_of(message) for message in messages]))
 

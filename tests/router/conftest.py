@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from tamis.configs import Address, parse_topology
 from tamis.router.listeners import Acceptor, bind
@@ -20,6 +21,12 @@ from tamis.router.running import Life, Running
 from tamis.router.stalls import StallWatch
 from tamis.router.tokens import TokenFile
 from tests.router.wire_client import WireClient, close_all
+
+
+def pytest_asyncio_loop_factories(item):
+    """What runs in the test's own loop runs on both; a daemon of its own has its own loop."""
+    factories = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+    return {"asyncio": asyncio.new_event_loop} if "process" in item.fixturenames else factories
 
 
 class Inside:

@@ -8,7 +8,9 @@ import json
 import pytest
 
 from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.session_bodies import Error, Ping, Pong
 from tests.router.wire_client import WireClient, subscribe, subscription
 
 MANY = 100_000
@@ -70,3 +72,17 @@ async def _beat_until_cancelled(client: WireClient) -> None:
     while True:
         await client.publish({"beat": 1})
         await client.delivered()
+
+
+async def test_a_flood_of_requests_holds_nobody_up(process):
+    router = process(NET)
+    bystander = await WireClient.greeted(router.where, "bystander")
+    await bystander.subscribe(1, "beat > 0", own=True)
+    flooding = await WireClient.greeted(router.where, "flooding")
+    await flooding.send_bytes(encode(Error(ErrorCode.BAD_PARTS, "", 0, False)) * 20_000)
+    await flooding.send(Ping(5))
+    await bystander.publish({"beat": 1})
+    await bystander.delivered()
+    while await flooding.next() != Pong(5):
+        pass
+    assert (await status(router.admin))["longest_stall_ms"] < 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 
@@ -70,6 +71,20 @@ def test_tasks_take_turns():
     assert work.is_idle
 
 
+def test_work_that_is_stopped_stays_where_it_is():
+    calls, seen = [], []
+    work = SlicedWork(calls.append)
+
+    def task():
+        seen.append("never")
+        yield
+
+    work.add(task())
+    work.stop()
+    calls.pop()()
+    assert (calls, seen) == ([], [])
+
+
 def test_a_task_that_fails_leaves_the_others(caplog):
     calls, seen = [], []
     work = SlicedWork(calls.append)
@@ -94,13 +109,12 @@ def test_a_task_that_fails_leaves_the_others(caplog):
 # --- stalls ----------------------------------------------------------------------------------------------------------
 
 
-def test_only_what_we_computed_ourselves_is_a_stall(event_loop_policy):
-    watch = StallWatch(event_loop_policy.new_event_loop())
+async def test_only_what_we_computed_ourselves_is_a_stall():
+    watch = StallWatch(asyncio.get_running_loop())
     watch.note(late_s=0.2, computed_s=0.01)
     assert (watch.late_s_max, watch.held_s_max, watch.stalls) == (0.2, 0.01, 0)
     watch.note(late_s=0.06, computed_s=0.07)
     assert (watch.late_s_max, watch.held_s_max, watch.stalls) == (0.2, 0.06, 1)
-    watch._loop.close()
 
 
 # --- logs ------------------------------------------------------------------------------------------------------------
