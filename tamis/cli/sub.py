@@ -11,7 +11,7 @@ import click
 from tamis.cli.connecting import Access, access, access_options, refusals, split_addresses
 
 if TYPE_CHECKING:
-    from tamis import Gap
+    import tamis
 
 _EXAMPLE = """\b
 Examples:
@@ -108,7 +108,7 @@ class _Receiver:
                 if self._received == self._count:
                     return
 
-    def _tell(self, gap: Gap) -> None:
+    def _tell(self, gap: tamis.Gap) -> None:
         from tamis.cli.received import gap_form, gap_in_words
 
         if self._form == "json":

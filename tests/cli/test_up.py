@@ -13,7 +13,7 @@ import pytest
 
 from tamis.cli.main import main
 from tamis.cli.network_view import LinesView, TableView
-from tamis.router.supervisor.identity import Identity
+from tamis.router.supervisor.identity import Identity, is_running
 from tamis.router.supervisor.life import State
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
 
@@ -78,6 +78,7 @@ def test_down_after_the_supervisor_was_killed(file, capsys) -> None:
         {"router": "a", "end": "stopped"},
         {"router": "b", "end": "stopped"},
     ]
+    assert not any(is_running(router.identity) for router in state.routers.values())
 
 
 def test_a_file_that_is_not_sound_starts_nothing(file, capsys) -> None:

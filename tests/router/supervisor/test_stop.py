@@ -60,11 +60,20 @@ def written(path, supervisor: Identity, stop_s: float = 30.0, **routers: Identit
     return folder
 
 
-def test_the_supervisor_is_asked_first(tmp_path, started, processes) -> None:
+def test_the_supervisor_is_asked_first_and_stops_its_routers_itself(tmp_path, started, processes) -> None:
+    forgets = (
+        f"import os, signal; signal.signal(signal.SIGTERM, lambda *_: os.unlink({str(tmp_path / 'state.json')!r})); "
+    )
+    folder = written(tmp_path, started(forgets + SLEEP), a=started())
+    assert stop_routers(folder) == {"a": End.STOPPED}
+    assert processes[0].wait(10) == 0
+    assert processes[1].poll() is None
+
+
+def test_a_supervisor_that_ends_without_stopping_its_routers_is_not_believed(tmp_path, started, processes) -> None:
     folder = written(tmp_path, started(), a=started())
     assert stop_routers(folder) == {"a": End.STOPPED}
-    assert processes[0].wait(10) == -signal.SIGTERM
-    assert processes[1].poll() is None  # its own business
+    assert [process.wait(10) for process in processes] == [-signal.SIGTERM] * 2
 
 
 def test_routers_without_their_supervisor_are_stopped_one_by_one(tmp_path, started, processes) -> None:
