@@ -14,7 +14,7 @@
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
 static int fill(tm_switch *sw) {
-    sw->receive = TM_NEW(&sw->memory, TM_COLD, uint8_t, SWITCH_RECEIVE_BYTES);
+    sw->receive = TM_NEW(&sw->memory, TM_COLD, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     sw->attributes = TM_NEW(&sw->memory, TM_COLD, tm_attribute, TM_ATTRIBUTES_MAX);
     if (sw->receive == NULL || sw->attributes == NULL ||
         !tm_grow(&sw->memory, TM_COLD, &sw->events, sizeof *sw->events, &sw->event_capacity, EVENTS_MIN)) {
@@ -72,7 +72,7 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->connections, tm_connection, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->touched, uint32_t, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->dirty, uint32_t, sw->connection_capacity);
-    TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES);
+    TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     TM_DELETE(&sw->memory, TM_COLD, sw->attributes, tm_attribute, TM_ATTRIBUTES_MAX);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.links, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.handles, uint32_t, sw->rows.capacity);

@@ -17,6 +17,7 @@
 
 #include "outbox.h"
 #include "publishers.h"
+#include "shape.h"
 #include "subscriptions.h"
 #include "tm.h"
 #include "wire.h"
@@ -117,8 +118,9 @@ struct tm_switch {
     tm_subscriptions subscriptions;
     tm_publishers publishers;
 
-    uint8_t *receive; /* owned: SWITCH_RECEIVE_BYTES */
-    tm_attribute *attributes;
+    uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
+    tm_attribute *attributes; /* owned; of the message at hand */
+    tm_shape shape;
     tm_rows rows;
     uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
     uint32_t *dirty;

@@ -45,8 +45,11 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
         return size == 8;
     case WIRE_GROUP:
         return size > 0 && size <= TM_NAME_BYTES_MAX && tm_utf8_valid(bytes, size);
+    case WIRE_SATISFIED: /* what the last router adds; from anybody else a stranger's claim */
+    case WIRE_LOG_POSITION:
+        return false;
     default:
-        return type > WIRE_LOG_POSITION;
+        return true;
     }
 }
 
@@ -121,7 +124,7 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = wire_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
     size_t used;
-    int result = tm_attributes_decode(bytes, size, sw->attributes, &message->attribute_count, &used);
+    int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
     if (result != TM_OK || used != size) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
@@ -254,7 +257,7 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL};
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
@@ -353,13 +356,6 @@ void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     }
     if (verdict.code == 0) {
         verdict = check_extensions(&message, &found);
-    }
-    connection->used_frames++;
-    connection->used_bytes += size;
-    if (verdict.code == 0 &&
-        (connection->used_frames > connection->granted_frames || connection->used_bytes > connection->granted_bytes)) {
-        verdict.code = WIRE_OVER_LIMIT;
-        verdict.text = "published past the credit";
     }
     if (verdict.code != 0) {
         switch_fault(sw, id, verdict.code, frame, verdict.text);

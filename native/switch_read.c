@@ -66,10 +66,19 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
     hand_up(sw, id, frame, size);
 }
 
+/* Count a data frame against its sender's credit; false: it is past it. */
+static bool spend_credit(tm_connection *connection, uint32_t size) {
+    connection->used_frames++;
+    connection->used_bytes += size;
+    return connection->used_frames <= connection->granted_frames && connection->used_bytes <= connection->granted_bytes;
+}
+
 static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    const tm_connection *connection = switch_at(sw, id);
+    tm_connection *connection = switch_at(sw, id);
     if (connection->state != CONNECTION_OPEN || connection->has_drained || frame[WIRE_KIND] == WIRE_DELIVER) {
         switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "this frame is not the peer's to send now");
+    } else if (!spend_credit(connection, size)) {
+        switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "published past the credit");
     } else if (frame[WIRE_KIND] == WIRE_DRY_RUN) {
         hand_up(sw, id, frame, size);
     } else {
@@ -133,10 +142,11 @@ static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
 }
 
 static bool reserve_partial(tm_switch *sw, tm_connection *connection, uint32_t size) {
-    if (size <= connection->partial_capacity) {
+    if (size + TM_SHAPE_SLACK <= connection->partial_capacity) {
         return true;
     }
-    uint32_t capacity = size < PARTIAL_BYTES_MIN ? PARTIAL_BYTES_MIN : size;
+    uint32_t wanted = size + TM_SHAPE_SLACK;
+    uint32_t capacity = wanted < PARTIAL_BYTES_MIN ? PARTIAL_BYTES_MIN : wanted;
     uint8_t *partial =
         TM_RESIZE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity, capacity);
     if (partial == NULL) {

@@ -100,7 +100,7 @@ static bool still_blocks(tm_switch *sw, uint32_t receiver) {
 void switch_grant(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     const tm_admission *admission = &connection->admission;
-    if (connection->state != CONNECTION_OPEN || admission->credit_bytes == 0 ||
+    if (connection->state != CONNECTION_OPEN || sw->is_draining || admission->credit_bytes == 0 ||
         connection->blocked_by != CONNECTION_NONE ||
         (connection->granted_frames - connection->used_frames > admission->credit_frames / 2 &&
          connection->granted_bytes - connection->used_bytes > admission->credit_bytes / 2)) {

@@ -113,7 +113,9 @@ static void see_string(pass *p, const known *at) {
 static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t code) {
     tm_engine *engine = p->engine;
     const tm_attribute *attribute = &p->attributes[i];
-    uint32_t name = tamis_names_find(&engine->names, attribute->name, attribute->name_length);
+    uint64_t forgotten = 0;
+    uint64_t *memo = p->query->memo != NULL ? &p->query->memo[i] : &forgotten;
+    uint32_t name = tamis_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
     if (name == TM_NO_NAME) {
         return NULL;
     }

@@ -11,6 +11,11 @@ void tamis_names_init(tamis_names *names, tm_memory *memory, uint64_t seed) {
     names->memory = memory;
     names->seed = seed;
     names->free = TM_NO_NAME;
+    names->version = 1;
+}
+
+static void changed(tamis_names *names) {
+    names->version += 1 + (names->version == UINT32_MAX);
 }
 
 void tamis_names_clear(tamis_names *names) {
@@ -98,6 +103,7 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
     uint32_t hash = (uint32_t)tm_hash_head(head, length, names->seed);
     place(names->slots, names->slot_capacity - 1, (tamis_name_slot){hash, id});
     names->live++;
+    changed(names);
     return id;
 }
 
@@ -130,6 +136,7 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
     name->length = names->free;
     names->free = id;
     names->live--;
+    changed(names);
 }
 
 static bool is_reachable(const tamis_names *names, uint32_t id) {

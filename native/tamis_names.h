@@ -43,7 +43,8 @@ typedef struct tamis_names {
     uint32_t record_capacity;
     uint32_t slot_capacity; /* a power of two, or 0 */
     uint32_t live;
-    uint32_t free; /* first free record or TM_NO_NAME */
+    uint32_t free;    /* first free record or TM_NO_NAME */
+    uint32_t version; /* changes with every name that comes or goes; never 0 */
 } tamis_names;
 
 void tamis_names_init(tamis_names *names, tm_memory *memory, uint64_t seed);
@@ -73,6 +74,17 @@ static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t 
             }
         }
     }
+}
+
+/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there. */
+static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *memo, const uint8_t *bytes,
+                                          uint32_t length) {
+    if (*memo >> 32 == names->version) {
+        return (uint32_t)*memo;
+    }
+    uint32_t id = tamis_names_find(names, bytes, length);
+    *memo = (uint64_t)names->version << 32 | id;
+    return id;
 }
 
 /* TM_OK or TM_MISUSED with a reason. */

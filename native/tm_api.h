@@ -112,6 +112,8 @@ typedef struct tm_query {
     uint32_t link_count; /* without grouping: interfaces past it are no candidates */
     uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `grouping` */
     uint32_t reserved;
+    uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
+                       there are attributes, zeroed by the caller where another name stands; NULL: nothing */
 } tm_query;
 
 /* Where the answer goes; all memory is the caller's. Exactly one of the two forms: a list (`links`, room for
