@@ -20,7 +20,7 @@ from tamis.router.supervisor.life import TRANSITIONS, Deaths, Event, Patience, S
 from tamis.router.supervisor.state import RouterState
 
 LINE_BYTES_MAX = 262_144
-"""A longer line of a log is left out."""
+"""Of a longer line of a log only the end is kept."""
 LAST_WORDS_CHARACTERS_MAX = 500
 
 
@@ -44,6 +44,8 @@ class Keeper:
             while self.state.state is State.STARTING:
                 if self._move(self._deaths.after(await self._life())) is State.RESTARTING:
                     await self._pause()
+            if self.state.state is State.STOPPING:  # asked to before anything was started
+                self._move(Event.ENDED)
         finally:
             self._log.close()
 
@@ -95,7 +97,7 @@ class Keeper:
         while True:
             try:
                 line = await stream.readline()
-            except ValueError:  # too long a line
+            except ValueError:  # too long a line: what was read of it is gone
                 continue
             if not line:
                 return

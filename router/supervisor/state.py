@@ -55,8 +55,8 @@ class RouterState:
 
     @property
     def is_clean_end(self) -> bool:
-        """Stopped on request, as it should; SIGTERM itself ends one that was only just starting."""
-        return self.state is State.STOPPED and self.exit_code in (0, -signal.SIGTERM)
+        """Stopped on request, as it should; SIGTERM itself ends one that was just starting."""
+        return self.state is State.STOPPED and self.exit_code in (None, 0, -signal.SIGTERM)
 
 
 @dataclass(slots=True)

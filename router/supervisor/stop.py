@@ -31,10 +31,13 @@ def stop_routers(folder: StateFolder) -> dict[str, End]:
     if state is None:
         raise SupervisorError("none of its routers was started by `tamis up`")
     with held(state.supervisor) as supervisor:
-        if supervisor is not None and _end(supervisor, state.stop_s + _MARGIN_S) is End.STOPPED:
-            return {router_id: End.STOPPED if router.pid else End.GONE for router_id, router in state.routers.items()}
+        if supervisor is not None:
+            _end(supervisor, state.stop_s + _MARGIN_S)
+    left = folder.read()
+    if left is None:  # the supervisor has stopped them all, and then forgotten them
+        return {router_id: End.STOPPED if router.pid else End.GONE for router_id, router in state.routers.items()}
     try:
-        return _stop_each(folder.read() or state)
+        return _stop_each(left)
     finally:
         folder.forget()
 

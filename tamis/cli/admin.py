@@ -8,6 +8,7 @@ Law: a router that does not answer is told about, never a reason to leave out th
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -44,12 +45,12 @@ class Router:
             raise NoAnswer(f"{self.name}: it has no `admin` address to ask")
         target = f"{path}?{urlencode(query)}" if query else path
         try:
-            answer = _asked(self.address, "GET" if body is None else "POST", target, body)
-            form = json.loads(answer.read())
+            status, answer = _asked(self.address, "GET" if body is None else "POST", target, body)
+            form = json.loads(answer)
         except (OSError, http.client.HTTPException, ValueError) as error:
             where = "" if self.name == self.address else f"{self.address} "
             raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
-        if answer.status >= http.client.BAD_REQUEST and isinstance(form, dict) and "error" in form:
+        if status >= http.client.BAD_REQUEST and isinstance(form, dict) and "error" in form:
             raise NoAnswer(f"{self.name}: {form['error']}")
         return form
 
@@ -94,10 +95,12 @@ def _of_file(file: str) -> list[Router]:
     return found
 
 
-def _asked(address: str, method: str, target: str, body: bytes | None) -> http.client.HTTPResponse:
-    connection = _connection(address)
-    connection.request(method, target, body, {"Connection": "close"})
-    return connection.getresponse()
+def _asked(address: str, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
+    """Status and body of the answer."""
+    with contextlib.closing(_connection(address)) as connection:
+        connection.request(method, target, body, {"Connection": "close"})
+        with connection.getresponse() as answer:
+            return answer.status, answer.read()
 
 
 def _connection(address: str) -> http.client.HTTPConnection:

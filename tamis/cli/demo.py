@@ -82,7 +82,7 @@ async def _show_routing(pause_s: float) -> None:
 
 async def _note(name: str, items: tamis.Subscription, arrived: list[str]) -> None:
     async for _ in items:
-        arrived.append(name)
+        arrived.append(name)  # noqa: PERF401 - one by one is the point
 
 
 async def _all_read(client: tamis.Client) -> None:
@@ -111,7 +111,7 @@ def _place_of_its_own() -> Iterator[None]:
     """A folder for the file, and for the state that `tamis up` keeps."""
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder, contextlib.chdir(folder):
         before = os.environ.get("XDG_STATE_HOME")
-        os.environ["XDG_STATE_HOME"] = folder
+        os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
         Path(FILE).write_text(TOPOLOGY)
         try:
             yield

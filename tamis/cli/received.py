@@ -20,13 +20,13 @@ from tamis.protocol.json_form import encode_publication
 from tamis.protocol.message_text import format_attributes
 
 if TYPE_CHECKING:
-    from tamis import Gap, Message
+    import tamis
     from tamis.protocol.values import Value
 
 FORMS: Final = ("text", "json", "raw")
 _PLACE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 
-Writer = Callable[["Message"], bytes]
+Writer = Callable[["tamis.Message"], bytes]
 
 
 def writer(form: str, predicates: Mapping[int, str]) -> Writer:
@@ -40,17 +40,17 @@ def writer(form: str, predicates: Mapping[int, str]) -> Writer:
     return _text if form == "text" else _raw
 
 
-def gap_form(gap: Gap) -> dict[str, object]:
+def gap_form(gap: tamis.Gap) -> dict[str, object]:
     """`messages` and `bytes` are null where nobody can know."""
     return {"gap": {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}}
 
 
-def gap_in_words(gap: Gap) -> str:
+def gap_in_words(gap: tamis.Gap) -> str:
     many = "messages may be missing" if gap.count is None else f"{gap.count:,} messages are missing"
     return f"{many}: {gap.reason}"
 
 
-def _json(message: Message, predicates: Mapping[int, str]) -> bytes:
+def _json(message: tamis.Message, predicates: Mapping[int, str]) -> bytes:
     form: dict[str, object] = {"id": _id(message)}
     if message.time is not None:
         form["time"] = message.time.isoformat()
@@ -61,7 +61,7 @@ def _json(message: Message, predicates: Mapping[int, str]) -> bytes:
     return json.dumps(form).encode() + b"\n"
 
 
-def _text(message: Message) -> bytes:
+def _text(message: tamis.Message) -> bytes:
     line = format_attributes(message.attributes).encode() + b"\n"
     return line + b"".join(b"    " + part + b"\n" for part in _shown(message.payload).splitlines())
 
@@ -74,7 +74,7 @@ def _shown(payload: bytes) -> bytes:
     return payload if all(c.isprintable() or c in "\n\t" for c in text) else b"(%d bytes)" % len(payload)
 
 
-def _raw(message: Message) -> bytes:
+def _raw(message: tamis.Message) -> bytes:
     return message.payload + b"\n"
 
 
@@ -97,7 +97,7 @@ def _value(value: Value) -> bytes:
     return (value if isinstance(value, str) else json.dumps(value)).encode()
 
 
-def _id(message: Message) -> str:
+def _id(message: tamis.Message) -> str:
     return f"{message.id.origin:016x}-{message.id.counter}"
 
 

@@ -11,7 +11,7 @@ import click
 from tamis.cli.connecting import Access, access, access_options, refusals, split_addresses
 
 if TYPE_CHECKING:
-    from tamis import Gap
+    import tamis
 
 _EXAMPLE = """\b
 Examples:
@@ -67,13 +67,16 @@ def command(
 class _Receiver:
     def __init__(self, predicates: tuple[str, ...], form: str, count: int | None, own: bool) -> None:
         from tamis.cli.received import writer
+        from tamis.protocol.language import parse
 
         self._predicates = predicates
         self._form = form
         self._count = count
         self._own = own
         self._received = 0
-        writer(form, {})  # what is wrong with the form is said before anything is connected
+        writer(form, {})  # what is wrong is said before anything is connected
+        for predicate in predicates:
+            parse(predicate)
 
     async def run(self, told: Access, timeout_s: float | None) -> int:
         import asyncio
@@ -105,7 +108,7 @@ class _Receiver:
                 if self._received == self._count:
                     return
 
-    def _tell(self, gap: Gap) -> None:
+    def _tell(self, gap: tamis.Gap) -> None:
         from tamis.cli.received import gap_form, gap_in_words
 
         if self._form == "json":

@@ -1,0 +1,158 @@
+"""Commands against a router that runs: publish, subscribe, look, measure."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tamis.cli.main import main
+from tests.routers import Running, running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def router(tmp_path_factory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("router")) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _address(router, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("TAMIS_URL", router.client)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
+@contextlib.contextmanager
+def subscriber(*argv: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`tamis sub` as a process whose subscription is active."""
+    command = [sys.executable, "-m", "tamis.cli.main", "sub", "--timeout", "30", *argv]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ) as process:  # noqa: S603
+        assert process.stderr
+        try:
+            assert process.stderr.readline().startswith(b"subscribed as ")
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)  # so that it leaves in order, and the next test finds nothing of it
+
+
+def lines(process: subprocess.Popen[bytes]) -> list[bytes]:
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, b"")
+    return out.splitlines()
+
+
+def test_what_is_published_reaches_who_wants_it(capsys) -> None:
+    with subscriber("n > 2", 'kind = "odd"', "--count", "3", "--json") as receiver:
+        assert main(["pub", "n={{count}}", "--count", "4", "--payload", "no. {{count}}", "--json"]) == 0
+        assert main(["pub", "kind=odd", "--confirm"]) == 0
+        received = [json.loads(line) for line in lines(receiver)]
+    assert [(form["attributes"], form.get("payload")) for form in received] == [
+        ({"n": 3}, "no. 3"),
+        ({"n": 4}, "no. 4"),
+        ({"kind": "odd"}, None),
+    ]
+    assert [form["matched"] for form in received] == [["n > 2"], ["n > 2"], ['kind = "odd"']]
+    out, err = capsys.readouterr()
+    assert json.loads(out)["published"] == 4
+    assert err.splitlines()[1].startswith("1 message published in ")
+
+
+def test_lines_of_stdin_are_messages(tmp_path: Path, monkeypatch, capsys) -> None:
+    text = tmp_path / "messages"
+    text.write_text('{"t": 1}\nnot one\n{"attributes": {"t": 2}, "payload": "p"}\n')
+    with subscriber("exists t", "--count", "2", "--format", "{{t}}:{{.payload}}") as receiver, text.open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert main(["pub", "--confirm", "--rate", "1000"]) == 1
+        assert lines(receiver) == [b"1:", b"2:p"]
+    assert "<stdin>:2: not JSON" in capsys.readouterr().err
+
+
+def test_a_payload_from_a_file_arrives_as_it_is(tmp_path: Path) -> None:
+    payload = tmp_path / "payload"
+    payload.write_bytes(b"\x00\xff{{count}}")
+    with subscriber('kind = "file"', "--count", "1", "--format", "raw") as receiver:
+        assert main(["pub", "kind=file", "--payload-file", str(payload)]) == 0
+        assert lines(receiver) == [b"\x00\xff{{count}}"]
+
+
+def test_a_timeout_ends_a_subscription(capsys) -> None:
+    assert main(["sub", "true", "--timeout", "0.01"]) == 0
+    assert main(["sub", "exists nothing", "--timeout", "0.01", "--count", "1"]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_status(router, capsys) -> None:
+    assert main(["status", router.file]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:2] == ["a", "serving"]
+    assert main(["status", router.admin, "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert (form["router"], form["state"], form["admin"]) == ("a", "serving", router.admin)
+
+
+def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
+    with subscriber("severity > 2 or a = 1", "--name", "desk"), subscriber("b = 2", "--name", "other"):
+        assert main(["filters", router.file]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert main(["filters", router.file, "--client", "other", "--json"]) == 0
+        [form] = map(json.loads, capsys.readouterr().out.splitlines())
+        assert main(["explain", "--router", router.file, "severity=6", "a=2"]) == 0
+        why = capsys.readouterr().out
+        assert main(["explain", "--router", router.file, "--json", "severity=6"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert main(["explain", "--router", router.file, "c=1"]) == 0
+        nobody = capsys.readouterr().out
+    assert {tuple(line.split(maxsplit=3)[1:]) for line in shown[1:]} == {
+        ("desk", "1", "severity > 2"),
+        ("desk", "1", "a = 1"),
+        ("other", "1", "b = 2"),
+    }
+    assert (form["client"], form["filter"]) == ("other", "b = 2")
+    assert why == (
+        "router a: 1 filter matches, the message goes to desk\n"
+        "desk, subscription 1: severity > 2\n"
+        "     yes  severity > 2  severity is 6\n"
+    )
+    assert (answer["router"], answer["clients"], answer["matching_filters"]) == ("a", ["desk"], 1)
+    assert nobody == "router a: no filter matches, the message goes to nobody\n"
+
+
+def test_top_shows_an_interval(router, capsys) -> None:
+    with subscriber("true", "--name", "desk"):
+        assert main(["top", router.file, "--once", "--interval", "0.1"]) == 0
+        shown = capsys.readouterr().out
+        assert main(["top", router.file, "--once", "--interval", "0.1", "--json"]) == 0
+        form = json.loads(capsys.readouterr().out)
+    assert shown.splitlines()[1].split()[:4] == ["a", "serving", "1", "1"]
+    assert "desk" in shown
+    assert [row["client"] for row in form["connections"]] == ["desk"]
+
+
+def test_load_on_a_router(capsys) -> None:
+    assert main(["bench", "pub", "--count", "2000", "--rounds", "2", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert form["messages"] == 2000
+    assert 0 < form["slowest"] <= form["median"] <= form["fastest"]
+    assert main(["bench", "route", "--count", "20", "--rate", "10000", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert (form["messages"], form["lost"]) == (20, 0)
+    assert 0 < form["p50_us"] <= form["p99_us"] <= form["max_us"]
+
+
+def test_load_that_arrives(capsys) -> None:
+    command = [sys.executable, "-m", "tamis.cli.main", "pub", "class=bench", "--count", "0"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ) as publisher:  # noqa: S603 - our own command
+        assert main(["bench", "sub", "--count", "1000", "--rounds", "4", "--json"]) == 0
+        publisher.kill()
+    form = json.loads(capsys.readouterr().out)
+    assert form["messages"] == 1000
+    assert main(["bench", "sub", "exists nothing", "--seconds", "0.1"]) == 1
+    assert capsys.readouterr().out.startswith("0 messages a second")

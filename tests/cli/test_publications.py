@@ -1,0 +1,71 @@
+"""What `tamis pub` publishes: recipes, and lines of stdin."""
+
+from __future__ import annotations
+
+import io
+from random import Random
+
+import pytest
+
+from tamis.cli.publications import Lines, Made, Recipe
+from tamis.protocol.errors import MessageTextError, Refused
+
+
+def recipe(*words: str, payload: str | bytes = b"") -> Recipe:
+    return Recipe(words, payload, Random(1))
+
+
+def test_what_is_filled_in_is_read_as_the_value_that_it_is() -> None:
+    made = recipe(
+        "n={{count}}", "label=item-{{count}}", 'text="{{count}}"', "big={{random 5 5}}.5", payload="p{{count}}"
+    )
+    assert made.message(3) == ({"n": 3, "label": "item-3", "text": "3", "big": 5.5}, b"p3")
+
+
+def test_without_templates_every_message_is_the_same() -> None:
+    made = recipe("a=1", payload=b"\xff{{count}}")
+    assert made.message(1) == made.message(2) == ({"a": 1}, b"\xff{{count}}")
+
+
+def test_a_json_object_is_a_recipe_too() -> None:
+    assert recipe('{"a": {{count}}, "b": "x"}').message(2)[0] == {"a": 2, "b": "x"}
+    assert recipe("{}").message(1) == ({}, b"")
+
+
+@pytest.mark.parametrize(("word", "error"), [("a", MessageTextError), ("a={{x}}", Refused)])
+def test_a_bad_recipe_is_refused_at_once(word, error) -> None:
+    with pytest.raises(error):
+        recipe(word)
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 600])
+def test_so_many_are_made(count) -> None:
+    made = [message for batch in Made(recipe("n={{count}}"), count) for message in batch]
+    assert [attributes["n"] for attributes, _ in made] == list(range(1, count + 1))
+
+
+def test_without_end() -> None:
+    batches = iter(Made(recipe("n={{count}}"), 0))
+    assert [next(batches)[0][0]["n"] for _ in range(3)] == [1, 257, 513]
+
+
+def test_lines_of_stdin(monkeypatch, capsys) -> None:
+    text = (
+        b'{"a": 1}\n\n{"a": nul}\n{"attributes": {"a": 2}, "payload": "x", "id": "mine"}\n'
+        b'{"attributes": {}, "payload_base64": "/w=="}\n{"attributes": "an attribute"}\n'
+        b'{"attributes": {"a": 1}, "payload": 5}\n{"attributes": {}, "payload_base64": "?"}\n'
+    )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    lines = Lines()
+    assert [message for batch in lines for message in batch] == [
+        ({"a": 1}, b""),
+        ({"a": 2}, b"x"),
+        ({}, b"\xff"),
+        ({"attributes": "an attribute"}, b""),
+    ]
+    assert lines.refused == 3
+    assert [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "<stdin>:3",
+        "<stdin>:7",
+        "<stdin>:8",
+    ]

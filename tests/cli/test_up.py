@@ -1,0 +1,125 @@
+"""`tamis up` and `tamis down` with real routers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tamis.cli.main import main
+from tamis.cli.network_view import LinesView, TableView
+from tamis.router.supervisor.identity import Identity, is_running
+from tamis.router.supervisor.life import State
+from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
+
+TWO = """
+routers:
+  a: {clients: "127.0.0.1:0", neighbours: "127.0.0.1:7999", admin: "unix:a.sock"}
+  b: {clients: "unix:b.sock", admin: "unix:b-admin.sock"}
+links: [[a, b]]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch) -> str:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "two.yaml").write_text(TWO)
+    return str(tmp_path / "two.yaml")
+
+
+@pytest.mark.slow
+def test_up_detached_then_down(file, capsys) -> None:
+    assert main(["up", "--detach", file, "--json"]) == 0
+    try:
+        out, err = capsys.readouterr()
+        assert err == f"logs: {StateFolder.of(file).logs}\n"
+        told = [json.loads(line) for line in out.splitlines()]
+        assert {form["router"] for form in told if form["state"] == "ready"} == {"a", "b"}
+        assert main(["status", file]) == 0
+        assert main(["up", file]) == 1
+        assert "up already" in capsys.readouterr().err
+        assert main(["up", "--detach", file]) == 1
+    finally:
+        assert main(["down", file]) == 0
+    assert capsys.readouterr().out.endswith("a: stopped\nb: stopped\n")
+    assert main(["down", file]) == 1
+    assert "none of its routers was started" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_all(file) -> None:
+    command = [sys.executable, "-m", "tamis.cli.main", "up", file]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
+        assert process.stdout
+        ready: set[str] = set()
+        while ready != {"a", "b"}:
+            router_id, _, said = process.stdout.readline().partition(": ")
+            assert said, "it has ended"
+            ready |= {router_id} if said.startswith("ready") else set()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read().splitlines()[-1].endswith(": stopped")
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_down_after_the_supervisor_was_killed(file, capsys) -> None:
+    assert main(["up", "--detach", file]) == 0
+    state = StateFolder.of(file).read()
+    assert state
+    os.kill(state.supervisor.pid, signal.SIGKILL)
+    capsys.readouterr()
+    assert main(["down", file, "--json"]) == 0
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
+        {"router": "a", "end": "stopped"},
+        {"router": "b", "end": "stopped"},
+    ]
+    assert not any(is_running(router.identity) for router in state.routers.values())
+
+
+def test_a_file_that_is_not_sound_starts_nothing(file, capsys) -> None:
+    Path(file).write_text("routers: {a: {clients: x}}")
+    for options in ([], ["--detach"]):
+        assert main(["up", *options, file]) == 1
+    Path(file).write_text("routers: {a: {machine: x}, b: {machine: y, neighbours: '127.0.0.1:1'}}\nlinks: [[a, b]]")
+    assert main(["up", file]) == 1
+    assert "--machine: x, y" in capsys.readouterr().err
+    assert main(["up", file, "--machine", "z"]) == 1
+    assert "x, y, not 'z'" in capsys.readouterr().err
+    assert StateFolder.of(file).read() is None
+
+
+def network(**router: object) -> NetworkState:
+    return NetworkState("f", Identity(1, ""), 1.0, {"a": RouterState(**router)})
+
+
+def test_a_change_is_a_line(capsys) -> None:
+    view = LinesView(as_json=False)
+    view.show(network())
+    view.show(network(pid=5))
+    ready = network(state=State.READY, pid=5, clients=["tamis://h:1"], admin=["http://h:2"])
+    view.show(ready)
+    view.show(ready)
+    view.show(network(state=State.RESTARTING, pause_s=2.0, exit_code=1, last_words="no port"))
+    view.show(network(state=State.FAILED, restarts=4, exit_code=1, last_words="no port"))
+    view.show(network(state=State.STOPPED))
+    assert capsys.readouterr().out.splitlines() == [
+        "a: starting, process 5",
+        "a: ready, process 5, clients tamis://h:1, admin http://h:2",
+        "a: restarting, again in 2 s; it ended with exit code 1: no port",
+        "a: failed, ended 5 times, the last time with exit code 1: no port",
+        "a: stopped",
+    ]
+
+
+def test_a_terminal_sees_a_table(capsys) -> None:
+    view = TableView()
+    view.show(network(state=State.READY, pid=5, clients=["unix:/run/[odd]"]))
+    view.close()
+    out = capsys.readouterr().out
+    assert "router" in out
+    assert "unix:/run/[odd]" in out
