@@ -197,6 +197,22 @@ async def test_what_a_router_says_besides_is_logged(network) -> None:
     assert logged.count("y") < QUICK.deaths_max * 1_000_000
 
 
+@pytest.mark.parametrize(
+    ("lines", "last"),
+    [
+        (["Traceback ...", "OSError: no port"], "OSError: no port"),
+        (["cannot listen", '{"level": "info", "message": "ready"}', ""], "cannot listen"),
+        (['{"level": "error", "message": "a page failed"}'], "a page failed"),
+        (['{"level": "info", "message": "ready"}'], ""),
+        (["[1]", "null"], "null"),
+    ],
+)
+async def test_last_words_are_the_last_complaint(network, lines, last) -> None:
+    one = network(a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)")
+    await one.supervisor.run()
+    assert one.state.routers["a"].last_words == last
+
+
 def test_a_state_is_read_as_it_was_written(tmp_path) -> None:
     folder = StateFolder(tmp_path)
     identity = Identity.of(os.getpid())
