@@ -16,7 +16,7 @@ from tamis.router.supervisor.identity import Identity, is_running
 from tamis.router.supervisor.life import Patience, State
 from tamis.router.supervisor.plan import Task
 from tamis.router.supervisor.state import NetworkState, StateFolder
-from tamis.router.supervisor.supervise import Supervisor
+from tamis.router.supervisor.supervise import STOP_SIGNALS, Supervisor
 
 READY = "import json, sys; print(json.dumps({'clients': ['tamis://h:1'], 'admin': ['http://h:2']}), flush=True); "
 UNTIL_TOLD = READY + "import signal; signal.sigwait([signal.SIGTERM]); print('bye', file=sys.stderr)"
@@ -85,11 +85,12 @@ async def test_all_are_started_and_stopped(network) -> None:
     assert not any(is_running(router.identity) for router in written.routers.values())
 
 
-async def test_a_signal_to_the_supervisor_stops_all(network) -> None:
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+async def test_a_signal_to_the_supervisor_stops_all(network, number) -> None:
     one = network(a=BLOCKED + UNTIL_TOLD)
     run = asyncio.create_task(one.supervisor.run())
     await one.until(one.are(State.READY))
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), number)
     assert await run is True
 
 
