@@ -22,6 +22,7 @@
 #define TM_PATTERN_BYTES_MAX 128
 #define TM_IN_VALUES_MAX 256
 #define TM_CONSTRAINTS_MAX 16
+#define TM_FRAME_BYTES_MAX 1048576
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
@@ -388,3 +389,11 @@ int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection
 int tm_switch_validate(const tm_switch *sw, const char **reason);
 /* As tm_table_fail_allocation. */
 void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
+
+/* ---- the client's side: DELIVER frames -------------------------------------------------------------------------- */
+
+/* Walk the frames at the beginning of `bytes` as long as each is a whole, sound DELIVER frame that satisfies one
+ * subscription and says nothing else of itself (SATISFIED with one id is its only extension): nearly all are. ends[i]
+ * is where frame i ends, ids[i] the subscription. Stops before the first other frame, after `capacity` (the room of
+ * both), or past `size`, which is at most UINT32_MAX. Returns how many; never fails. Attributes are not looked into. */
+size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uint32_t *ids, size_t capacity);

@@ -11,103 +11,121 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from tamis.protocol.errors import FrameError
+from tamis.protocol.limits import EXTENSION_BYTES_MAX
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
-from tamis.protocol.wire import header
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.extensions import NO_EXTENSIONS, Extensions, ExtensionType, decode_extensions
+from tamis.protocol.wire.header import (
+    FLAGS_OFFSET,
+    HEADER_BYTES,
+    HOP_LIMIT_OFFSET,
+    ID_OFFSET,
+    KIND_OFFSET,
+    LENGTHS_OFFSET,
+    TIME_OFFSET,
+    TRACED,
+    TRANSIT_OFFSET,
+    Transit,
+    check_header,
+    check_trace,
+)
 from tamis.protocol.wire.kinds import Kind
 
-_WITHOUT_TRANSIT: Final = struct.Struct("<IBBBB24xQQQHHI")
+_LEAD: Final = struct.Struct("<IBBxB24xQQ8xII")
+"""What the header's check needs. The lengths of extensions and the reserved bytes behind it are one number: the length,
+as long as those are 0."""
 _TRANSIT: Final = struct.Struct("<QQQ")
-_ONE_SATISFIED: Final = struct.Struct("<HHI")
-_ONLY_ONE_END: Final = header.HEADER_BYTES + _ONE_SATISFIED.size
-_ID_BYTES: Final = 4
-_DELIVER: Final = int(Kind.DELIVER)
-_SATISFIED: Final = int(ExtensionType.SATISFIED)
+_ID: Final = struct.Struct("<QQ")
+_TIME: Final = struct.Struct("<Q")
+_LENGTHS: Final = struct.Struct("<H2xI")
+_ONE_SATISFIED: Final = struct.Struct("<II")
+_ONE_SATISFIED_LEAD: Final = ExtensionType.SATISFIED | 4 << 16  # type and length, read as one number
 _DATA_KINDS: Final = frozenset(int(kind) for kind in Kind if kind.is_data)
+_DELIVER: Final = int(Kind.DELIVER)
 
 
 class DeliverView:
     """Any data frame, whole, as bytes or a memoryview that outlives the view."""
 
-    __slots__ = (
-        "_attributes_at",
-        "_counter",
-        "_frame",
-        "_origin",
-        "_payload_at",
-        "flags",
-        "hop_limit",
-        "publish_time_ns",
-    )
+    __slots__ = ("_frame",)
 
     def __init__(self, frame: bytes | memoryview) -> None:
-        if len(frame) < header.HEADER_BYTES:
-            raise FrameError(
-                ErrorCode.TOO_SHORT, f"a data frame has at least {header.HEADER_BYTES} bytes, not {len(frame)}"
-            )
-        unpacked = _WITHOUT_TRANSIT.unpack_from(frame)
-        (
-            length,
-            kind,
-            flags,
-            self.hop_limit,
-            zero,
-            origin,
-            counter,
-            self.publish_time_ns,
-            extensions,
-            zeros,
-            attributes,
-        ) = unpacked
+        size = len(frame)
+        if size < HEADER_BYTES:
+            raise FrameError(ErrorCode.TOO_SHORT, f"a data frame has at least {HEADER_BYTES} bytes, not {size}")
+        length, kind, flags, zero, origin, counter, extensions, attributes = _LEAD.unpack_from(frame)
         self._frame = frame
-        self._origin = origin
-        self._counter = counter
-        self.flags = flags
-        self._attributes_at = attributes_at = header.HEADER_BYTES + extensions
-        self._payload_at = payload_at = attributes_at + attributes
-        if length != len(frame) or payload_at > length or kind not in _DATA_KINDS:
-            raise FrameError(ErrorCode.MALFORMED, "the lengths or the kind in a data frame's header are wrong")
-        if zero or zeros:
-            raise FrameError(ErrorCode.RESERVED, "bytes 7, 58 and 59 are reserved and 0")
+        payload_at = HEADER_BYTES + extensions + attributes
+        if length != size or payload_at > size or extensions > EXTENSION_BYTES_MAX or zero or kind not in _DATA_KINDS:
+            raise _lead_error(extensions, zero)
         if flags or not origin or not counter:
-            header.check_header(kind, flags, origin, counter)
+            check_header(kind, flags, origin, counter)
+
+    @property
+    def flags(self) -> int:
+        return self._frame[FLAGS_OFFSET]
+
+    @property
+    def hop_limit(self) -> int:
+        return self._frame[HOP_LIMIT_OFFSET]
 
     @property
     def id(self) -> MessageId:
-        return MessageId(self._origin, self._counter)
+        return MessageId._make(_ID.unpack_from(self._frame, ID_OFFSET))
+
+    @property
+    def publish_time_ns(self) -> int:
+        time_ns: int = _TIME.unpack_from(self._frame, TIME_OFFSET)[0]
+        return time_ns
 
     @property
     def kind(self) -> Kind:
-        return Kind(self._frame[header.KIND_OFFSET])
+        return Kind(self._frame[KIND_OFFSET])
 
     @property
-    def transit(self) -> header.Transit:
-        return header.Transit._make(_TRANSIT.unpack_from(self._frame, header.TRANSIT_OFFSET))
+    def transit(self) -> Transit:
+        return Transit._make(_TRANSIT.unpack_from(self._frame, TRANSIT_OFFSET))
 
     @property
     def extensions(self) -> Extensions:
-        area = bytes(self._frame[header.HEADER_BYTES : self._attributes_at])
+        attributes_at, _ = self._edges()
+        area = bytes(self._frame[HEADER_BYTES:attributes_at])
         extensions = decode_extensions(area, self.kind) if area else NO_EXTENSIONS
-        header.check_trace(self.kind, self.flags, extensions)
+        check_trace(self.kind, self.flags, extensions)
         return extensions
 
     @property
     def satisfied(self) -> tuple[int, ...]:
         """The subscriptions of this connection that the message satisfies; empty where the frame does not say."""
-        if self._attributes_at == _ONLY_ONE_END and not self.flags & header.TRACED:
+        frame = self._frame
+        attributes_at, _ = self._edges()
+        is_plain = frame[KIND_OFFSET] == _DELIVER and not frame[FLAGS_OFFSET] & TRACED
+        if is_plain and attributes_at == HEADER_BYTES + _ONE_SATISFIED.size:
             # One subscription and nothing else, as nearly always: read without the machinery for the rest.
-            type_, length, number = _ONE_SATISFIED.unpack_from(self._frame, header.HEADER_BYTES)
-            if type_ == _SATISFIED and length == _ID_BYTES and self._frame[header.KIND_OFFSET] == _DELIVER:
+            lead, number = _ONE_SATISFIED.unpack_from(frame, HEADER_BYTES)
+            if lead == _ONE_SATISFIED_LEAD:
                 return (number,)
         return cast("tuple[int, ...]", self.extensions.get(ExtensionType.SATISFIED, ()))
 
     @property
     def attributes(self) -> Mapping[str, Value]:
-        return decode_attributes(self._frame[self._attributes_at : self._payload_at])
+        attributes_at, payload_at = self._edges()
+        return decode_attributes(self._frame[attributes_at:payload_at])
 
     @property
     def payload(self) -> bytes:
-        return bytes(self._frame[self._payload_at :])
+        _, payload_at = self._edges()
+        return bytes(self._frame[payload_at:])
+
+    def _edges(self) -> tuple[int, int]:
+        """Where the attributes and the payload begin."""
+        extensions, attributes = _LENGTHS.unpack_from(self._frame, LENGTHS_OFFSET)
+        return HEADER_BYTES + extensions, HEADER_BYTES + extensions + attributes
+
+
+def _lead_error(extensions: int, zero: int) -> FrameError:
+    if zero or extensions > EXTENSION_BYTES_MAX:
+        return FrameError(ErrorCode.RESERVED, "bytes 7, 58 and 59 are reserved and 0")
+    return FrameError(ErrorCode.MALFORMED, "the lengths or the kind in a data frame's header are wrong")

@@ -46,6 +46,12 @@ class FrameReader:
         """Take over what was received; `data` is copied."""
         self._buffer += data
 
+    def take_rest(self) -> bytes:
+        """Take back what is fed and no frame yet, for a caller that reads on by itself and feeds what it leaves."""
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        return rest
+
     def __iter__(self) -> Iterator[bytes]:
         """The frames that are complete; FrameError at the first that cannot be one."""
         if self._error is not None:
@@ -53,21 +59,21 @@ class FrameReader:
         buffer = self._buffer
         stored = b""  # what the buffer holds, once as bytes: a slice of it is one copy, of the buffer it would be two
         while (there := len(buffer) - self._at) > KIND_OFFSET:
-            length, kind = _START.unpack_from(buffer, self._at)
+            start = self._at
+            length, kind = _START.unpack_from(buffer, start)
             if not PREFIX_BYTES <= length <= self._allowed or kind not in KINDS:
                 self._judge(length, kind)
             if there < length:
                 break
-            start = self._at
             self._at = end = start + length
-            if len(stored) < end:
-                stored = bytes(buffer)
             if not self._is_authenticated:
                 self._allowed -= length
-            if kind in KINDS:
-                yield stored[start:end]
-            else:
+            if kind not in KINDS:
                 self.skipped += 1
+                continue
+            if len(stored) < end:
+                stored = bytes(buffer)
+            yield stored[start:end]
         del buffer[: self._at]
         self._at = 0
         if len(buffer) == KIND_OFFSET:

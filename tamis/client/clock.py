@@ -13,7 +13,8 @@ import time
 from tamis.client.core import ClientCore
 from tamis.client.settings import Settings
 from tamis.client.waiter import Waiter
+from tamis.client.walker import new_walker
 
 
 def new_core(settings: Settings, opened: Waiter) -> ClientCore:
-    return ClientCore(settings, time.time_ns(), random.random, os.urandom, opened)
+    return ClientCore(settings, time.time_ns(), random.random, os.urandom, new_walker(), opened)

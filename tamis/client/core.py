@@ -24,6 +24,7 @@ from tamis.client.redial import Redial
 from tamis.client.registry import Registry
 from tamis.client.settings import Settings
 from tamis.client.waiter import Waiter, settle
+from tamis.client.walker import Walker
 from tamis.client.wanted import Options, Wanted
 from tamis.protocol.errors import FrameError
 from tamis.protocol.filters import Predicate
@@ -82,6 +83,7 @@ class ClientCore:
         first_counter: int,
         random: Callable[[], float],
         random_bytes: Callable[[int], bytes],
+        walker: Walker,
         opened: Waiter,
     ) -> None:
         """`first_counter` is above every counter used before under this name. `opened` hears of the first opening."""
@@ -91,12 +93,11 @@ class ClientCore:
         self.redial = Redial(settings.addresses, random)
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
         """Sentences for a log, the shell's to take."""
-        self.unclaimed = 0
-        """Messages received for no subscription that still takes any."""
         self.wants_close = False
         self.is_over = False
         self._opened = opened
         self._random_bytes = random_bytes
+        self._walker = walker
         self._begin(now=0.0)
         self._session.closed()
         self._drain: Waiter | None = None
@@ -150,21 +151,18 @@ class ClientCore:
             )
         )
 
-    def receive(self, data: bytes | bytearray | memoryview, now: float) -> None:
+    def receive(self, data: bytes, now: float) -> None:
         """The router has sent `data`."""
         self._liveness.heard(now)
         self._now = now
-        self._reader.feed(data)
-        session = self._session
+        self._reader.feed(self._deliver_plain(data) if self._session.state is SessionState.OPEN else data)
         try:
             for frame in self._reader:
-                if frame[KIND_OFFSET] != _DELIVER:
-                    self._control(frame)
-                elif session.state is SessionState.OPEN:
+                if frame[KIND_OFFSET] == _DELIVER:
+                    self._session.received(Kind.DELIVER)
                     self._deliver(frame)
                 else:
-                    session.received(Kind.DELIVER)
-                    self._deliver(frame)
+                    self._control(frame)
                 if self.wants_close:
                     break
         except FrameError as error:
@@ -217,6 +215,15 @@ class ClientCore:
 
     # --- frames --------------------------------------------------------------------------------------------------
 
+    def _deliver_plain(self, data: bytes) -> bytes | memoryview:
+        """Deliver the usual frames that the stream goes on with; what is left of it."""
+        data = self._reader.take_rest() + data
+        ends, ids = self._walker.walk(data)
+        if not ends:
+            return data
+        self.registry.deliver_run(data, ends, ids)
+        return memoryview(data)[ends[-1] :]
+
     def _deliver(self, frame: bytes) -> None:
         try:
             message = Message.received(frame)
@@ -225,8 +232,7 @@ class ClientCore:
                 raise
             self._tell(error)
             return
-        if not self.registry.deliver(message):
-            self.unclaimed += 1
+        self.registry.deliver(message)
 
     def _control(self, frame: bytes) -> None:
         body = decode(frame)

@@ -27,7 +27,7 @@ class InboxBounds:
 class Inbox:
     """`items` and `bytes` are changed by `take` in the iterators' fastest loops too; see `Subscription.__aiter__`."""
 
-    __slots__ = ("_bounds", "_full", "bytes", "error", "is_ended", "is_full", "items", "waiters")
+    __slots__ = ("_bytes_max", "_full", "_messages_max", "bytes", "error", "is_ended", "is_full", "items", "waiters")
 
     def __init__(self, bounds: InboxBounds, full: set[Inbox]) -> None:
         """`full` is the client's set of inboxes at their bound, which this one enters and leaves."""
@@ -37,17 +37,18 @@ class Inbox:
         self.is_ended = False
         self.error: Exception | None = None
         self.waiters: list[Waiter] = []
-        self._bounds = bounds
+        self._bytes_max = bounds.bytes_max
+        self._messages_max = bounds.messages_max
         self._full = full
 
     def put(self, message: Message) -> None:
         if self.is_full and self._is_past(2):
             self._drop(message)
             return
-        self.items.append(message)
-        self.bytes += message.frame_bytes
-        bounds = self._bounds
-        if self.bytes >= bounds.bytes_max or len(self.items) >= bounds.messages_max:
+        items = self.items
+        items.append(message)
+        self.bytes = size = self.bytes + message.frame_bytes
+        if size >= self._bytes_max or len(items) >= self._messages_max:
             self.is_full = True
             self._full.add(self)
         if self.waiters:
@@ -83,8 +84,7 @@ class Inbox:
         self.relieve()
 
     def _is_past(self, times: float) -> bool:
-        bounds = self._bounds
-        return self.bytes >= times * bounds.bytes_max or len(self.items) >= times * bounds.messages_max
+        return self.bytes >= times * self._bytes_max or len(self.items) >= times * self._messages_max
 
     def _drop(self, message: Message) -> None:
         last = self.items[-1]

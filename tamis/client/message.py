@@ -28,13 +28,16 @@ class Message(DeliverView):
     """What it takes on the wire, and about what it takes in memory."""
     _decoded: Mapping[str, Value]
 
+    def __init__(self, frame: bytes, matched: tuple[int, ...]) -> None:
+        """`frame` is a DELIVER frame whose header has been checked: by `received`, or in C."""
+        self._frame = frame
+        self.frame_bytes = len(frame)
+        self.matched = matched
+
     @staticmethod
     def received(frame: bytes) -> Message:
         """The message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong."""
-        message = Message(frame)
-        message.frame_bytes = len(frame)
-        message.matched = message.satisfied
-        return message
+        return Message(frame, DeliverView(frame).satisfied)
 
     def __getitem__(self, name: str) -> Value:
         return self.attributes[name]

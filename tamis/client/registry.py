@@ -50,6 +50,8 @@ class Registry:
     def __init__(self, bounds: InboxBounds, send: Callable[[Body], None]) -> None:
         self.full: set[Inbox] = set()
         """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
+        self.unclaimed = 0
+        """Messages received for no subscription that still takes any."""
         self._bounds = bounds
         self._send = send
         self._ids = count(1)
@@ -139,19 +141,27 @@ class Registry:
             settle(wanted.waiter, error if wanted.state is State.ASKED else None)
             self._over(wanted)
 
-    def deliver(self, message: Message) -> bool:
-        """Put a message into every inbox that it is for; False if there is none."""
-        matched = message.matched
-        if len(matched) == 1:
-            inbox = self._inboxes.get(matched[0])
-            if inbox is None:
-                return False
-            inbox.put(message)
-            return True
-        inboxes = {inbox for id_ in matched if (inbox := self._inboxes.get(id_)) is not None}
+    def deliver(self, message: Message) -> None:
+        """Put a message into every inbox that it is for."""
+        inboxes = {inbox for id_ in message.matched if (inbox := self._inboxes.get(id_)) is not None}
         for inbox in inboxes:
             inbox.put(message)
-        return bool(inboxes)
+        if not inboxes:
+            self.unclaimed += 1
+
+    def deliver_run(self, data: bytes, ends: Sequence[int], ids: Sequence[int]) -> None:
+        """The same for the frames that `data` begins with, each for the one subscription in `ids`."""
+        start = last = 0
+        inbox: Inbox | None = None
+        matched: tuple[int, ...] = ()
+        for end, id_ in zip(ends, ids, strict=True):
+            if id_ != last or not matched:
+                last, matched, inbox = id_, (id_,), self._inboxes.get(id_)
+            if inbox is None:
+                self.unclaimed += 1
+            else:
+                inbox.put(Message(data[start:end], matched))
+            start = end
 
     def lost(self, lost: Lost) -> None:
         """Put a gap into the inboxes that it concerns: all of them, where the router does not say."""
