@@ -138,21 +138,37 @@ typedef struct sorted {
     uint8_t boolean[TM_ATTRIBUTES_MAX];
 } sorted;
 
+/* Which attributes may have a name that the table knows, as far as is remembered. */
+static uint64_t worth_a_look(const pass *p, uint32_t count) {
+    const uint64_t *memo = p->query->memo;
+    if (memo == NULL) {
+        return count == TM_ATTRIBUTES_MAX ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    }
+    uint64_t unknown = tamis_names_memo(&p->engine->names, TM_NO_NAME);
+    uint64_t worth = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        worth |= (uint64_t)(memo[i] != unknown) << i;
+    }
+    return worth;
+}
+
 /* The attributes of one kind after another, without a jump that depends on a kind. Numbers are sorted out first, as
  * others are often not looked at. */
-static void sort_numbers(const pass *p, uint32_t count, sorted *out) {
+static void sort_numbers(const pass *p, uint64_t worth, sorted *out) {
     out->numbers = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (; worth != 0; worth &= worth - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(worth);
         unsigned kind = p->attributes[i].kind;
         out->number[out->numbers] = (uint8_t)i;
         out->numbers += kind - TM_KIND_INTEGER <= TM_KIND_FLOAT - TM_KIND_INTEGER;
     }
 }
 
-static void sort_others(const pass *p, uint32_t count, sorted *out) {
+static void sort_others(const pass *p, uint64_t worth, sorted *out) {
     out->strings = 0;
     out->booleans = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (; worth != 0; worth &= worth - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(worth);
         unsigned kind = p->attributes[i].kind;
         out->string[out->strings] = (uint8_t)i;
         out->boolean[out->booleans] = (uint8_t)i;
@@ -348,11 +364,12 @@ static void ask_for_keys(const pass *p) {
 
 static void see_everything(pass *p, uint32_t count) {
     sorted by_kind;
-    sort_numbers(p, count, &by_kind);
+    uint64_t worth = worth_a_look(p, count);
+    sort_numbers(p, worth, &by_kind);
     if (see_numbers(p, &by_kind)) {
         return;
     }
-    sort_others(p, count, &by_kind);
+    sort_others(p, worth, &by_kind);
     if (see_strings(p, &by_kind)) {
         return;
     }

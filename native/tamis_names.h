@@ -76,6 +76,11 @@ static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t 
     }
 }
 
+/* What tamis_names_recall leaves behind for an id. */
+static inline uint64_t tamis_names_memo(const tamis_names *names, uint32_t id) {
+    return (uint64_t)names->version << 32 | id;
+}
+
 /* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there. */
 static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *memo, const uint8_t *bytes,
                                           uint32_t length) {
@@ -83,7 +88,7 @@ static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *me
         return (uint32_t)*memo;
     }
     uint32_t id = tamis_names_find(names, bytes, length);
-    *memo = (uint64_t)names->version << 32 | id;
+    *memo = tamis_names_memo(names, id);
     return id;
 }
 

@@ -15,7 +15,7 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_data
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode
-from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, HEADER_BYTES, check_transit
+from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, check_transit
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.reader import FrameReader
 
@@ -54,9 +54,10 @@ def refusal(frame: bytes) -> int | None:
     reader.feed(frame)
     try:
         for whole in reader:
+            if whole[KIND_OFFSET] != Kind.PUBLISH:
+                return -1  # handed up as it is, for Python to judge, or not for a client to send
             data = decode(whole)
-            if not isinstance(data, DataFrame) or data.kind is not Kind.PUBLISH:
-                return -1
+            assert isinstance(data, DataFrame)
             check_transit(data.transit, from_client=True)
             if data.hop_limit or data.message.id.origin != ORIGIN:
                 return -1
