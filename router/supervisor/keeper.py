@@ -102,7 +102,7 @@ class Keeper:
             if not line:
                 return
             text = line.decode(errors="replace").rstrip("\n")
-            self.state.last_words = text[:LAST_WORDS_CHARACTERS_MAX]
+            self.state.last_words = _complaint(text)[:LAST_WORDS_CHARACTERS_MAX] or self.state.last_words
             self._log.handle(logging.makeLogRecord({"msg": text}))
 
     async def _kill_late(self) -> None:
@@ -120,7 +120,7 @@ class Keeper:
 
     def _note_start(self, pid: int) -> None:
         identity = Identity.of(pid)
-        self.state.pid, self.state.started = pid, identity.started if identity else ""
+        self.state.pid, self.state.started, self.state.last_words = pid, identity.started if identity else "", ""
         self._changed()
 
     def _move(self, event: Event) -> State:
@@ -135,3 +135,13 @@ class Keeper:
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.returncode is None:
             self._process.send_signal(number)
+
+
+def _complaint(line: str) -> str:
+    """What may say why a process ended: any line but those of the log that report all is well."""
+    try:
+        logged = json.loads(line)
+        is_well = logged["level"] in ("debug", "info")
+        return "" if is_well else str(logged["message"])
+    except (ValueError, TypeError, KeyError):
+        return line.strip()

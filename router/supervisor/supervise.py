@@ -20,6 +20,8 @@ from tamis.router.supervisor.state import NetworkState, StateFolder
 
 Show = Callable[[NetworkState], None]
 ORDINARY: Final = Patience()
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""SIGHUP: the terminal was closed."""
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +59,7 @@ class Supervisor:
     async def run(self) -> bool:
         """Start all and stay until none is left; whether all were stopped on request, and cleanly."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self.stop)
         self._changed()
         try:
@@ -66,7 +68,7 @@ class Supervisor:
                     tasks.create_task(keeper.run(), name=router_id)
         finally:
             self._folder.forget()
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in STOP_SIGNALS:
                 loop.remove_signal_handler(number)
         return all(router.is_clean_end for router in self.state.routers.values())
 

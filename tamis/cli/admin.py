@@ -8,10 +8,7 @@ Law: a router that does not answer is told about, never a reason to leave out th
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +21,8 @@ from tamis.cli.extras import router_extra
 from tamis.protocol.errors import TamisError
 
 DEFAULT: Final = "127.0.0.1:7600"
-TIMEOUT_S: Final = 5.0
 _PAGE_ITEMS: Final = 500
+_BAD_REQUEST: Final = 400
 
 
 class NoAnswer(TamisError):
@@ -44,13 +41,15 @@ class Router:
         if self.address is None:
             raise NoAnswer(f"{self.name}: it has no `admin` address to ask")
         target = f"{path}?{urlencode(query)}" if query else path
+        from tamis.cli.admin_http import asked
+
         try:
-            status, answer = _asked(self.address, "GET" if body is None else "POST", target, body)
+            status, answer = asked(self.address, "GET" if body is None else "POST", target, body)
             form = json.loads(answer)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, ValueError) as error:
             where = "" if self.name == self.address else f"{self.address} "
             raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
-        if status >= http.client.BAD_REQUEST and isinstance(form, dict) and "error" in form:
+        if status >= _BAD_REQUEST and isinstance(form, dict) and "error" in form:
             raise NoAnswer(f"{self.name}: {form['error']}")
         return form
 
@@ -71,8 +70,10 @@ def routers(target: str | None) -> list[Router]:
     if Path(target).is_file():
         return _of_file(target)
     address = target.removeprefix("http://").rstrip("/")
+    from tamis.cli.admin_http import connection_to
+
     try:
-        _connection(address)
+        connection_to(address)
     except ValueError as error:
         raise click.UsageError(f"{target!r} is no file, and no admin address: {error}") from None
     return [Router(address, address)]
@@ -93,32 +94,3 @@ def _of_file(file: str) -> list[Router]:
         address = said[0].removeprefix("http://") if said else None if router.admin is None else str(router.admin)
         found.append(Router(router_id, address))
     return found
-
-
-def _asked(address: str, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
-    """Status and body of the answer."""
-    with contextlib.closing(_connection(address)) as connection:
-        connection.request(method, target, body, {"Connection": "close"})
-        with connection.getresponse() as answer:
-            return answer.status, answer.read()
-
-
-def _connection(address: str) -> http.client.HTTPConnection:
-    """ValueError if the address is none."""
-    if address.startswith("unix:"):
-        return _UnixConnection(address.removeprefix("unix:"))
-    host, colon, port = address.rpartition(":")
-    if not host or not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
-        raise ValueError("it must be host:port, [ipv6]:port or unix:path")
-    return http.client.HTTPConnection(host.removeprefix("[").removesuffix("]"), int(port), timeout=TIMEOUT_S)
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=TIMEOUT_S)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)

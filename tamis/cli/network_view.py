@@ -95,12 +95,14 @@ def _where(router: RouterState) -> str:
     if router.state is State.READY:
         return ", ".join(_places(router))
     if router.state is State.RESTARTING:
-        return f"again in {router.pause_s:g} s; it ended with exit code {router.exit_code}: {router.last_words}"
+        return f"again in {router.pause_s:g} s; it ended with exit code {_end(router)}"
     if router.state is State.FAILED:
-        return (
-            f"ended {router.restarts + 1} times, the last time with exit code {router.exit_code}: {router.last_words}"
-        )
+        return f"ended {router.restarts + 1} times, the last time with exit code {_end(router)}"
     return ""
+
+
+def _end(router: RouterState) -> str:
+    return f"{router.exit_code}: {router.last_words}" if router.last_words else str(router.exit_code)
 
 
 def _places(router: RouterState) -> Iterator[str]:

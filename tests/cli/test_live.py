@@ -156,3 +156,15 @@ def test_load_that_arrives(capsys) -> None:
     assert form["messages"] == 1000
     assert main(["bench", "sub", "exists nothing", "--seconds", "0.1"]) == 1
     assert capsys.readouterr().out.startswith("0 messages a second")
+
+
+def test_a_token_lets_in_who_has_it(tmp_path: Path, capsys) -> None:
+    for name, text in (("tokens", "press-1 secret-of-press\n"), ("mine", "secret-of-press\n"), ("wrong", "guess\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o600)
+    with running(tmp_path, "tokens: tokens") as guarded:
+        publish = ["pub", guarded.client, "a=1", "--confirm", "--name", "press-1", "--token-file"]
+        assert main([*publish, str(tmp_path / "mine")]) == 0
+        capsys.readouterr()
+        assert main([*publish, str(tmp_path / "wrong")]) == 1
+        assert capsys.readouterr().err.startswith("Error: ")

@@ -16,7 +16,7 @@ from tamis.router.supervisor.identity import Identity, is_running
 from tamis.router.supervisor.life import Patience, State
 from tamis.router.supervisor.plan import Task
 from tamis.router.supervisor.state import NetworkState, StateFolder
-from tamis.router.supervisor.supervise import Supervisor
+from tamis.router.supervisor.supervise import STOP_SIGNALS, Supervisor
 
 READY = "import json, sys; print(json.dumps({'clients': ['tamis://h:1'], 'admin': ['http://h:2']}), flush=True); "
 UNTIL_TOLD = READY + "import signal; signal.sigwait([signal.SIGTERM]); print('bye', file=sys.stderr)"
@@ -85,11 +85,12 @@ async def test_all_are_started_and_stopped(network) -> None:
     assert not any(is_running(router.identity) for router in written.routers.values())
 
 
-async def test_a_signal_to_the_supervisor_stops_all(network) -> None:
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+async def test_a_signal_to_the_supervisor_stops_all(network, number) -> None:
     one = network(a=BLOCKED + UNTIL_TOLD)
     run = asyncio.create_task(one.supervisor.run())
     await one.until(one.are(State.READY))
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), number)
     assert await run is True
 
 
@@ -195,6 +196,22 @@ async def test_what_a_router_says_besides_is_logged(network) -> None:
     logged = (one.folder.logs / "a.log").read_text()
     assert logged.count("later\n") == logged.count(" end\n") == QUICK.deaths_max
     assert logged.count("y") < QUICK.deaths_max * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("lines", "last"),
+    [
+        (["Traceback ...", "OSError: no port"], "OSError: no port"),
+        (["cannot listen", '{"level": "info", "message": "ready"}', ""], "cannot listen"),
+        (['{"level": "error", "message": "a page failed"}'], "a page failed"),
+        (['{"level": "info", "message": "ready"}'], ""),
+        (["[1]", "null"], "null"),
+    ],
+)
+async def test_last_words_are_the_last_complaint(network, lines, last) -> None:
+    one = network(a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)")
+    await one.supervisor.run()
+    assert one.state.routers["a"].last_words == last
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path) -> None:
