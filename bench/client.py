@@ -17,7 +17,7 @@ import socket
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,7 @@ import click
 import tamis
 from tamis.bench.report import markdown, short
 from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Range, Subscribe
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
 from tamis.protocol.wire.extensions import ExtensionType
@@ -37,7 +38,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Welcome
 
-ATTRIBUTES: Final = {"class": "alert", "severity": 6}
+ATTRIBUTES: Final[Mapping[str, Value]] = {"class": "alert", "severity": 6}
 PAYLOAD: Final = b"sixteen bytes..."
 NAME: Final = "bench"
 _CHUNK: Final = 65_536

@@ -77,7 +77,7 @@ def encode_publish(
 ) -> bytes:
     """A PUBLISH frame as a client sends it; Refused if it could not be decoded. TRACED follows from `extensions`."""
     area = b""
-    if extensions or flags & TRACED:
+    if extensions is not NO_EXTENSIONS or flags & TRACED:
         flags |= TRACED if ExtensionType.TRACE in extensions else 0
         area = _checked_area(Kind.PUBLISH, flags, extensions)
     packed = encode_attributes(attributes)
@@ -90,7 +90,7 @@ def encode_publish(
         header = _PUBLISH_HEADER.pack(length, _PUBLISH, flags, origin, counter, time_ns, len(area), len(packed))
     except (FrameError, struct.error) as error:
         raise _our_mistake(error) from None
-    return header + area + packed + payload
+    return header + packed + payload if not area else header + area + packed + payload
 
 
 def decode_data(frame: bytes | memoryview) -> DataFrame:

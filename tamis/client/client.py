@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
 from collections.abc import Generator, Iterable, Mapping
 from itertools import islice
+from time import time_ns
 from types import TracebackType
 from typing import Final, Literal, Self
 
@@ -117,8 +117,8 @@ class Client:
         when the router has taken the message: PublishRefused if it has not, PublishUnknown if the connection was cut
         before it said so. With `retry` the message is then sent again, under the same id, until there is an answer.
         """
-        pump = self._pump
-        if confirm or retry or not self._outbox.try_publish(attributes, payload, time.time_ns()):
+        pump = self._running or self._pump
+        if confirm or retry or not self._outbox.try_publish(attributes, payload, time_ns()):
             await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry)
         elif len(self._outbox.output) >= FLUSH_BYTES:
             pump.flush()
@@ -128,9 +128,10 @@ class Client:
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes = b"") -> bool:
         """Publish without waiting: False, and nothing done, where credit or room is used up or nothing connected."""
-        if self._outbox.try_publish(attributes, payload, time.time_ns()):
-            if not self._pump.flush_due:
-                self._pump.written()
+        pump = self._running or self._pump
+        if self._outbox.try_publish(attributes, payload, time_ns()):
+            if not pump.flush_due:
+                pump.written()
             return True
         self._outbox.check_open()
         return False
@@ -175,7 +176,7 @@ class Client:
     ) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         confirm = confirm or retry  # without an answer nobody knows when to stop
-        self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
+        self._outbox.publish(attributes, payload, time_ns(), waiter, confirm=confirm, retry=retry)
         self._pump.written()
         await waiter
 

@@ -226,7 +226,7 @@ class ClientCore:
 
     def _deliver(self, frame: bytes) -> None:
         try:
-            message = Message.received(frame)
+            message = Message(frame)
         except FrameError as error:
             if is_fatal(error.code):
                 raise

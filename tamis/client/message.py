@@ -28,16 +28,17 @@ class Message(DeliverView):
     """What it takes on the wire, and about what it takes in memory."""
     _decoded: Mapping[str, Value]
 
-    def __init__(self, frame: bytes, matched: tuple[int, ...]) -> None:
-        """`frame` is a DELIVER frame whose header has been checked: by `received`, or in C."""
+    def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
+        """Of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
+
+        Whoever has checked both already gives `matched`.
+        """
+        if matched is None:
+            super().__init__(frame)
+            matched = self.satisfied
         self._frame = frame
         self.frame_bytes = len(frame)
         self.matched = matched
-
-    @staticmethod
-    def received(frame: bytes) -> Message:
-        """The message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong."""
-        return Message(frame, DeliverView(frame).satisfied)
 
     def __getitem__(self, name: str) -> Value:
         return self.attributes[name]

@@ -57,17 +57,20 @@ class Outbox:
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> bool:
         """Put a message into the output if it may go now. What every unconfirmed publish costs is this."""
-        if self._frames_left <= 0 or self.held or len(self.output) >= OUTPUT_BYTES_MAX or self._closed is not None:
+        output = self.output
+        if self._frames_left <= 0 or self.held or len(output) >= OUTPUT_BYTES_MAX or self._closed is not None:
             return False
-        frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload)
+        counter = self._counter
+        frame = encode_publish(self._origin, counter, time_ns, attributes, payload)
         size = len(frame)
-        if size > self._bytes_left or size > self._frame_bytes_max:
+        bytes_left = self._bytes_left - size
+        if bytes_left < 0 or size > self._frame_bytes_max:
             self._check_size(size)
             return False
-        self._counter += 1
+        self._counter = counter + 1
         self._frames_left -= 1
-        self._bytes_left -= size
-        self.output += frame
+        self._bytes_left = bytes_left
+        output += frame
         return True
 
     def publish(

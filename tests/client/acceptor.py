@@ -107,10 +107,17 @@ class Acceptor:
     def of(self, kind: type) -> list[Frame]:
         return [frame for frame in self.frames if isinstance(frame, kind)]
 
-    def close(self) -> None:
+    def close_listeners(self) -> None:
         async def stop() -> None:
             for server in self._servers:
                 server.close()
+
+        asyncio.run_coroutine_threadsafe(stop(), self.loop).result()
+
+    def close(self) -> None:
+        self.close_listeners()
+
+        async def stop() -> None:
             for connection in list(self.connections):
                 connection.transport.abort()
             await asyncio.sleep(0)  # connection_lost is called in the next turn
