@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from tamis.bench import figures, peers, sections
+from tamis.bench import figures, rivals, sections
 from tamis.bench.__main__ import main
 from tamis.bench.journal import Journal
 from tamis.bench.match import contenders
@@ -60,7 +60,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "UPDATED", ((100, 20),))
     monkeypatch.setattr(sections, "COUNTED", ())
     monkeypatch.setattr(sections, "PEER_SIZES", (50, 100))
-    monkeypatch.setattr(peers, "NAMES", ("sqlite",))
+    monkeypatch.setattr(rivals, "NAMES", ("sqlite",))
     monkeypatch.setattr("tamis.bench.hostile.LENGTHS", (2,))
     monkeypatch.setattr("tamis.bench.churn._DURATION_S", 0.01)
     monkeypatch.setattr("tamis.bench.match._UPDATES_TIMED", 10)

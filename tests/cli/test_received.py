@@ -14,7 +14,7 @@ from tamis.protocol.wire.data_frames import encode_publish
 
 
 def message(attributes: dict[str, object], payload: bytes = b"", time_ns: int = 1_700_000_000_000_000_000) -> Message:
-    return Message.received(encode_publish(10, 3, time_ns, attributes, payload))
+    return Message(encode_publish(10, 3, time_ns, attributes, payload))
 
 
 ALERT = {"class": "alert", "severity": 6, "ok": True, "odd name": 0.5}
