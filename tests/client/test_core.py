@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.client.core import ClientCore
 from tamis.client.errors import ClientClosed, NotAdmitted, PublishUnknown
-from tamis.client.gap import Gap
+from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
 from tamis.client.walker import NoWalker, Walker, new_walker
 from tamis.client.wanted import Wanted
@@ -277,6 +277,18 @@ def test_a_full_inbox_stops_reading_unless_a_call_waits_for_an_answer() -> None:
     assert not hand.core.may_read(hand.now)
     hand.core.registry.end(wanted, None)
     assert hand.core.may_read(hand.now)
+
+
+def test_an_answer_is_reached_through_a_full_inbox_at_the_price_of_a_gap() -> None:
+    hand = Hand(inbox_messages=2).open()
+    wanted = hand.active("n > 0")
+    confirmed = hand.publish(1, confirm=True)
+    for number in range(1, 8):
+        hand.say(delivery(1, number=number))
+    hand.say(Ack(AckOf.PUBLISH, 0, (Range(1, 1),)))
+    assert confirmed.done()
+    size = len(encode(delivery(1)))
+    assert items(wanted) == [1, 2, 3, 4, Gap(GapReason.INBOX_FULL, 3, 3 * size)]
 
 
 # --- drain and close -----------------------------------------------------------------------------------------------
