@@ -155,6 +155,8 @@ class ClientCore:
         """The router has sent `data`."""
         self._liveness.heard(now)
         self._now = now
+        for inbox in self.registry.full:
+            inbox.shut_if_past()
         self._reader.feed(self._deliver_plain(data) if self._session.state is SessionState.OPEN else data)
         try:
             for frame in self._reader:
@@ -181,7 +183,7 @@ class ClientCore:
         """Whether the shell should read: not while an inbox is full, unless a call waits for an answer."""
         outbox = self.outbox
         is_reading = not self.registry.full or bool(
-            outbox.held or outbox.unanswered or self.registry.awaits_answer or self._drain is not None
+            outbox.awaits_credit or outbox.unanswered or self.registry.awaits_answer or self._drain is not None
         )
         self._liveness.read(is_reading, now)
         return is_reading

@@ -1,11 +1,12 @@
 """What a subscription has received and its iterator has not taken yet.
 
     0 ........ half ........ bound ........ twice the bound
-    reading     resumes      stops          the newest are dropped, and a Gap says so
+    reading     resumes      stops          shut: of what is read from here on, a Gap counts what is dropped
 
-Law: the bounds hold for each inbox, in bytes and in messages. At the bound the client stops reading from its router,
-whose policy for slow consumers then decides; it reads on regardless while a call waits for an answer, since that answer
-stands behind the messages: hence the room above the bound.
+Law: the bounds hold for each inbox, in bytes and in messages, and are looked at between two reads from the socket: one
+read may pass them. At the bound the client stops reading from its router, whose policy for slow consumers then decides;
+it reads on regardless while a call waits for an answer, since that answer stands behind the messages: hence the room
+above the bound.
 """
 
 from __future__ import annotations
@@ -27,13 +28,25 @@ class InboxBounds:
 class Inbox:
     """`items` and `bytes` are changed by `take` in the iterators' fastest loops too; see `Subscription.__aiter__`."""
 
-    __slots__ = ("_bytes_max", "_full", "_messages_max", "bytes", "error", "is_ended", "is_full", "items", "waiters")
+    __slots__ = (
+        "_bytes_max",
+        "_full",
+        "_messages_max",
+        "bytes",
+        "error",
+        "is_ended",
+        "is_full",
+        "is_shut",
+        "items",
+        "waiters",
+    )
 
     def __init__(self, bounds: InboxBounds, full: set[Inbox]) -> None:
         """`full` is the client's set of inboxes at their bound, which this one enters and leaves."""
         self.items: deque[Message | Gap] = deque()
         self.bytes = 0
         self.is_full = False
+        self.is_shut = False
         self.is_ended = False
         self.error: Exception | None = None
         self.waiters: list[Waiter] = []
@@ -42,7 +55,7 @@ class Inbox:
         self._full = full
 
     def put(self, message: Message) -> None:
-        if self.is_full and self._is_past(2):
+        if self.is_shut:
             self._drop(message)
             return
         items = self.items
@@ -69,8 +82,12 @@ class Inbox:
     def relieve(self) -> None:
         """Something was taken from a full inbox: at half its bound it is full no more."""
         if not self._is_past(0.5):
-            self.is_full = False
+            self.is_full = self.is_shut = False
             self._full.discard(self)
+
+    def shut_if_past(self) -> None:
+        """The client is about to read, although this inbox is full."""
+        self.is_shut = self._is_past(2)
 
     def end(self, error: Exception | None = None) -> None:
         """Nothing more will come: iterators end, or raise `error`, when they have taken what is there."""

@@ -118,6 +118,11 @@ class Outbox:
         self._granted = Credit(frames, octets)
         self.pump()
 
+    @property
+    def awaits_credit(self) -> bool:
+        """Whether it is for want of credit, and not of room, that a message is held."""
+        return bool(self.held) and len(self.output) < OUTPUT_BYTES_MAX
+
     def pause(self) -> None:
         """The router drains: no new message goes out on this connection."""
         self._is_open = False

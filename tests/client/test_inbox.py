@@ -36,9 +36,19 @@ def test_it_is_full_at_either_bound_and_no_more_at_half() -> None:
         assert inbox.bytes == 4 * SIZE
 
 
+def test_one_read_may_pass_the_bounds() -> None:
+    inbox, _ = new(messages=10)
+    fill(inbox, 100)
+    assert list(inbox.items) == [MESSAGE] * 100
+
+
 def test_past_twice_the_bound_the_newest_are_dropped_and_one_gap_counts_them() -> None:
     inbox, _ = new(messages=10)
-    fill(inbox, 25)
+    fill(inbox, 15)
+    inbox.shut_if_past()
+    fill(inbox, 5)
+    inbox.shut_if_past()
+    fill(inbox, 5)
     items = [inbox.take() for _ in range(21)]
     assert items[:20] == [MESSAGE] * 20
     assert items[20] == Gap(GapReason.INBOX_FULL, 5, 5 * SIZE)
@@ -48,14 +58,16 @@ def test_past_twice_the_bound_the_newest_are_dropped_and_one_gap_counts_them() -
 
 def test_after_a_gap_messages_come_again_and_the_next_gap_counts_anew() -> None:
     inbox, _ = new(messages=2)
-    fill(inbox, 6)
+    for count in 4, 2:
+        fill(inbox, count)
+        inbox.shut_if_past()
     inbox.take()
     inbox.take()
-    fill(inbox, 4)
-    assert [item.count if isinstance(item, Gap) else "message" for item in inbox.items] == [
-        *("message", "message", 2),
-        *("message", 3),
-    ]
+    for count in 3, 3:
+        inbox.shut_if_past()
+        fill(inbox, count)
+    shown = [item.count if isinstance(item, Gap) else "message" for item in inbox.items]
+    assert shown == ["message", "message", 2, "message", "message", "message", 3]
 
 
 def test_waiters_hear_of_the_first_message_and_of_the_end() -> None:

@@ -1,0 +1,269 @@
+"""The asyncio shell against real sockets, on the plain loop and on uvloop (see conftest.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import tamis
+from tamis import Client, Gap, GapReason, Message
+from tamis.protocol.wire.client_bodies import Credit, Refusal, Subscribe
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.frames import Frame
+from tamis.protocol.wire.session_bodies import Drain, Hello, Ping
+from tests.client.acceptor import Acceptor, Manners
+
+
+@pytest.fixture
+async def client(address: str) -> AsyncIterator[Client]:
+    async with tamis.connect(address, name="alice") as open_:
+        yield open_
+
+
+async def heard(rome: Acceptor, kind: type, count: int = 1) -> list[Frame]:
+    """What the acceptor has received, while our loop goes on."""
+    return await asyncio.to_thread(rome.wait_for, kind, count)
+
+
+async def next_number(subscription: tamis.Subscription) -> object:
+    item = await anext(subscription)
+    return item["n"] if isinstance(item, Message) else item
+
+
+async def test_what_is_published_reaches_who_asked_for_it(client: Client) -> None:
+    async with (
+        client.subscribe("n > 1", 'class = "alert"', own_messages=True) as either,
+        client.subscribe("n = 3", own_messages=True) as three,
+    ):
+        await client.publish({"n": 1})
+        await client.publish({"n": 2}, b"two")
+        await client.publish({"n": 3, "class": "alert"}, confirm=True)
+        first, second = await anext(either), await anext(either)
+        assert isinstance(first, Message)
+        assert isinstance(second, Message)
+        assert (first["n"], first.payload, first.own, first.matched) == (2, b"two", True, either.ids[:1])
+        assert second.matched == (*either.ids, *three.ids)
+        assert await anext(three) is second
+
+
+async def test_iterating_ends_with_the_subscription(client: Client) -> None:
+    subscription = await client.subscribe("n > 0", own_messages=True).start()
+    await client.publish_many([{"n": number} for number in range(1, 601)], confirm=True)
+    seen = []
+    async for message in subscription:
+        assert isinstance(message, Message)
+        seen.append(message["n"])
+        if len(seen) == 500:
+            await subscription.unsubscribe()
+    assert seen == list(range(1, 501))
+    with pytest.raises(StopAsyncIteration):
+        await anext(subscription)
+
+
+async def test_own_messages_only_for_those_who_ask(client: Client, address: str) -> None:
+    async with tamis.connect(address) as other, client.subscribe("n > 0") as subscription:
+        await client.publish({"n": 1}, confirm=True)
+        await other.publish({"n": 2}, confirm=True)
+        assert await next_number(subscription) == 2
+
+
+async def test_an_iterator_that_waits_is_woken(client: Client) -> None:
+    async with client.subscribe("n > 0", own_messages=True) as subscription:
+        waiting = asyncio.create_task(next_number(subscription))
+        await asyncio.sleep(0)
+        await client.publish({"n": 5})
+        assert await waiting == 5
+
+
+async def test_a_refused_publish_and_a_refused_subscription(client: Client, manners: Manners) -> None:
+    manners.refuse = lambda number: Refusal(number, RefusalCode.NOT_ALLOWED, "not you")
+    with pytest.raises(tamis.PublishRefused, match="not you"):
+        await client.publish({"n": 1}, confirm=True)
+    with pytest.raises(tamis.PublishRefused, match="not you"):
+        await client.publish_many([{"n": 1}, ({"n": 2}, b"x")], confirm=True)
+    with pytest.raises(tamis.SubscriptionRefused, match="n > 0: NOT_ALLOWED"):
+        await client.subscribe("n > 0").start()
+
+
+async def test_a_cut_is_survived_with_a_gap(client: Client, rome: Acceptor) -> None:
+    async with client.subscribe("n > 0", own_messages=True) as subscription:
+        await client.publish({"n": 1}, confirm=True)
+        rome.cut()
+        assert await next_number(subscription) == 1
+        assert await next_number(subscription) == Gap(GapReason.RECONNECTED)
+        await heard(rome, Subscribe, 2)
+        await client.publish({"n": 2}, confirm=True)
+        assert await next_number(subscription) == 2
+
+
+async def test_unknown_or_retried(client: Client, rome: Acceptor, manners: Manners) -> None:
+    manners.answers_publish = False
+    unknown = asyncio.create_task(client.publish({"n": 1}, confirm=True))
+    retried = asyncio.create_task(client.publish({"n": 2}, confirm=True, retry=True))
+    await heard(rome, DataFrame, 2)
+    manners.answers_publish = True
+    rome.cut()
+    with pytest.raises(tamis.PublishUnknown):
+        await unknown
+    await retried
+    first, second = (frame for frame in rome.of(DataFrame)[1:] if isinstance(frame, DataFrame))
+    assert first.message.id == second.message.id
+
+
+async def test_publishing_waits_for_credit(rome: Acceptor, address: str, manners: Manners) -> None:
+    manners.credit = Credit(1, 1_000)
+    async with tamis.connect(address) as client:
+        await client.publish({"n": 1})
+        assert not client.try_publish({"n": 2})
+        waiting = asyncio.create_task(client.publish({"n": 2}))
+        await heard(rome, DataFrame)
+        assert not waiting.done()
+        rome.send(Credit(3, 3_000))
+        await waiting
+        assert client.try_publish({"n": 3})
+        await heard(rome, DataFrame, 3)
+
+
+async def test_a_publish_that_is_cancelled_while_held_is_not_sent(
+    rome: Acceptor, address: str, manners: Manners
+) -> None:
+    manners.credit = None
+    async with tamis.connect(address) as client:
+        waiting = asyncio.create_task(client.publish({"n": 1}))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        rome.send(Credit(10, 10_000))
+        await client.publish({"n": 2}, confirm=True)
+        assert [frame.message.attributes["n"] for frame in rome.of(DataFrame) if isinstance(frame, DataFrame)] == [2]
+
+
+async def test_a_subscription_that_is_cancelled_is_given_back(client: Client, rome: Acceptor) -> None:
+    waiting = asyncio.create_task(client.subscribe("n > 0", own_messages=True).start())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await client.publish({"n": 1}, confirm=True)
+    rome.do(lambda connection: _assert_none(connection.subscriptions))
+
+
+def _assert_none(subscriptions: object) -> None:
+    assert not subscriptions
+
+
+async def test_more_than_an_inbox_and_more_than_the_output(address: str, rome: Acceptor) -> None:
+    count = 3_000
+    async with tamis.connect(address, inbox_messages=64, inbox_bytes=65_536) as client:
+        async with client.subscribe("n >= 0", own_messages=True) as subscription:
+            for number in range(count):
+                await client.publish({"n": number}, bytes(200))
+            await heard(rome, DataFrame, count)
+            assert [await next_number(subscription) for _ in range(count)] == list(range(count))
+
+
+async def test_a_confirmed_publish_from_within_a_full_iterator(address: str) -> None:
+    async with tamis.connect(address, inbox_messages=4) as client:
+        async with client.subscribe("n >= 0", own_messages=True) as subscription:
+            for number in range(6):
+                await client.publish({"n": number})
+            seen = 0
+            async for _ in subscription:
+                await client.publish({"other": seen}, confirm=True)
+                seen += 1
+                if seen == 6:
+                    break
+
+
+async def test_failover_in_order(rome: Acceptor, address: str, tmp_path: Path) -> None:
+    async with tamis.connect(f"tamis+unix:{tmp_path}/nobody", address) as client:
+        await client.publish({"n": 1}, confirm=True)
+    assert len(rome.of(Hello)) == 1
+
+
+async def test_nobody_answers(tmp_path: Path) -> None:
+    with pytest.raises(tamis.ConnectFailed) as caught:
+        await tamis.connect(f"tamis+unix:{tmp_path}/one", f"tamis+unix:{tmp_path}/two")
+    assert f"tamis+unix:{tmp_path}/one: " in str(caught.value)
+    assert f"tamis+unix:{tmp_path}/two: " in str(caught.value)
+
+
+async def test_patience_outlasts_a_router_that_is_not_up_yet(rome: Acceptor, tmp_path: Path) -> None:
+    connecting = asyncio.create_task(tamis.connect(f"tamis+unix:{tmp_path}/late", patience_s=30).open())
+    await asyncio.sleep(0)
+    await asyncio.to_thread(rome.listen, tmp_path / "late")
+    client = await connecting
+    await client.publish({"n": 1}, confirm=True)
+    await client.close()
+
+
+async def test_the_token_is_given_and_a_wrong_one_said(address: str, manners: Manners) -> None:
+    manners.token = b"open sesame"
+    async with tamis.connect(address, token=manners.token.decode()) as client:
+        await client.publish({"n": 1}, confirm=True)
+    with pytest.raises(tamis.NotAdmitted, match="no such token"):
+        await tamis.connect(address, token=b"sesame")
+    with pytest.raises(tamis.NotAdmitted, match='router "rome" asks for a token'):
+        await tamis.connect(address)
+
+
+async def test_a_silent_client_pings_and_a_silent_router_is_left(
+    rome: Acceptor, address: str, manners: Manners
+) -> None:
+    manners.hold_ms = 60
+    manners.sends_pong = False
+    async with tamis.connect(address, hold_s=0.1):
+        await heard(rome, Ping)
+        await heard(rome, Hello, 2)
+
+
+async def test_a_clean_exit_drains_and_an_exception_does_not_wait(rome: Acceptor, address: str) -> None:
+    async with tamis.connect(address) as client:
+        for number in range(1_000):
+            await client.publish({"n": number})
+    assert len(rome.of(DataFrame)) == 1_000
+    assert len(rome.of(Drain)) == 1
+    with pytest.raises(ZeroDivisionError):
+        async with tamis.connect(address) as client:
+            raise ZeroDivisionError
+    with pytest.raises(tamis.ClientClosed):
+        await client.publish({"n": 1})
+    with pytest.raises(tamis.ClientClosed):
+        client.try_publish({"n": 1})
+
+
+async def test_drain_yields_what_has_arrived(client: Client) -> None:
+    async with client.subscribe("n > 0", own_messages=True) as subscription:
+        await client.publish_many([{"n": 1}, {"n": 2}])
+        await client.drain()
+        assert [item["n"] async for item in subscription if isinstance(item, Message)] == [1, 2]
+        with pytest.raises(tamis.ClientClosed):
+            await client.publish({"n": 3})
+
+
+async def test_used_before_it_is_open() -> None:
+    client = tamis.connect("tamis://127.0.0.1:1")
+    with pytest.raises(RuntimeError, match="connect first"):
+        await client.publish({"n": 1})
+    with pytest.raises(RuntimeError, match="connect first"):
+        client.subscribe("n > 1")
+    await client.close()
+
+
+async def test_iterated_before_it_is_started(client: Client) -> None:
+    with pytest.raises(RuntimeError, match="subscribe first"):
+        await anext(client.subscribe("n > 1"))
+
+
+async def test_tls(rome: Acceptor, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext) -> None:
+    address = await asyncio.to_thread(rome.listen_tls, server_tls)
+    async with tamis.connect(address, tls=client_tls) as client:
+        async with client.subscribe("n > 0", own_messages=True) as subscription:
+            await client.publish({"n": 1}, bytes(100_000))
+            assert await next_number(subscription) == 1
+    with pytest.raises(tamis.ConnectFailed, match="CERTIFICATE_VERIFY_FAILED"):
+        await tamis.connect(address)

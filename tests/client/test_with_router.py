@@ -1,0 +1,158 @@
+"""The client against a real router, where there is one: `tamis router` as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+import tamis
+from tamis import Client, Gap, GapReason, Message
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("tamis.router") is None, reason="needs tamis.router"),
+    pytest.mark.slow,
+]
+PATIENCE_S = 20.0
+TOPOLOGY = """
+name: one
+routers:
+  rome:
+    clients: unix:{path}
+"""
+
+
+class Router:
+    """One router of one topology, which may be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "clients"
+        self._file = folder / "one.yaml"
+        self._file.write_text(TOPOLOGY.format(path=self.path))
+        self.start()
+
+    @property
+    def address(self) -> str:
+        return f"tamis+unix:{self.path}"
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(self._file), "--id", "rome"]
+        self._process = subprocess.Popen(command)  # noqa: S603
+
+    def stop(self, by: signal.Signals) -> None:
+        self._process.send_signal(by)
+        self._process.wait(timeout=PATIENCE_S)
+
+
+@pytest.fixture
+def rome(tmp_path: Path) -> Iterator[Router]:
+    router = Router(tmp_path)
+    try:
+        yield router
+    finally:
+        router.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+async def alice(rome: Router) -> AsyncIterator[Client]:
+    async with tamis.connect(rome.address, name="alice", patience_s=PATIENCE_S) as client:
+        yield client
+
+
+@pytest.fixture
+async def bob(rome: Router) -> AsyncIterator[Client]:
+    async with tamis.connect(rome.address, name="bob", patience_s=PATIENCE_S) as client:
+        yield client
+
+
+async def taken(subscription: tamis.Subscription, count: int) -> list[object]:
+    async with asyncio.timeout(PATIENCE_S):
+        items = [await anext(subscription) for _ in range(count)]
+    return [item["n"] if isinstance(item, Message) else item for item in items]
+
+
+async def test_messages_by_content(alice: Client, bob: Client) -> None:
+    async with bob.subscribe("n > 2", 'class = "alert"') as wanted, bob.subscribe("n = 4") as four:
+        await alice.publish_many([{"n": number} for number in range(5)], confirm=True)
+        await alice.publish({"n": 0, "class": "alert"}, b"payload", confirm=True)
+        assert await taken(wanted, 3) == [3, 4, 0]
+        assert await taken(four, 1) == [4]
+
+
+async def test_each_message_once_with_all_it_satisfies(alice: Client, bob: Client) -> None:
+    async with bob.subscribe("n > 0", "n > 1", "n > 2") as wanted:
+        await alice.publish({"n": 2}, b"payload")
+        message = await anext(wanted)
+        assert isinstance(message, Message)
+        assert message.matched == wanted.ids[:2]
+        assert (message.payload, message.own) == (b"payload", False)
+        await alice.publish({"n": 9}, confirm=True)
+        assert await taken(wanted, 1) == [9]
+
+
+async def test_own_messages_are_asked_for(alice: Client) -> None:
+    async with alice.subscribe("n > 0") as others, alice.subscribe("n > 1", own_messages=True) as own:
+        await alice.publish_many([{"n": 1}, {"n": 2}], confirm=True)
+        message = await anext(own)
+        assert isinstance(message, Message)
+        assert (message["n"], message.own) == (2, True)
+        await others.unsubscribe()
+        assert [item async for item in others] == []
+
+
+async def test_many_messages_in_order(alice: Client, bob: Client) -> None:
+    count = 20_000
+    async with bob.subscribe("n >= 0") as wanted:
+        sending = asyncio.create_task(alice.publish_many({"n": number} for number in range(count)))
+        assert await taken(wanted, count) == list(range(count))
+        await sending
+
+
+async def test_thousands_of_predicates_at_once(alice: Client, bob: Client) -> None:
+    predicates = [f"n = {number}" for number in range(2_000)]
+    async with bob.subscribe(*predicates) as wanted:
+        await alice.publish({"n": 1_234})
+        message = await anext(wanted)
+        assert isinstance(message, Message)
+        assert message.matched == (wanted.ids[1_234],)
+
+
+async def test_nothing_after_unsubscribing(alice: Client, bob: Client) -> None:
+    async with bob.subscribe("n > 0") as first, bob.subscribe("n > 0") as second:
+        await first.unsubscribe()
+        await alice.publish({"n": 1}, confirm=True)
+        assert await taken(second, 1) == [1]
+        assert [item async for item in first] == []
+
+
+async def test_a_killed_router_comes_back_and_so_does_the_subscription(rome: Router, alice: Client) -> None:
+    async with alice.subscribe("n > 0", own_messages=True) as wanted:
+        await asyncio.to_thread(rome.stop, signal.SIGKILL)
+        rome.start()
+        assert await taken(wanted, 1) == [Gap(GapReason.RECONNECTED)]
+        async with asyncio.timeout(PATIENCE_S):
+            await alice.publish({"n": 1}, confirm=True, retry=True)
+        assert await taken(wanted, 1) == [1]
+
+
+async def test_a_router_that_is_told_to_stop_lets_the_client_finish(rome: Router, alice: Client) -> None:
+    await alice.publish_many([{"n": number} for number in range(1_000)], confirm=True)
+    await asyncio.to_thread(rome.stop, signal.SIGTERM)
+    rome.start()
+    async with asyncio.timeout(PATIENCE_S):
+        await alice.publish({"n": 1}, confirm=True, retry=True)
+
+
+def test_the_blocking_client(rome: Router) -> None:
+    with tamis.blocking.connect(rome.address, patience_s=PATIENCE_S) as client:
+        with client.subscribe("n > 0", own_messages=True) as wanted:
+            client.publish({"n": 1}, b"payload", confirm=True)
+            message = wanted.receive(PATIENCE_S)
+            assert isinstance(message, Message)
+            assert (message["n"], message.payload) == (1, b"payload")
