@@ -11,6 +11,7 @@
 
 #define READY_MAX 64
 #define TICKS_BETWEEN_TRIMS 10U
+#define EVENT_BYTES_KEPT 65536U
 
 static uint64_t now_us(void) {
     struct timespec now;
@@ -105,11 +106,21 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     }
 }
 
+/* A long frame that went up once is no reason to keep room for it. */
+static void trim_events(tm_switch *sw) {
+    if (sw->event_size == 0 && sw->event_bytes_capacity > EVENT_BYTES_KEPT) {
+        TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);
+        sw->event_bytes = NULL;
+        sw->event_bytes_capacity = 0;
+    }
+}
+
 int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     if (sw == NULL || events == NULL || count == NULL) {
         return TM_MISUSED;
     }
     switch_begin(sw);
+    trim_events(sw);
     bool trims = ++sw->ticks % TICKS_BETWEEN_TRIMS == 0;
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
