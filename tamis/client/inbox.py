@@ -79,11 +79,13 @@ class Inbox:
             self.relieve()
         return item
 
-    def relieve(self) -> None:
-        """Something was taken from a full inbox: at half its bound it is full no more."""
-        if not self._is_past(0.5):
-            self.is_full = self.is_shut = False
-            self._full.discard(self)
+    def relieve(self) -> bool:
+        """Something was taken from a full inbox: at half its bound it is full no more, and the answer is True."""
+        if self._is_past(0.5):
+            return False
+        self.is_full = self.is_shut = False
+        self._full.discard(self)
+        return True
 
     def shut_if_past(self) -> None:
         """The client is about to read, although this inbox is full."""

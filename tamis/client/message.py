@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 from tamis.protocol.values import Value
+from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.header import OWN
 
@@ -26,7 +27,6 @@ class Message(DeliverView):
     """The ids of this client's subscriptions that it satisfies: see `Subscription.ids`."""
     frame_bytes: int
     """What it takes on the wire, and about what it takes in memory."""
-    _decoded: Mapping[str, Value]
 
     def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
         """Of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
@@ -39,6 +39,7 @@ class Message(DeliverView):
         self._frame = frame
         self.frame_bytes = len(frame)
         self.matched = matched
+        self._decoded: Mapping[str, Value] | None = None
 
     def __getitem__(self, name: str) -> Value:
         return self.attributes[name]
@@ -49,11 +50,10 @@ class Message(DeliverView):
     @property
     def attributes(self) -> Mapping[str, Value]:
         """All attributes, read-only; FrameError if the bytes are none that a message may carry."""
-        try:
-            return self._decoded
-        except AttributeError:  # not asked for before: a slot without a value is cheaper than one more assignment
-            self._decoded = MappingProxyType(super().attributes)
-            return self._decoded
+        if self._decoded is None:
+            attributes_at, payload_at = self._edges()
+            self._decoded = MappingProxyType(decode_attributes(self._frame[attributes_at:payload_at]))
+        return self._decoded
 
     @property
     def own(self) -> bool:

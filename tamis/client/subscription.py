@@ -73,8 +73,10 @@ class Subscription:
             if inbox.is_ended:
                 raise inbox.error or StopAsyncIteration
             await self._arrival()
+        was_full = inbox.is_full
         item = inbox.take()
-        self._pump.regulate()
+        if was_full and not inbox.is_full:
+            self._pump.regulate()
         return item
 
     async def __aiter__(self) -> AsyncIterator[Message | Gap]:
@@ -87,8 +89,7 @@ class Subscription:
                     break
                 item = items.popleft()
                 inbox.bytes -= item.frame_bytes
-                if inbox.is_full:
-                    inbox.relieve()
+                if inbox.is_full and inbox.relieve():
                     self._pump.regulate()
                 yield item
             else:

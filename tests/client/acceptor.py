@@ -161,12 +161,12 @@ class _Connection(asyncio.Protocol):
         self.reader.feed(data)
         for raw in self.reader:
             frame = decode(raw)
+            self.home.frames.append(frame)  # before the answer: who has that may look for it
             if isinstance(frame, DataFrame):
                 self._publish(frame)
             else:
                 _ANSWERS[type(frame)](self, frame)
             with self.home.changed:
-                self.home.frames.append(frame)
                 self.home.changed.notify_all()
 
     def _hello(self, hello: Hello) -> None:
