@@ -271,6 +271,8 @@ class ClientCore:
         sentence = f"the router says: {error.text} (error {error.code})"
         if not self._is_greeted and error.code in _GIVE_UP:
             self._gave_up = NotAdmitted(sentence)
+        if error.code == ErrorCode.REPLACED:  # coming back would only throw out the one that came under our name
+            self._gave_up = NotAdmitted(sentence)
         if error.fatal or not self._is_greeted:
             self._end_connection(sentence)
         else:

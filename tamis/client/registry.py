@@ -114,13 +114,9 @@ class Registry:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int) -> None:
-        """A connection is open: ask for everything, and mark where messages may be missing."""
+        """A connection is open: ask for everything."""
         self._frame_bytes_max = frame_bytes_max
-        wanted = self.all()
-        for each in wanted:
-            if each.was_active:
-                each.inbox.put_gap(Gap(GapReason.RECONNECTED))
-        self._ask(wanted)
+        self._ask(self.all())
 
     def cut(self) -> None:
         self._frame_bytes_max = 0
@@ -217,7 +213,10 @@ class Registry:
     def _answered_for(self, wanted: Wanted) -> None:
         if wanted.state is State.ENDING:
             self._over(wanted)
-        elif wanted.refusals:
+            return
+        if wanted.was_active:  # before a cut: only from here on is nothing missing
+            wanted.inbox.put_gap(Gap(GapReason.RECONNECTED))
+        if wanted.refusals:
             self._refused(wanted)
         else:
             wanted.state = State.ACTIVE
