@@ -114,6 +114,7 @@ class _Fed(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self._switch.feed(self._connection, self._buffer[:nbytes])
+        self.write_output()
         self._flush()
 
     def write_output(self) -> None:
