@@ -85,4 +85,4 @@ async def test_a_flood_of_requests_holds_nobody_up(process):
     await bystander.delivered()
     while await flooding.next() != Pong(5):
         pass
-    assert (await status(router.admin))["longest_stall_ms"] < 50
+    assert (await status(router.admin))["longest_stall_ms"] < 100  # 30 ms alone; 50 under a sanitizer
