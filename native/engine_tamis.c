@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "tamis.h"
+#include "tamis_buckets.h"
 
 #define SWEEP_RECORDS 2U   /* looked at again for covering at each add */
 #define DRAIN_AT_ONCE 64U  /* covered filters that find a new place within the removal */

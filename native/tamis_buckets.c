@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tamis.h"
+#include "tamis_buckets.h"
 
 #define SEGMENT_SLOTS_MIN 8U
 #define ENTRY_UNITS 2U

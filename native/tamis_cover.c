@@ -4,7 +4,7 @@
  * nearly all of the gain (one `x < 99` of a link makes its every filter with x < 50 or x = 7 superfluous), and only for
  * interfaces that use cells. The cost does not depend on how many filters there are.
  */
-#include "tamis.h"
+#include "tamis_buckets.h"
 
 #define SINGLES_LOOKED_AT 64  /* of a bucket; those of interfaces with cells stand in front */
 #define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, how many are tried */

@@ -2,7 +2,7 @@
  *
  * Law: a key exists as long as something is pinned to it. Its wide part, once there is one, lives as long as it does.
  */
-#include "tamis.h"
+#include "tamis_buckets.h"
 
 tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind) {
     tamis_key **slot = &engine->names.records[name].keys[kind];

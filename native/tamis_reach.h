@@ -6,6 +6,7 @@
 #ifndef TM_TAMIS_REACH_H
 #define TM_TAMIS_REACH_H
 
+#include "tamis_buckets.h"
 #include "tamis_pass.h"
 
 /* ---- entries ------------------------------------------------------------------------------------------------------
