@@ -121,8 +121,8 @@ static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t
     }
     engine->state[name] = state_of(kind, i, code);
     const tamis_key *key = engine->names.records[name].keys[kind];
-    __builtin_prefetch(key); /* two cache lines */
-    __builtin_prefetch((const uint8_t *)(key + 1) - 1);
+    __builtin_prefetch(key);                                              /* two cache lines */
+    __builtin_prefetch((const void *)((uintptr_t)key + sizeof *key - 1)); /* key may be NULL: no pointer arithmetic */
     known *at = &p->known[p->known_count++];
     *at = (known){key, name, i, code, kind};
     return at;
