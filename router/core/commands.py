@@ -1,0 +1,79 @@
+"""What a core wants done.
+
+Law: commands are carried out in their order. Frames of one neighbour leave in the order of their commands; a session that is
+over is none of theirs any more and they are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tamis.router.core.events import Body
+from tamis.router.core.trees import Trees
+
+
+class Session(NamedTuple):
+    """One session with one neighbour."""
+
+    neighbour: int
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The same body to each of these."""
+
+    to: tuple[Session, ...]
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """R6: filters of an issuer come into the table and go out of it; what is added first, so that nothing is missing
+    between. The issuer is a router other than this one. `added` maps ids to packed filters."""
+
+    issuer: int
+    added: Mapping[int, bytes]
+    removed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reroute:
+    """R5b: messages go by these trees from now on, and by those before them for the hold."""
+
+    trees: Trees
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseEpoch:
+    """R9: this router's epoch is now `epoch`: keep it on disk, and stamp messages with it."""
+
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The answer to `Await`."""
+
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The answer to `Audit`: `differing` routers held something else than this one; they have been told, or have told us."""
+
+    ticket: int
+    answered: int
+    differing: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Somebody should look at this."""
+
+    text: str
+
+
+Command = Send | Install | Reroute | RaiseEpoch | Reached | Audited | Alarm

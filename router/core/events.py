@@ -1,0 +1,81 @@
+"""What can happen to a router, as far as its core is concerned.
+
+Law: an event is a fact that somebody else has checked: bodies have been decoded and are within the limits of the wire, a
+session belongs to the neighbour it names. Neighbours and issuers are router numbers (`stable_number` of the id).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tamis.protocol.wire.routing_bodies import (
+    Held,
+    LinkState,
+    ReceiverAdvertisement,
+    SenderRequest,
+    UpdateReply,
+)
+
+Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUp:
+    """Both ends of a link have greeted. `session` grows with each one of a neighbour; a new one replaces the old."""
+
+    neighbour: int
+    session: int
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDown:
+    """A session is over. That of an older session than the present one says nothing."""
+
+    neighbour: int
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A control body has come, whole."""
+
+    neighbour: int
+    session: int
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Filters that local clients want from now on, packed; one is wanted as often as it is named."""
+
+    filters: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """The opposite, for as many."""
+
+    filters: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """Say `Reached(ticket)` when all that is wanted now is known to every router that can be reached."""
+
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Ask everybody at once, over the whole tree; `Audited(ticket)` follows."""
+
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed: `due_us` has come, or not."""
+
+
+Event = LinkUp | LinkDown | Heard | Wanted | Unwanted | Await | Audit | Tick
