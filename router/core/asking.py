@@ -6,6 +6,8 @@ everywhere (`Await`) is answered when everybody has confirmed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
 from tamis.router.core.damper import Damper
@@ -72,10 +74,7 @@ class Asking:
             self.say()
             return
         held.version, held.digest = desk.identity.next(), change.digest
-        added = tuple(map(AdvertisedFilter._make, change.added.items()))
-        rest = (added, change.removed, change.digest, len(self.own.issued), self._asks_to_confirm())
-        desk.flood(ReceiverAdvertisement(desk.me, *held.version, False, base.seq, *rest))
-        self.check()
+        self._tell(base.seq, change.added, change.removed)
 
     def say(self) -> None:
         """Everything that is advertised, under a new version."""
@@ -83,9 +82,23 @@ class Asking:
         if self.own.has_changes:
             self.own.issue()
         held.version, held.digest = desk.identity.next(), self.own.digest
-        filters = tuple(map(AdvertisedFilter._make, self.own.issued.items()))
-        rest = (filters, (), held.digest, len(filters), self._asks_to_confirm())
-        desk.flood(ReceiverAdvertisement(desk.me, *held.version, True, 0, *rest))
+        self._tell(None, self.own.issued, ())
+
+    def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
+        """No base: that is all of it."""
+        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        body = ReceiverAdvertisement(
+            desk.me,
+            *held.version,
+            full=base_seq is None,
+            base_seq=base_seq or 0,
+            added=tuple(map(AdvertisedFilter._make, added.items())),
+            removed=removed,
+            digest=held.digest,
+            count=len(self.own.issued),
+            confirm=self._asks_to_confirm(),
+        )
+        desk.flood(body)
         self.check()
 
     def _asks_to_confirm(self) -> bool:

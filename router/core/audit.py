@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
 from tamis.router.core.commands import Audited
 from tamis.router.core.desk import Desk
 from tamis.router.core.exchange import Exchange
@@ -34,7 +34,7 @@ class Audits:
         self._exchange = exchange
         self._neighbours = neighbours
         self._mine: dict[int, Mine] = {}
-        self._came_from: dict[tuple[int, int, int], int] = {}
+        self._came_from: dict[Ticket, int] = {}
         self._requests = REQUEST_BASE
 
     def start(self, ticket: int) -> None:
@@ -75,7 +75,7 @@ class Audits:
             mine.differing.update(dict.fromkeys(body.differing))
             self._check(body.request)
             return
-        link = desk.links.by_neighbour.get(self._came_from.get(tuple(body.ticket), 0))
+        link = desk.links.by_neighbour.get(self._came_from.get(body.ticket, 0))
         if link is not None:
             desk.send(link, body)
 

@@ -8,7 +8,7 @@ session and never what was held.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
@@ -32,16 +32,16 @@ from tamis.router.core.predicates import Predicates
 from tamis.router.core.rib import Rib
 from tamis.router.core.times import Times
 from tamis.router.core.topology import Topology
-from tamis.router.core.trees import Trees, make_trees
+from tamis.router.core.trees import Broadcast, Trees, make_trees
 
 
 @dataclass(frozen=True, slots=True)
 class CoreSettings:
     """What a topology file says of routing."""
 
-    broadcast: str = "source-trees"
+    broadcast: Broadcast = "source-trees"
     coarse: bool = False
-    times: Times = Times()
+    times: Times = field(default_factory=Times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Parts:
     predicates: type[Predicates] = Predicates
     neighbours: type[Neighbours] = Neighbours
     audits: type[Audits] = Audits
-    make_trees: Callable[[str, Graph, int, PathCache, bool], Trees] = make_trees
+    make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
 
 
 class Core:
@@ -210,9 +210,8 @@ class Core:
         """R9: speak again, newer than what was heard of this router."""
         desk, before = self.desk, self.epoch
         if desk.identity.jump(desk.now_us):
-            desk.out.append(
-                Alarm(f"somebody else says again and again that it is {desk.identity.name}: is the id given twice?")
-            )
+            who = desk.identity.name
+            desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
         if self.epoch != before:
             desk.out.append(RaiseEpoch(self.epoch))
         self._asking.say()

@@ -4,8 +4,8 @@ Law: compared is what concerns routers that can be reached: of the others each s
 is missed. Statements carry their freshness, so an answer that comes late does no harm, and of an issuer that is not
 named nothing is said.
 
-    SR(digest)  -->  equal: nothing                        SR(vectors) -->  LSAs, then UR, of what is fresher or missing
-                     else: SR(vectors) back to the asker                    and SR(vectors) back if the asker holds fresher things
+    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher or missing;
+                     else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
 """
 
 from __future__ import annotations

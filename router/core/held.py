@@ -6,7 +6,8 @@ or a fresher one. What is lost on the way is asked for again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from tamis.protocol.limits import LINKS_MAX
@@ -52,7 +53,7 @@ class Holders:
             for holder in holders:
                 self._held[holder] = max(version, self._held.get(holder, version))
 
-    def reached(self, reachable: Set[int]) -> list[int]:
+    def reached(self, reachable: AbstractSet[int]) -> list[int]:
         """Tickets that need not wait any more, each once."""
         if not self._waiting:
             return []

@@ -49,9 +49,8 @@ class Links:
 
     def sessions(self, but: int | None = None) -> tuple[Session, ...]:
         """All of them, one neighbour left out."""
-        return tuple(
-            [Session(link.neighbour, link.session) for link in self.by_neighbour.values() if link.neighbour != but]
-        )
+        links = self.by_neighbour.values()
+        return tuple([Session(link.neighbour, link.session) for link in links if link.neighbour != but])
 
     @property
     def synced(self) -> list[Link]:

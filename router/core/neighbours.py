@@ -7,8 +7,6 @@ not answered is asked again for as long as the session lasts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.desk import Desk
 from tamis.router.core.exchange import Exchange

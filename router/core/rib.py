@@ -49,11 +49,11 @@ class Rib:
 
     def version(self, issuer: int) -> Version | None:
         held = self.entries.get(issuer)
-        return held and held.version
+        return held.version if held else None
 
     def judge(self, issuer: int, version: Version, digest: bytes) -> Verdict:
         held = self.entries.get(issuer)
-        return judge(version, digest, held and held.version, held.digest if held else b"")
+        return judge(version, digest, self.version(issuer), held.digest if held else b"")
 
     def replace(self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes]) -> Change:
         """A whole predicate that is newer than what is held."""

@@ -35,7 +35,7 @@ class Topology:
         if held is not None and held.body == body:
             return Verdict.SAME
         digest = links_digest(body.links)
-        verdict = judge(version, digest, held and held.version, held.digest if held else b"")
+        verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
         if verdict is Verdict.NEWER:
             self.states[issuer] = State(version, digest, body)
             if held is None or held.body.links != body.links:

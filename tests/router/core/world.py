@@ -12,6 +12,7 @@ from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp
 from tamis.router.core.times import MS
 
 DELAY_US = 10 * MS
+STANDARD = Parts()
 
 
 class World:
@@ -37,7 +38,7 @@ class World:
 
     # --- what happens
 
-    def start(self, name: str, epoch: int = 1, parts: Parts = Parts()) -> None:
+    def start(self, name: str, epoch: int = 1, parts: Parts = STANDARD) -> None:
         self.cores[name] = Core(name, epoch, self.settings, parts=parts)
         self.installed[name] = {}
         self._carry_out(name, self.cores[name].start(self.now_us))
@@ -75,9 +76,8 @@ class World:
         """Everything that happens in so long."""
         end_us = self.now_us + for_us
         while True:
-            due = min(
-                ((core.due_us, name) for name, core in self.cores.items() if core.due_us is not None), default=None
-            )
+            timers = [(core.due_us, name) for name, core in self.cores.items() if core.due_us is not None]
+            due = min(timers, default=None)
             first = self._queue[0][0] if self._queue else None
             if due is not None and due[0] <= end_us and (first is None or due[0] <= first):
                 self.now_us = max(self.now_us, due[0])
