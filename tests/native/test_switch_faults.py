@@ -16,7 +16,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, check_transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import KINDS, SKIPPABLE, Kind
 from tamis.protocol.wire.reader import FrameReader
 
 ORIGIN = 0x0102_0304_0506_0708
@@ -105,3 +105,8 @@ def test_a_name_twice_and_every_cut_are_refused() -> None:
     for size in range(HEADER_BYTES, len(good)):
         cut = size.to_bytes(4, "little") + good[4:size]
         assert fault(cut) == refusal(cut) is not None
+
+
+def test_it_knows_the_kinds_that_the_codec_knows() -> None:
+    known = {kind for kind in range(SKIPPABLE) if fault(bytes([8, 0, 0, 0, kind, 0, 0, 0])) != ErrorCode.UNKNOWN_KIND}
+    assert known == KINDS
