@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.native import Table
-from tamis.native.switch import Admission, EventType, SlowPolicy, Switch, SwitchOptions
+from tamis.native.switch import Admission, EventType, Switch, SwitchOptions
 from tamis.protocol.errors import FrameError
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode
@@ -72,7 +72,7 @@ def fault(frame: bytes) -> int | None:
         switch = Switch(table, replace(options, frame_bytes_max=FRAME_BYTES_MAX))
         connection = switch.open()
         assert connection is not None
-        switch.admit(connection, Admission(ORIGIN, 9999, 9999, 99, 9999, 9, 0, 0, 0, SlowPolicy.DROP_NEWEST))
+        switch.admit(connection, Admission(ORIGIN, 9999, 9999, 99, 9999, 9))
         events = [event for event in switch.feed(connection, frame) if event.type != EventType.OUTPUT]
         switch.validate()
         switch.close()
