@@ -81,6 +81,8 @@ class Graph:
             if cost is not None:
                 mine[low][high] = mine[high][low] = cost
                 digest += _edge_digest(low, high, cost)
+        for router in [router for router, costs in mine.items() if not costs]:
+            del neighbours[router]
         for router in routers:
             neighbours.setdefault(router, {})
         return Graph(neighbours, digest % _DIGESTS)
