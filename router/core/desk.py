@@ -54,13 +54,21 @@ class Desk:
         if link is not None:
             self.send(link, body)
 
+    def is_corrected(self, issuer: int, epoch: int, came_from: int) -> bool:
+        """R2: is a neighbour told what is newer than what it says? Not if it is only late, as then it is being told:
+        but if the issuer itself says it, or it is from an earlier life."""
+        version = self.rib.version(issuer)
+        is_late = came_from != issuer and version is not None and epoch == version.epoch
+        return not is_late and self.may_correct(came_from, issuer)
+
     def may_correct(self, neighbour: int, issuer: int) -> bool:
         """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""
-        key = (neighbour, issuer)
-        self._corrected = {at: until for at, until in self._corrected.items() if until > self.now_us}
-        if key in self._corrected:
+        key, told = (neighbour, issuer), self._corrected
+        while told and next(iter(told.values())) <= self.now_us:
+            del told[next(iter(told))]
+        if key in told:
             return False
-        self._corrected[key] = self.now_us + self.times.answer_every_us
+        told[key] = self.now_us + self.times.answer_every_us
         return True
 
     def hear_of_me(self, heard: Version) -> None:

@@ -40,8 +40,8 @@ class Predicates:
         verdict = desk.rib.judge(body.issuer, version, body.digest)
         if verdict is Verdict.NEWER:
             self._take(body, version)
-        elif verdict is Verdict.OLDER and (body.full or body.epoch < desk.rib.entries[body.issuer].version.epoch):
-            self.correct(body.issuer, came_from)
+        elif verdict is Verdict.OLDER:
+            self._correct(body.issuer, body.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
             self.tell_issuer(body.issuer)
 
@@ -57,7 +57,7 @@ class Predicates:
         if verdict is Verdict.NEWER:
             self._replace(entry.issuer, version, entry.digest, entry.filters)
         elif verdict is Verdict.OLDER:
-            self.correct(entry.issuer, came_from)
+            self._correct(entry.issuer, entry.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
             self.tell_issuer(entry.issuer)
 
@@ -110,14 +110,13 @@ class Predicates:
 
     # --- what is put right
 
-    def correct(self, issuer: int, neighbour: int) -> None:
+    def _correct(self, issuer: int, epoch: int, neighbour: int) -> None:
         """A neighbour holds something older."""
         desk = self._desk
-        link = desk.links.by_neighbour.get(neighbour)
-        if link is not None and desk.may_correct(neighbour, issuer):
+        if desk.is_corrected(issuer, epoch, neighbour):
             reply = desk.known_entry(issuer, neighbour)
             if reply is not None:
-                desk.send(link, reply)
+                desk.send(desk.links.by_neighbour[neighbour], reply)
 
     def tell_issuer(self, issuer: int) -> None:
         """Two things of equal freshness are said of it; it alone can say which."""

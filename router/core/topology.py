@@ -35,7 +35,10 @@ class Topology:
         held = self.states.get(issuer)
         if held is not None and held.body == body:
             return Verdict.SAME
-        version, digest = Version(body.epoch, body.seq), links_digest(body.links)
+        version = Version(body.epoch, body.seq)
+        if held is not None and version < held.version:
+            return Verdict.OLDER
+        digest = links_digest(body.links)
         verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
         if verdict is Verdict.NEWER:
             self.states[issuer] = State(version, digest, body)
@@ -58,6 +61,11 @@ class Topology:
         for neighbour, _ in before.items() ^ links.items():
             if neighbour != issuer:
                 self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
+
+    @property
+    def has_changed(self) -> bool:
+        """Since the graph was asked for."""
+        return bool(self._changed)
 
     @property
     def graph(self) -> Graph:
