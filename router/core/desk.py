@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.routing_bodies import LinkState, UpdateReply
-from tamis.router.core.commands import Command, Send, Session
+from tamis.router.core.commands import Alarm, Command, Send, Session
 from tamis.router.core.events import Body
 from tamis.router.core.freshness import Version
 from tamis.router.core.identity import Identity
@@ -76,6 +77,16 @@ class Desk:
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
         self.timers.set_earlier(("jump", 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
+
+    def has_room_for(self, issuer: int) -> bool:
+        """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""
+        if issuer in self.rib.entries or issuer in self.topology.states:
+            return True
+        if max(len(self.rib.entries), len(self.topology.states)) < ROUTERS_MAX:
+            return True
+        if self.may_correct(self.me, 0):
+            self.out.append(Alarm(f"more than {ROUTERS_MAX} routers: the statements of others are not kept"))
+        return False
 
     def known_state(self, issuer: int) -> LinkState | None:
         state = self.topology.states.get(issuer)

@@ -75,6 +75,8 @@ class LinkStates:
         if issuer == desk.me:
             self._hear_of_me(body)
             return
+        if not desk.has_room_for(issuer):
+            return
         verdict = desk.topology.hear(body)
         if verdict is Verdict.NEWER:
             desk.flood(body, came_from)

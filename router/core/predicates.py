@@ -33,6 +33,8 @@ class Predicates:
         if body.issuer == desk.me:
             self._hear_of_me(version, body.digest)
             return
+        if not desk.has_room_for(body.issuer):
+            return
         if self.flood.is_fresh(body.issuer, version):
             desk.flood(body, came_from)
             if body.confirm:
@@ -50,6 +52,8 @@ class Predicates:
         desk, version = self._desk, Version(entry.epoch, entry.seq)
         if entry.issuer == desk.me:
             self._hear_of_me(version, entry.digest)
+            return
+        if not desk.has_room_for(entry.issuer):
             return
         if self.flood.is_fresh(entry.issuer, version):
             desk.flood(_as_advertisement(entry), came_from)
