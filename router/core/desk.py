@@ -62,6 +62,13 @@ class Desk:
         is_late = came_from != issuer and version is not None and epoch == version.epoch
         return not is_late and self.may_correct(came_from, issuer)
 
+    def tell_issuer(self, issuer: int, *said: Body) -> None:
+        """R2: different things of equal freshness are said of a router. Whoever is asked on the way may know some of them
+        as true; the issuer finds the one that it did not say."""
+        if self.may_correct(self.me, issuer):
+            for body in said:
+                self.send_towards(issuer, body)
+
     def may_correct(self, neighbour: int, issuer: int) -> bool:
         """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""
         key, told = (neighbour, issuer), self._corrected

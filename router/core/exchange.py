@@ -35,7 +35,9 @@ class Comparison(NamedTuple):
     lacks: bool
     """The asker holds something fresher."""
     conflicts: tuple[int, ...]
-    """Issuers that said two things of equal freshness."""
+    """Issuers of which two entries of equal freshness are held."""
+    conflicting_states: tuple[int, ...]
+    """The same for link states."""
 
 
 class Exchange:
@@ -69,14 +71,14 @@ class Exchange:
         entries = {issuer: (held.version, held.digest) for issuer, held in self._rib.entries.items()}
         states = {issuer: (state.version, state.digest) for issuer, state in self._topology.states.items()}
         fresher, lacks, conflicts = self._against(request.known, entries)
-        fresher_states, lacks_states, conflicts_states = self._against(request.topology, states)
+        fresher_states, lacks_states, conflicting_states = self._against(request.topology, states)
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
-        return Comparison(bodies, tuple(fresher), lacks or lacks_states, tuple(conflicts | conflicts_states))
+        return Comparison(bodies, tuple(fresher), lacks or lacks_states, tuple(conflicts), tuple(conflicting_states))
 
     def _against(
         self, theirs: Iterable[Known], ours: dict[int, tuple[Version, bytes]]
-    ) -> tuple[list[int], bool, dict[int, None]]:
-        fresher, lacks, conflicts = [], False, dict[int, None]()
+    ) -> tuple[list[int], bool, list[int]]:
+        fresher, lacks, conflicts = [], False, []
         missing = {issuer: None for issuer in ours if issuer in self.reachable}
         for known in theirs:
             missing.pop(known.issuer, None)
@@ -87,7 +89,7 @@ class Exchange:
             elif version < held[0]:
                 fresher.append(known.issuer)
             elif known.digest != held[1]:
-                conflicts[known.issuer] = None
+                conflicts.append(known.issuer)
         return [*fresher, *missing], lacks, conflicts
 
     def replies(self, request: SenderRequest, issuers: Iterable[int]) -> list[UpdateReply]:

@@ -57,7 +57,7 @@ class LinkStates:
         links = {link.neighbour: _adjacency(link) for link in desk.links.synced}
         if links == self._said:
             return
-        if links.items() <= self._said.items():
+        if not self._said.items() <= links.items():
             self.say()
             return
         ready_us = self._damper.ready_us(desk.times.topology_damp_max_us)
@@ -83,8 +83,12 @@ class LinkStates:
             self.follow()
         elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
             self._tell(issuer, came_from)
-        elif verdict is Verdict.CONFLICT and desk.may_correct(desk.me, issuer):
-            desk.send_towards(issuer, desk.topology.states[issuer].body)
+        elif verdict is Verdict.CONFLICT:
+            self.tell_issuer(issuer, body)
+
+    def tell_issuer(self, issuer: int, *heard: LinkState) -> None:
+        """Two things of equal freshness are said of it; it alone can say which."""
+        self._desk.tell_issuer(issuer, self._desk.topology.states[issuer].body, *heard)
 
     def _tell(self, issuer: int, neighbour: int) -> None:
         link, body = self._desk.links.by_neighbour.get(neighbour), self._desk.known_state(issuer)

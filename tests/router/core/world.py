@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
-from tamis.protocol.wire.numbers import predicate_digest, stable_number
+from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
@@ -151,7 +151,7 @@ class World:
         return max(map(links.count, links), default=0)
 
     def check(self) -> None:
-        """What must be true once all is quiet: whoever can be reached is known as it is, and the tables say the same."""
+        """What is true once all is quiet: who can be reached is known as it is, and the tables say the same."""
         by_number = {core.me: core for core in self.cores.values()}
         for name, core in self.cores.items():
             entries = core.desk.rib.entries
