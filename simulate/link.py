@@ -13,6 +13,7 @@ from typing import Protocol
 from tamis.router.core.events import Body
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import NO_SESSION, Direction, Frame, Line, Session
+from tamis.simulate.message import Packet
 
 MS = 1_000
 HOLD_US = 1_000 * MS
@@ -36,10 +37,6 @@ class Router(Protocol):
     def heard(self, neighbour: int, session: int, body: Body) -> None: ...
 
     def carried(self, neighbour: int, packet: Packet) -> None: ...
-
-
-class Packet(Protocol):
-    """A message on its way; the link does not look into it."""
 
 
 class Watcher(Protocol):
@@ -93,12 +90,21 @@ class Link:
     def side_of(self, router: int) -> int:
         return 0 if self.name[0] == router else 1
 
-    def send(self, side: int, number: int, control: bool, size: int, content: Body | Packet) -> None:
+    def send(self, side: int, number: int, size: int, body: Body) -> None:
+        """A control frame, in the session that the core means."""
         session = self.believed[side]
         if session is None or session.number != number:
-            self.ways[side].refuse(control, content)
+            self.ways[side].refuse(True, body)
         else:
-            self.ways[side].send(session, control, size, content)
+            self.ways[side].send(session, True, size, body)
+
+    def carry(self, side: int, size: int, packet: Packet | None) -> None:
+        """A data frame, in the session of this side if it has one. No packet: traffic that is only there."""
+        session = self.believed[side]
+        if session is None:
+            self.ways[side].refuse(False, packet)
+        else:
+            self.ways[side].send(session, False, size, packet)
 
     # What happens to the line.
 
