@@ -66,7 +66,7 @@ class Audits:
         if found.lacks:
             self._neighbours.ask(link)
 
-    def replied(self, body: UpdateReply) -> None:
+    def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - the paper's mode asks
         """To a request of scope TREE: ours, or one to pass back."""
         desk = self._desk
         mine = self._mine.get(body.request) if body.requester == desk.me else None

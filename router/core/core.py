@@ -134,9 +134,12 @@ class Core:
     def _done(self) -> list[Command]:
         desk = self.desk
         for kind, about in desk.timers.pop_due(desk.now_us):
-            _ON_TIMER[kind](self, about)
+            self._due(kind, about)
         out, desk.out = desk.out, []
         return out
+
+    def _due(self, kind: str, about: int) -> None:
+        _ON_TIMER[kind](self, about)
 
     # --- events
 
@@ -183,7 +186,7 @@ class Core:
 
     def _hear_reply(self, body: UpdateReply, link: Link) -> None:
         self._neighbours.replied(body, link)
-        self._audits.replied(body)
+        self._audits.replied(body, link.neighbour)
 
     def _hear_held(self, body: Held, _: Link) -> None:
         if body.issuer == self.me:
