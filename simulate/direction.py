@@ -21,7 +21,7 @@ class Line:
 
     delay_us: int = 5_000
     bytes_per_ms: int = 12_500
-    data_queue_bytes: int = 256 * 1024
+    data_queue_bytes: int = 1024 * 1024
     control_queue_bytes: int = 64 * 1024 * 1024
 
 
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 
 class Direction:
-    """From one end to the other. `arrived` takes what was delivered; `lost` is told of packets that were not."""
+    """From one end to the other. `arrived` takes what was delivered; `lost` is told of what was not."""
 
     __slots__ = (
         *("line", "dark", "deaf_to", "lose_control", "lose_data", "sent", "delivered", "dropped", "control_wait_us"),
@@ -180,5 +180,4 @@ class Direction:
 
     def _drop(self, frame: Frame, reason: str) -> None:
         self.dropped[reason] += 1
-        if not frame.control:
-            self.lost(frame, reason)
+        self.lost(frame, reason)

@@ -79,7 +79,7 @@ class Node:
         self._matches = matches
         self._paths = paths
         self._observer = observer
-        self._life = 0
+        self.life = 0
         self._armed_us: int | None = None
         self._working = False
         self._entered: PublisherWindows
@@ -92,7 +92,7 @@ class Node:
         """With the epoch file if there is one, by the clock if not."""
         epoch = unix_ms + self.clock_skew_ms if self.epoch_file is None else self.epoch_file + 1
         self.epoch_file = epoch
-        self._life += 1
+        self.life += 1
         self.alive = True
         self.core = self._kit.core(self.name, epoch, self._paths)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
@@ -192,14 +192,14 @@ class Node:
         due_us = core.due_us
         if due_us is not None and (self._armed_us is None or due_us < self._armed_us):
             self._armed_us = due_us
-            self._clock.at(max(due_us, self._clock.now_us), self._tick, (self._life, due_us))
+            self._clock.at(max(due_us, self._clock.now_us), self._tick, (self.life, due_us))
         if core.has_work and not self._working:
             self._working = True
-            self._clock.after(WORK_AFTER_US, self._work, self._life)
+            self._clock.after(WORK_AFTER_US, self._work, self.life)
 
     def _tick(self, armed: tuple[int, int]) -> None:
         life, due_us = armed
-        if not self.alive or life != self._life or due_us != self._armed_us:
+        if not self.alive or life != self.life or due_us != self._armed_us:
             return
         self._armed_us = None
         now = self._clock.now_us
@@ -207,7 +207,7 @@ class Node:
         self._carry_out(self.core.handle(Tick(), now) if due is not None and due <= now else [])
 
     def _work(self, life: int) -> None:
-        if self.alive and life == self._life:
+        if self.alive and life == self.life:
             self._working = False
             self._carry_out(self.core.work(self._clock.now_us))
 

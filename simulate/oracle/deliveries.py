@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tamis.simulate.oracle.paths import component, edges_between, graph_of
+from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
 from tamis.simulate.oracle.truth import Truth, Want
 
 
@@ -62,8 +62,8 @@ class Patience:
     """Until everybody knows of a filter."""
     hold_us: int
     """So long a message may still go the way that was right before."""
-    generations: int
-    """And so many changes ago."""
+    changes_max: int
+    """And so many changes of the topology ago."""
 
 
 Report = Callable[[int, str], None]
@@ -75,6 +75,8 @@ class Deliveries:
         self._truth = truth
         self._patience = patience
         self._report = report
+        self._graphs: dict[int, Graph] = {}
+        self._ways: dict[tuple[int, int, int], set[Edge] | None] = {}
 
     # As it happens.
 
@@ -114,24 +116,41 @@ class Deliveries:
     def _one_try(self, message: Judged, trial: Trial) -> None:
         truth, patience = self._truth, self._patience
         calm_us = truth.last_calm(patience.known_us, trial.at_us)
-        if message.last_us - calm_us >= patience.hold_us or truth.changes(calm_us, message.last_us) > patience.generations:
+        until_us = message.last_us
+        if until_us - calm_us >= patience.hold_us and calm_us < trial.at_us or until_us - trial.at_us >= patience.hold_us:
             self.counts["excused"] += 1
             return
-        if not truth.lived(trial.router, calm_us - patience.known_us, message.last_us):
+        if truth.changes(calm_us, until_us) > patience.changes_max or not truth.lived(
+            trial.router, calm_us - patience.known_us, until_us
+        ):
             self.counts["excused"] += 1
             return
-        graph = None
         for want in truth.wants:
-            if not (want.contents >> message.content & 1 and self._was_known(want, calm_us, message.last_us)):
-                continue
-            if want.client in message.received:
-                self.counts["required"] += 1
-                continue
-            graph = graph or graph_of(truth.edges(calm_us), list(truth.lives))
-            ways = edges_between(graph, trial.router, want.router)
-            if ways is not None and all(truth.stayed_whole(edge, calm_us, message.last_us) for edge in ways):
-                self.counts["required"] += 1
-                self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
+            if want.contents >> message.content & 1 and self._was_known(want, calm_us, until_us):
+                self._one_client(message, trial.router, want, calm_us)
+
+    def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
+        ways = self._ways_between(source, want.router, calm_us)
+        if ways is None or not all(self._truth.stayed_whole(edge, calm_us, message.last_us) for edge in ways):
+            return
+        self.counts["required"] += 1
+        if want.client not in message.received:
+            self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
+
+    def _ways_between(self, source: int, end: int, at_us: int) -> set[Edge] | None:
+        truth = self._truth
+        peace = truth.epoch_of_peace(at_us)
+        key = (peace, source, end)
+        if key not in self._ways:
+            if peace not in self._graphs:
+                self._graphs[peace] = graph_of(truth.edges(at_us), list(truth.lives))
+            self._ways[key] = edges_between(self._graphs[peace], source, end)
+        return self._ways[key]
+
+    def forget(self) -> None:
+        """What was remembered of graphs that were."""
+        self._ways.clear()
+        self._graphs.clear()
 
     def _was_known(self, want: Want, calm_us: int, until_us: int) -> bool:
         return want.since_us <= calm_us - self._patience.asked_us and want.until_us > until_us

@@ -7,6 +7,7 @@ happened that makes routers change their minds about the topology. History reach
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tamis.simulate.oracle.paths import Edge
@@ -34,13 +35,15 @@ class Span(NamedTuple):
 
 
 class Truth:
-    def __init__(self) -> None:
-        self.now_us = 0
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self._clock = now_us
         self.costs: dict[Edge, int] = {}
         self.whole: dict[Edge, list[Span]] = {}
         """When each edge was whole, the present last."""
         self.lives: dict[int, list[Span]] = {}
         self.unsettled: list[int] = []
+        self._changed: list[int] = []
+        """When edges came and went."""
         self.wants: list[Want] = []
         """All that were in force at some time since the last `forget`."""
         self.in_force: dict[int, dict[int, Want]] = {}
@@ -48,14 +51,20 @@ class Truth:
         self.is_tainted = False
         """Control was silently lost: nothing is promised until it was repaired (R10)."""
 
+    @property
+    def now_us(self) -> int:
+        return self._clock()
+
     # What happens.
 
     def joined(self, edge: Edge, cost: int) -> None:
         self.costs[edge] = cost
         self.whole.setdefault(edge, []).append(Span(self.now_us, FOREVER))
+        self._changed.append(self.now_us)
 
     def broken(self, edge: Edge) -> None:
         _end(self.whole.get(edge), self.now_us)
+        self._changed.append(self.now_us)
 
     def began(self, router: int) -> None:
         self.lives.setdefault(router, []).append(Span(self.now_us, FOREVER))
@@ -85,6 +94,7 @@ class Truth:
             spans[:] = [span for span in spans if span.until_us > before_us]
         self.wants = [want for want in self.wants if want.until_us > before_us]
         del self.unsettled[: bisect_right(self.unsettled, before_us)]
+        del self._changed[: bisect_right(self._changed, before_us)]
 
     # What is asked.
 
@@ -120,18 +130,21 @@ class Truth:
 
     def last_calm(self, length_us: int, before_us: int) -> int:
         """The last moment up to `before_us` at which nothing had been unsettled for so long."""
-        at = bisect_right(self.unsettled, before_us) - 1
-        if at < 0 or self.unsettled[at] + length_us <= before_us:
+        times = self.unsettled
+        at = bisect_right(times, before_us) - 1
+        if at < 0 or times[at] + length_us <= before_us:
             return before_us
-        for index in range(at, 0, -1):
-            if self.unsettled[index] - self.unsettled[index - 1] > length_us:
-                return self.unsettled[index] - 1
-        return self.unsettled[0] - 1
+        while at > 0 and times[at] - times[at - 1] <= length_us:
+            at -= 1
+        return times[at] - 1
+
+    def epoch_of_peace(self, at_us: int) -> int:
+        """The same number for moments between which nothing was unsettled."""
+        return bisect_right(self.unsettled, at_us)
 
     def changes(self, since_us: int, until_us: int) -> int:
         """How often an edge came or went after the one moment and up to the other."""
-        times = [when for spans in self.whole.values() for span in spans for when in span]
-        return sum(since_us < when <= until_us for when in times)
+        return bisect_right(self._changed, until_us) - bisect_right(self._changed, since_us)
 
 
 def _end(spans: list[Span] | None, now_us: int) -> None:
