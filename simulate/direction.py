@@ -121,6 +121,9 @@ class Direction:
         else:
             self._data.append(frame)
             self._data_bytes += frame.size
+        self._wait_for_turn()
+
+    def _wait_for_turn(self) -> None:
         if not self._pumping:
             self._pumping = True
             self._clock.at(self._busy_until_us, self._pump)

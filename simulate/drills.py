@@ -26,24 +26,18 @@ STORM_CHANGES: Final = 40
 def drill(world: World, rest: Rest, round_: int, seed: int) -> None:
     """One of them, by the round."""
     random = Random(f"{seed}/drill/{round_}")
-    chosen = [client for client in world.clients if client.is_connected and _alone(world, client)]
-    if not chosen:
-        return
-    client = random.choice(chosen)
-    DRILLS[round_ % len(DRILLS)](world, client, random)
-    world.recorder.counts["drills"] += 1
-    rest.forget()
+    chosen = [client for client in world.clients if client.is_connected]
+    if chosen:
+        DRILLS[round_ % len(DRILLS)](world, random.sample(chosen, len(chosen)), random)
+        world.recorder.counts["drills"] += 1
+        rest.forget()
 
 
-def _alone(world: World, client: Client) -> bool:
-    """No other client of its router wants anything that might cover, or be covered."""
-    return not any(other.wishes and other.home == client.home and other is not client for other in world.clients)
-
-
-def _one_filter(world: World, client: Client, random: Random) -> None:
+def _one_filter(world: World, clients: list[Client], random: Random) -> None:
     """A filter that is new to its router comes, and goes again; where none covers another, which is a second change."""
-    held = [world.contents[wish] for wish in client.wishes]
-    apart = [wish for wish in range(WISHES) if not any(_overlap(world.contents[wish], other) for other in held)]
+    client = clients[0]
+    held = _wishes_at(world, client.home)
+    apart = [wish for wish in range(WISHES) if not any(_comparable(world, wish, other) for other in held)]
     if not apart:
         return
     wish = random.choice(apart)
@@ -57,33 +51,33 @@ def _one_filter(world: World, client: Client, random: Random) -> None:
         _compare(world, what, before, costs.FRAMES_PER_LINK)
 
 
-def _back_in_time(world: World, client: Client, _: Random) -> None:
-    """R7: a client that is away for less than the hold costs nothing, if its filters do not cover each other."""
-    if len(client.wishes) > 1:
-        return
-    before = _frames(world)
-    world.reconnect(client, SOON_US)
-    _run(world, 2 * SOON_US)
-    _compare(world, "a client that came back in time", before, 0)
+def _back_in_time(world: World, clients: list[Client], _: Random) -> None:
+    """R7: a client that is away for less than the hold costs nothing, if no filter of its router covers one of its."""
+    client = next((client for client in clients if _has_only_its_own(world, client)), None)
+    if client is not None:
+        before = _frames(world)
+        world.reconnect(client, SOON_US)
+        _run(world, 2 * SOON_US)
+        _compare(world, "a client that came back in time", before, 0)
 
 
-def _twice(world: World, client: Client, _: Random) -> None:
+def _twice(world: World, clients: list[Client], _: Random) -> None:
     """R1: what is asked for already costs nothing."""
-    others = [other for other in world.clients if other.home == client.home and other is not client and other.is_connected]
-    if not others or not client.wishes:
+    pairs = ((one, two) for one in clients for two in clients if one.home == two.home and one.wishes - two.wishes)
+    one, two = next(pairs, (None, None))
+    if one is None or two is None:
         return
-    wish, before = min(client.wishes), _frames(world)
-    world.subscribe(others[0], wish)
-    _run(world, SOON_US)
-    _compare(world, "a filter that another client had", before, 0)
-    world.unsubscribe(others[0], wish)
-    _run(world, NARROWED_US)
-    _compare(world, "a filter that another client kept", before, 0)
+    wish = min(one.wishes - two.wishes)
+    for act, wait_us in ((world.subscribe, SOON_US), (world.unsubscribe, NARROWED_US)):
+        before = _frames(world)
+        act(two, wish)
+        _run(world, wait_us)
+        _compare(world, "what another client asks for, too,", before, 0)
 
 
-def _storm(world: World, client: Client, random: Random) -> None:
+def _storm(world: World, clients: list[Client], random: Random) -> None:
     """R1: many changes, few advertisements."""
-    before = _frames(world)
+    client, before = clients[0], _frames(world)
     wishes = [wish for wish in range(WISHES) if wish not in client.wishes]
     for wish in random.sample(wishes, STORM_CHANGES):
         world.subscribe(client, wish)
@@ -94,8 +88,9 @@ def _storm(world: World, client: Client, random: Random) -> None:
     _run(world, NARROWED_US + SOON_US)
 
 
-def _saturated(world: World, client: Client, random: Random) -> None:
+def _saturated(world: World, clients: list[Client], random: Random) -> None:
     """R12: control on links that are full of data."""
+    client = clients[0]
     directions = [way for link in world.links for way in link.ways]
     for way in directions:
         way.control_wait_us = 0
@@ -109,9 +104,9 @@ def _saturated(world: World, client: Client, random: Random) -> None:
     _run(world, NARROWED_US)
 
 
-def _audited(world: World, client: Client, _: Random) -> None:
+def _audited(world: World, clients: list[Client], _: Random) -> None:
     """R10: everybody answers, and holds the same."""
-    node = world.nodes[client.home]
+    node = world.nodes[clients[0].home]
     node.ask(Audit(1))
     _run(world, SOON_US)
     audits, world.recorder.audits = world.recorder.audits, []
@@ -120,7 +115,7 @@ def _audited(world: World, client: Client, _: Random) -> None:
         world.recorder.report(4, f"an audit of {others} other routers gave {[answer for _, answer in audits]}")
 
 
-DRILLS: Final[tuple[Callable[[World, Client, Random], None], ...]] = (
+DRILLS: Final[tuple[Callable[[World, list[Client], Random], None], ...]] = (
     _one_filter,
     _back_in_time,
     _storm,
@@ -130,8 +125,22 @@ DRILLS: Final[tuple[Callable[[World, Client, Random], None], ...]] = (
 )
 
 
-def _overlap(one: int, other: int) -> bool:
-    return one & other in (one, other)
+def _wishes_at(world: World, home: int) -> list[int]:
+    """What clients of a router want, each as often as it is wanted."""
+    return [wish for client in world.clients if client.home == home for wish in client.wishes]
+
+
+def _comparable(world: World, one: int, other: int) -> bool:
+    """One may cover the other: it matches all that the other does."""
+    contents = world.contents[one] & world.contents[other]
+    return contents in (world.contents[one], world.contents[other])
+
+
+def _has_only_its_own(world: World, client: Client) -> bool:
+    held = _wishes_at(world, client.home)
+    return bool(client.wishes) and all(
+        sum(_comparable(world, wish, other) for other in held) == 1 for wish in client.wishes
+    )
 
 
 def _frames(world: World) -> int:
