@@ -63,8 +63,8 @@ class Desk:
         return not is_late and self.may_correct(came_from, issuer)
 
     def tell_issuer(self, issuer: int, *said: Body) -> None:
-        """R2: different things of equal freshness are said of a router. Whoever is asked on the way may know some of them
-        as true; the issuer finds the one that it did not say."""
+        """R2: different things of equal freshness are said of a router. Whoever is asked on the way may know some of
+        them as true; the issuer finds the one that it did not say."""
         if self.may_correct(self.me, issuer):
             for body in said:
                 self.send_towards(issuer, body)
