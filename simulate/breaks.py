@@ -1,7 +1,7 @@
 """A rule of ROUTING left out: what the rule is for, shown by what goes wrong without it.
 
-Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it. Each has
-a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.
+Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it.
+Each has a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.asking import Asking
-from tamis.router.core.core import Parts
 from tamis.router.core.cover import Cover
 from tamis.router.core.damper import Damper
 from tamis.router.core.desk import Desk
@@ -85,7 +84,10 @@ class Opinionated(Graph):
     @cached_property
     def lengths(self) -> dict[int, tuple[tuple[int, Length], ...]]:
         return {
-            router: tuple((other, edge_length(router ^ self.whose, other ^ self.whose, cost)) for other, cost in sorted(costs.items()))
+            router: tuple(
+                (other, edge_length(router ^ self.whose, other ^ self.whose, cost))
+                for other, cost in sorted(costs.items())
+            )
             for router, costs in self.neighbours.items()
         }
 
@@ -108,7 +110,7 @@ class Indiscriminate(Forwarder):
     """R6: a message goes to all children, whoever wants it."""
 
     def departures(
-        self, source: int, matched: Collection[int], now_us: int, came_from: int | None = None
+        self, source: int, matched: Collection[int], _: int, came_from: int | None = None
     ) -> tuple[int, ...]:
         children = self._generations[0].trees.children(source)
         return tuple(child for child in children if child != came_from) if matched else ()

@@ -1,7 +1,7 @@
 """Virtual time: what is to happen, in the order of its time.
 
-Law: two things of one moment happen in the order in which they were asked for, so a run is the same every time. Time is an
-integer of microseconds and moves only here.
+Law: two things of one moment happen in the order in which they were asked for, so a run is the same every time. Time
+is an integer of microseconds and moves only here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Act = Callable[[Any], None]
 class Clock:
     """Nothing is taken back: whoever changes their mind looks, when it happens, whether it still should."""
 
-    __slots__ = ("now_us", "_heap", "_serial")
+    __slots__ = ("_heap", "_serial", "now_us")
 
     def __init__(self) -> None:
         self.now_us = 0

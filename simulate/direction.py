@@ -1,8 +1,8 @@
 """One way of a link: frames wait, are sent one after the other, travel, arrive.
 
-Law: sent = delivered + dropped (with a reason) + queued, at any time (invariant 11). Control passes data between two frames,
-never within one (R12). The queue of data is bounded and what comes to a full one is dropped; one of control that is full ends
-the session. Frames of one lane arrive in the order in which they were sent.
+Law: sent = delivered + dropped (with a reason) + queued, at any time (invariant 11). Control passes data between two
+frames, never within one (R12). The queue of data is bounded and what comes to a full one is dropped; one of control
+that is full ends the session. Frames of one lane arrive in the order in which they were sent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What is going to be done to a network: operations as plain data, made up front from a seed.
 
-Law: an operation says what is tried; where it makes no sense any more (because others were left out) nothing happens. So
-any part of a list is a list, which is what shrinking needs. Times are within a round; rounds are apart until all is at rest.
+Law: an operation says what is tried; where it makes no sense any more (because others were left out) nothing happens.
+So any part of a list is a list, which is what shrinking needs. Times are within a round; rounds are apart until all is
+at rest.
 """
 
 from __future__ import annotations

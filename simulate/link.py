@@ -1,8 +1,9 @@
 """A link between two routers: a line that may be cut, and the sessions that come and go on it.
 
-Law: what an end knows of a session is its own business: one end may believe in a session that the other gave up. Numbers of
-sessions grow, a new one replaces the old. An end that has none dials after a pause; greeting takes a round trip. Bytes that
-cannot arrive are found out by silence, as heartbeats would (they are not simulated one by one: nothing else is learnt of them).
+Law: what an end knows of a session is its own business: one end may believe in a session that the other gave up.
+Numbers of sessions grow, a new one replaces the old. An end that has none dials after a pause; greeting takes a round
+trip. Bytes that cannot arrive are found out by silence, as heartbeats would (they are not simulated one by one:
+nothing else is learnt of them).
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ class Watcher(Protocol):
 class Link:
     """Sides are 0 and 1; `ways[i]` is the direction that leaves from side i."""
 
-    __slots__ = ("ends", "cost", "line", "intact", "ways", "believed", "name", "_clock", "_random", "_watcher", "_newest", "_dialling")
+    __slots__ = (
+        *("ends", "name", "cost", "line", "intact", "ways", "believed"),
+        *("_clock", "_random", "_watcher", "_newest", "_dialling"),
+    )
 
     def __init__(
         self,
@@ -147,13 +151,21 @@ class Link:
 
     @property
     def passable(self) -> bool:
-        return self.intact and not self.ways[0].dark and not self.ways[1].dark and self.ends[0].alive and self.ends[1].alive
+        return (
+            self.intact
+            and not self.ways[0].dark
+            and not self.ways[1].dark
+            and self.ends[0].alive
+            and self.ends[1].alive
+        )
 
     @property
     def open(self) -> bool:
         """Both ends believe in the same session, and bytes pass."""
         session = self.believed[0]
-        return session is not None and session is self.believed[1] and session.whole and not session.over and self.passable
+        return (
+            session is not None and session is self.believed[1] and session.whole and not session.over and self.passable
+        )
 
     # Sessions.
 

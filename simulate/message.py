@@ -1,7 +1,7 @@
 """A message as the simulator knows it: its number of content, who published it, and what became of it.
 
-Law: routers read `content`, `publisher` and `counter` only; the rest is for the judge. Each try of a publisher is one entry of
-the message into the network, with a transit id of its own.
+Law: routers read `content`, `publisher` and `counter` only; the rest is for the judge. Each try of a publisher is one
+entry of the message into the network, with a transit id of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ class Try(NamedTuple):
 
 
 class Message:
-    __slots__ = ("serial", "content", "publisher", "counter", "tries", "received", "lost", "last_us", "visits", "refusals")
+    __slots__ = (
+        *("serial", "content", "publisher", "counter"),
+        *("tries", "received", "lost", "last_us", "visits", "refusals"),
+    )
 
     def __init__(self, serial: int, content: int, publisher: int, counter: int) -> None:
         self.serial = serial

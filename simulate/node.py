@@ -1,13 +1,13 @@
 """A router in virtual time: core, forwarder and table, and what a shell does between them and the links.
 
-Law: this is the shell and keeps no rule of the protocol. Commands are carried out in their order. A crash loses everything but
-the epoch file; what was arranged by an earlier life never reaches a later one.
+Law: this is the shell and keeps no rule of the protocol. Commands are carried out in their order. A crash loses
+everything but the epoch file; what was arranged by an earlier life never reaches a later one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.commands import (
@@ -62,7 +62,9 @@ class Observer(Protocol):
 class Node:
     """`clients` maps a local client to the contents it wants (bits) and is written by `want` and `unwant` alone."""
 
-    def __init__(self, name: str, clock: Clock, kit: Kit, matches: Matches, paths: PathCache, observer: Observer) -> None:
+    def __init__(
+        self, name: str, clock: Clock, kit: Kit, matches: Matches, paths: PathCache, observer: Observer
+    ) -> None:
         self.name = name
         self.number = stable_number(name)
         self.alive = False
@@ -240,12 +242,15 @@ class Node:
         self._observer.alarmed(self.number, command.text)
 
 
-_CARRY_OUT: Final[dict[type, Callable[[Node, Command], None]]] = {
-    Send: Node._send,
-    Install: Node._install,
-    Reroute: Node._reroute,
-    RaiseEpoch: Node._raise_epoch,
-    Reached: Node._reached,
-    Audited: Node._audited,
-    Alarm: Node._alarm,
-}
+_CARRY_OUT: Final = cast(
+    "dict[type, Callable[[Node, Command], None]]",
+    {
+        Send: Node._send,
+        Install: Node._install,
+        Reroute: Node._reroute,
+        RaiseEpoch: Node._raise_epoch,
+        Reached: Node._reached,
+        Audited: Node._audited,
+        Alarm: Node._alarm,
+    },
+)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Audited
@@ -17,6 +18,7 @@ from tamis.simulate.direction import Frame
 from tamis.simulate.link import Link
 from tamis.simulate.message import Message
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
+from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.trace import Trace
@@ -26,12 +28,14 @@ VIOLATIONS_MAX = 100
 
 
 class Recorder:
-    def __init__(self, clock: Clock, patience: Patience) -> None:
+    def __init__(self, clock: Clock, patience: Patience, broadcast: str) -> None:
         self._clock = clock
         self.patience = patience
         self.trace = Trace()
         self.truth = Truth(lambda: clock.now_us)
-        self.deliveries = Deliveries(self.truth, patience, self.report)
+        self.deliveries = Deliveries(
+            self.truth, patience, self.report, edges_by_root if broadcast == "shared-tree" else edges_between
+        )
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -70,7 +74,10 @@ class Recorder:
         self.trace.note(self._clock.now_us, router, message.serial)
 
     def sent(self, body: Body, copies: int) -> None:
-        self.said[_KINDS[type(body)](body)] += copies
+        kind = _KINDS[type(body)]
+        if isinstance(body, SenderRequest) and body.digest:
+            kind = "digests"
+        self.said[kind] += copies
 
     def reached(self, router: int, ticket: int) -> None:
         self.trace.note(self._clock.now_us, router, ticket)
@@ -117,18 +124,10 @@ def _edge(link: Link) -> tuple[int, int]:
     return (a, b) if a < b else (b, a)
 
 
-def _request(body: SenderRequest) -> str:
-    return "digests" if body.digest else "requests"
-
-
-def _reply(body: UpdateReply) -> str:
-    return "replies"
-
-
-_KINDS = {
-    LinkState: lambda _: "link states",
-    ReceiverAdvertisement: lambda _: "advertisements",
-    SenderRequest: _request,
-    UpdateReply: _reply,
-    Held: lambda _: "confirmations",
+_KINDS: Final[dict[type, str]] = {
+    LinkState: "link states",
+    ReceiverAdvertisement: "advertisements",
+    SenderRequest: "requests",
+    UpdateReply: "replies",
+    Held: "confirmations",
 }

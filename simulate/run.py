@@ -5,19 +5,20 @@ Law: the outcome is a function of the scenario. `only` leaves out all other oper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from tamis.router.core.core import CoreSettings
+from tamis.router.core.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, topologies
 from tamis.simulate.faults import Operation
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
 from tamis.simulate.strategies import Kit
+from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
-from tamis.router.core.core import CoreSettings
-from tamis.router.core.trees import Broadcast
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,11 @@ Progress = Callable[[int, int], Any]
 
 def run(scenario: Scenario, progress: Progress = lambda *_: None, stop_at_first: bool = False) -> Outcome:
     network = topologies.read(scenario.topology, scenario.seed)
-    settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
-    kit = Kit(scenario.strategy, settings)
-    if scenario.without is not None:
-        kit = breaks.without(scenario.without, kit)
-    plan = faults.plan(network, scenario.operations, faults.kinds_of(scenario.faults), scenario.seed)
-    world = World(network, scenario.seed, kit)
+    world = World(network, scenario.seed, _kit(scenario, network))
     rest = Rest(world, scenario.seed)
     world.begin()
     rest.come(0)
-    for round_, operations in groupby(_left(plan, scenario.only), key=lambda operation: operation.round):
+    for round_, operations in groupby(plan_of(scenario), key=lambda operation: operation.round):
         _do(world, rest, list(operations))
         rest.come(round_)
         drills.drill(world, rest, round_, scenario.seed)
@@ -90,11 +86,21 @@ def run(scenario: Scenario, progress: Progress = lambda *_: None, stop_at_first:
     return _outcome(scenario, world)
 
 
-def _left(plan: list[Operation], only: tuple[int, ...] | None) -> Iterable[Operation]:
-    if only is None:
-        return plan
-    kept = frozenset(only)
-    return [operation for operation in plan if operation.number in kept]
+def plan_of(scenario: Scenario) -> list[Operation]:
+    """The operations that are left of it."""
+    network = topologies.read(scenario.topology, scenario.seed)
+    kinds = faults.kinds_of(scenario.faults)
+    operations = faults.plan(network, scenario.operations, kinds, scenario.seed)
+    if scenario.only is None:
+        return operations
+    kept = frozenset(scenario.only)
+    return [operation for operation in operations if operation.number in kept]
+
+
+def _kit(scenario: Scenario, network: Network) -> Kit:
+    settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
+    kit = Kit(scenario.strategy, settings)
+    return kit if scenario.without is None else breaks.without(scenario.without, kit)
 
 
 def _do(world: World, rest: Rest, operations: list[Operation]) -> None:

@@ -15,8 +15,8 @@ from tamis.simulate.faults import MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.tables import LAYERS, Layer, Tables, Ways, sources_of
-from tamis.simulate.world import World
 from tamis.simulate.workload import CONTENTS
+from tamis.simulate.world import World
 
 CLIENTS_US: Final = 5_000 * MS
 """The last operation may be a client that comes back so late."""

@@ -1,7 +1,7 @@
 """What the routers of a run are made of.
 
-Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part of the
-kit. The product's code has no switches for experiments.
+Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part
+of the kit. The product's code has no switches for experiments.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tamis.router.core.commands import Command
 from tamis.router.core.core import Core, CoreSettings, Parts
 from tamis.router.core.events import Event
 from tamis.router.core.forwarder import Forwarder
+from tamis.router.core.paper import PaperCore
 from tamis.router.core.paths import PathCache
 from tamis.router.core.windows import PublisherWindows
 from tamis.simulate.direction import Direction
@@ -39,7 +40,15 @@ def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, p
     return Core(name, epoch, settings, paths, parts)
 
 
-STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts], AnyCore]]] = {"advertise": advertise}
+def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts) -> AnyCore:
+    """Its parts are its own, so no rule can be left out."""
+    return PaperCore(name, epoch, settings, paths)
+
+
+STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts], AnyCore]]] = {
+    "advertise": advertise,
+    "paper": paper,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Filters to issuers in plain Python: what the C table is in a router.
 
-Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer. What a
-filter matches is asked of `tamis.protocol.evaluate`, once for each filter.
+Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer. What
+a filter matches is asked of `tamis.protocol.evaluate`, once for each filter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Matches:
 class PureTable:
     """The port that a router's forwarder matches by."""
 
-    __slots__ = ("filters", "_matches", "_bits", "_found")
+    __slots__ = ("_bits", "_found", "_matches", "filters")
 
     def __init__(self, matches: Matches) -> None:
         self.filters: dict[int, dict[int, bytes]] = {}

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import cast
 
 from tamis.configs import load_topology
+from tamis.router.core.trees import Broadcast
 
 Edge = tuple[int, int]
 COSTS = (1, 1, 1, 2, 5)
@@ -23,7 +25,7 @@ class Network:
 
     names: tuple[str, ...]
     links: tuple[tuple[int, int, int], ...]
-    broadcast: str = "source-trees"
+    broadcast: Broadcast = "source-trees"
 
 
 def tree(size: int, random: Random) -> set[Edge]:
@@ -109,4 +111,4 @@ def from_file(path: str) -> Network:
     names = tuple(sorted(topology.routers))
     index = {name: i for i, name in enumerate(names)}
     links = tuple((index[a], index[b], cost) for a, b, cost in topology.edges)
-    return Network(names, links, topology.broadcast)
+    return Network(names, links, cast("Broadcast", topology.broadcast))

@@ -32,7 +32,7 @@ def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Of whom a router still holds something, and how much is under way in it."""
+    """Of whom a router still holds something, and how much is under way in it about those in reach."""
 
     about: frozenset[int]
     unfinished: dict[str, int]
@@ -43,7 +43,7 @@ def kept(node: Node) -> Kept:
     desk, predicates = core.desk, core._predicates
     about = {*desk.rib.entries, *desk.topology.states, *node.table.filters, *predicates.flood._newest}
     unfinished = {
-        "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.rib.entries),
+        "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
         "confirmations": len(predicates.confirmations),
         "tickets": len(core._asking.holders),
     }

@@ -1,7 +1,8 @@
-"""What is said and what is asked for: few contents, so that everything can be tried, and filters of every kind over them.
+"""What is said and what is asked for: few contents, so that everything can be tried, and filters of every kind over
+them.
 
-Law: a content is a number; its attributes are `CONTENTS[number]`. A filter has a plain form (tuples, which the oracle reads
-by itself) and the packed form made of it through `tamis.protocol`, which the routers read.
+Law: a content is a number; its attributes are `CONTENTS[number]`. A filter has a plain form (tuples, which the oracle
+reads by itself) and the packed form made of it through `tamis.protocol`, which the routers read.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Plain = tuple[tuple[str, str, tuple[Value, ...], bool], ...]
 LEVELS = tuple(range(8))
 PLACES = ("ab", "abc", "b", "bc")
 CONTENTS: tuple[dict[str, Value], ...] = tuple(
-    {"level": level, "place": place} | ({} if urgent is None else {"urgent": urgent})
+    {"level": level, "place": place, **({} if urgent is None else {"urgent": urgent})}
     for level, place, urgent in product(LEVELS, PLACES, (None, True, False))
 )
 

@@ -1,7 +1,8 @@
 """Routers, links and clients in one virtual time, and how each operation is done to them.
 
-Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is passed
-over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as little as can be.
+Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is
+passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
+little as can be.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class World:
         self.kit = kit
         self._seed = seed
         self.clock = Clock()
-        self.recorder = Recorder(self.clock, patience(kit.settings.times))
+        self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}

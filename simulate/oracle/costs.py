@@ -12,7 +12,8 @@ Report = Callable[[int, str], None]
 FRAMES_PER_LINK = 2
 """A change of one filter: one frame each way at most."""
 STORM_ISSUES = 9
-"""In two seconds of changes, damped 100 ms at first and twice that each time, at most so many advertisements leave a router."""
+"""In two seconds of changes, damped 100 ms at first and twice that each time, at most so many advertisements leave a
+router."""
 CONTROL_WAIT_US = 20_000
 """Behind a frame of data that is being sent, on a saturated link."""
 
@@ -56,7 +57,9 @@ def unfinished(router: int, counts: Mapping[str, int], report: Report) -> None:
 def quiet(said: Mapping[str, int], report: Report) -> None:
     """9: at rest only digests are compared."""
     if any(said.values()):
-        report(9, f"not quiet: {', '.join(f'{count} {what}' for what, count in said.items() if count)} were sent at rest")
+        report(
+            9, f"not quiet: {', '.join(f'{count} {what}' for what, count in said.items() if count)} were sent at rest"
+        )
 
 
 def one_change(what: str, frames: int, links: int, allowed_per_link: int, report: Report) -> None:

@@ -1,9 +1,9 @@
 """Invariants 1, 2, 3: who gets which message.
 
-Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can be
-reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest ways from
-entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too many
-changes, and the client had asked for it well before. What was lost on a line that failed is nobody's fault.
+Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can
+be reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest
+ways from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too
+many changes, and the client had asked for it well before. What was lost on a line that failed is nobody's fault.
 """
 
 from __future__ import annotations
@@ -70,13 +70,21 @@ Report = Callable[[int, str], None]
 
 
 class Deliveries:
-    def __init__(self, truth: Truth, patience: Patience, report: Report) -> None:
+    def __init__(
+        self,
+        truth: Truth,
+        patience: Patience,
+        report: Report,
+        ways: Callable[[Graph, int, int], set[Edge] | None] = edges_between,
+    ) -> None:
         self.counts: Counter[str] = Counter()
         self._truth = truth
         self._patience = patience
         self._report = report
+        self._ways = ways
+        """The edges by which a message may have to go."""
         self._graphs: dict[int, Graph] = {}
-        self._ways: dict[tuple[int, int, int], set[Edge] | None] = {}
+        self._known_ways: dict[tuple[int, int, int], set[Edge] | None] = {}
 
     # As it happens.
 
@@ -87,7 +95,9 @@ class Deliveries:
             self._report(2, f"message {message.serial} came to client {client} twice")
         message.received[client] = session
         if not self._truth.contents_wanted(client) >> message.content & 1:
-            self._report(3, f"message {message.serial} came to client {client}, who does not want content {message.content}")
+            self._report(
+                3, f"message {message.serial} came to client {client}, who does not want content {message.content}"
+            )
 
     # Afterwards.
 
@@ -98,7 +108,7 @@ class Deliveries:
         for client, wants in truth.in_force.items():
             for want in wants.values():
                 if want.router in reachable and want.contents >> message.content & 1:
-                    self.counts["required"] += 1
+                    self.counts["required at rest"] += 1
                     if client not in message.received:
                         self._missing(message, want, "at rest")
                     break
@@ -117,7 +127,9 @@ class Deliveries:
         truth, patience = self._truth, self._patience
         calm_us = truth.last_calm(patience.known_us, trial.at_us)
         until_us = message.last_us
-        if until_us - calm_us >= patience.hold_us and calm_us < trial.at_us or until_us - trial.at_us >= patience.hold_us:
+        if (
+            until_us - calm_us >= patience.hold_us and calm_us < trial.at_us
+        ) or until_us - trial.at_us >= patience.hold_us:
             self.counts["excused"] += 1
             return
         if truth.changes(calm_us, until_us) > patience.changes_max or not truth.lived(
@@ -125,15 +137,19 @@ class Deliveries:
         ):
             self.counts["excused"] += 1
             return
-        for want in truth.wants:
-            if want.contents >> message.content & 1 and self._was_known(want, calm_us, until_us):
-                self._one_client(message, trial.router, want, calm_us)
+        known = {
+            want.client: want
+            for want in truth.wants
+            if want.contents >> message.content & 1 and self._was_known(want, calm_us, until_us)
+        }
+        for want in known.values():
+            self._one_client(message, trial.router, want, calm_us)
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
         ways = self._ways_between(source, want.router, calm_us)
         if ways is None or not all(self._truth.stayed_whole(edge, calm_us, message.last_us) for edge in ways):
             return
-        self.counts["required"] += 1
+        self.counts["required in motion"] += 1
         if want.client not in message.received:
             self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
 
@@ -141,19 +157,20 @@ class Deliveries:
         truth = self._truth
         peace = truth.epoch_of_peace(at_us)
         key = (peace, source, end)
-        if key not in self._ways:
+        if key not in self._known_ways:
             if peace not in self._graphs:
                 self._graphs[peace] = graph_of(truth.edges(at_us), list(truth.lives))
-            self._ways[key] = edges_between(self._graphs[peace], source, end)
-        return self._ways[key]
+            self._known_ways[key] = self._ways(self._graphs[peace], source, end)
+        return self._known_ways[key]
 
     def forget(self) -> None:
         """What was remembered of graphs that were."""
-        self._ways.clear()
+        self._known_ways.clear()
         self._graphs.clear()
 
     def _was_known(self, want: Want, calm_us: int, until_us: int) -> bool:
         return want.since_us <= calm_us - self._patience.asked_us and want.until_us > until_us
 
     def _missing(self, message: Judged, want: Want, why: str) -> None:
+        self.counts["missing"] += 1
         self._report(1, f"message {message.serial} is missing at client {want.client} of {want.router:x}, {why}")

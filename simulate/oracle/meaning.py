@@ -1,7 +1,7 @@
 """What filters mean, read by the judge himself.
 
-Law: written from the language's description, not from its code; a test compares the two over all that the workload can say.
-Contents hold integers, strings and booleans; a set of contents is an integer with a bit for each.
+Law: written from the language's description, not from its code; a test compares the two over all that the workload can
+say. Contents hold integers, strings and booleans; a set of contents is an integer with a bit for each.
 """
 
 from __future__ import annotations

@@ -42,12 +42,14 @@ def edges_between(graph: Graph, start: int, end: int) -> set[Edge] | None:
     total = there.get(end)
     if total is None:
         return None
-    return {
-        (min(a, b), max(a, b))
-        for a in there
-        for b, cost in graph[a].items()
-        if there[a] + cost + back[b] == total
-    }
+    return {(min(a, b), max(a, b)) for a in there for b, cost in graph[a].items() if there[a] + cost + back[b] == total}
+
+
+def edges_by_root(graph: Graph, start: int, end: int) -> set[Edge] | None:
+    """All edges on which the one way of a tree may lie that is rooted at the smallest number."""
+    root = min(component(graph, start))
+    there, back = edges_between(graph, root, start), edges_between(graph, root, end)
+    return None if there is None or back is None else there | back
 
 
 def component(graph: Graph, start: int) -> set[int]:

@@ -1,7 +1,7 @@
 """Invariants 4 and 6: what routers hold at rest, and the ways messages take by it.
 
-Law: everything is compared with what follows from the truth, computed from scratch. Where routers may choose (equally short
-ways) their choices must agree with each other.
+Law: everything is compared with what follows from the truth, computed from scratch. Where routers may choose (equally
+short ways) their choices must agree with each other.
 """
 
 from __future__ import annotations
@@ -138,14 +138,22 @@ class Tables:
                 below[nearer][router] = farther
         for router, way in ways.items():
             if list(way.children) != sorted(children[router]):
-                self._report(4, f"{router:x} has other children in the tree of {source:x} than take it for their parent")
+                self._report(
+                    4, f"{router:x} has other children in the tree of {source:x} than take it for their parent"
+                )
             elif self._layer.exact and dict(way.below) != below[router]:
                 self._report(4, f"{router:x} is wrong about who is below it in the tree of {source:x}")
 
     # 6: where a message went.
 
     def went(
-        self, serial: int, content: int, source: int, visits: list[int], refusals: int, ways: Mapping[int, Mapping[int, Ways]]
+        self,
+        serial: int,
+        content: int,
+        source: int,
+        visits: list[int],
+        refusals: int,
+        ways: Mapping[int, Mapping[int, Ways]],
     ) -> None:
         if len(set(visits)) != len(visits):
             self._report(6, f"message {serial} was taken twice by a router")
@@ -158,7 +166,9 @@ class Tables:
             if want.contents >> content & 1 and want.router in ways
         }
         tree = {router: each[source] for router, each in ways.items()}
-        needed = {source}.union(*(line_to(router, source, tree) or () for router in wanting if self._reaches(tree[router], router, source)))
+        needed = {source}.union(
+            *(line_to(router, source, tree) or () for router in wanting if self._reaches(tree[router], router, source))
+        )
         if set(visits) != needed or refusals:
             vain, short = len(set(visits) - needed), len(needed - set(visits))
             self._report(6, f"message {serial}: {vain} routers too many, {short} too few, {refusals} copies refused")

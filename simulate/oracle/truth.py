@@ -1,7 +1,7 @@
 """What is so and was so: links that carry, routers that live, what clients want. Told by the world, never by a router.
 
-Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* where anything
-happened that makes routers change their minds about the topology. History reaches back to the last `forget`.
+Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* where
+anything happened that makes routers change their minds about the topology. History reaches back to the last `forget`.
 """
 
 from __future__ import annotations

@@ -28,4 +28,6 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         rule = INVARIANTS[self.invariant]
-        return f"invariant {self.invariant} ({rule}) at {self.at_us / 1e6:.3f} s, operation {self.operation}: {self.what}"
+        return (
+            f"invariant {self.invariant} ({rule}) at {self.at_us / 1e6:.3f} s, operation {self.operation}: {self.what}"
+        )
