@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tamis.protocol.wire.routing_bodies import LinkState, UpdateReply
 from tamis.router.core.commands import Command, Send, Session
 from tamis.router.core.events import Body
 from tamis.router.core.freshness import Version
@@ -55,9 +54,9 @@ class Desk:
             self.send(link, body)
 
     def tell_issuer(self, issuer: int, *said: Body) -> None:
-        """R2: different things of equal freshness are said of a router. Whoever is asked on the way may know some of them
-        as true; the issuer finds the one that it did not say."""
-        if self.may_correct(self.me, issuer):
+        """R2: different things of equal freshness are said of it. Others on the way may hold one of them; the issuer
+        finds the one that it did not say."""
+        if self.trees.next_hop(issuer) is not None and self.may_correct(self.me, issuer):
             for body in said:
                 self.send_towards(issuer, body)
 
@@ -75,12 +74,3 @@ class Desk:
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
         self.timers.set_earlier(("jump", 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
-
-    def known_state(self, issuer: int) -> LinkState | None:
-        state = self.topology.states.get(issuer)
-        return state.body if state else None
-
-    def known_entry(self, issuer: int, to: int) -> UpdateReply | None:
-        """What is held of an issuer, as a reply that nobody asked for."""
-        held = self.rib.entries.get(issuer)
-        return UpdateReply(to, 0, 0, (held.as_entry(issuer),)) if held else None

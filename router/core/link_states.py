@@ -79,19 +79,15 @@ class LinkStates:
         if verdict is Verdict.NEWER:
             desk.flood(body, came_from)
             self.follow()
-        elif verdict is Verdict.OLDER and desk.may_correct(came_from, issuer):
-            self._tell(issuer, came_from)
+        elif verdict is Verdict.OLDER:
+            self._correct(issuer, came_from)
         elif verdict is Verdict.CONFLICT:
-            self.tell_issuer(issuer, body)
+            desk.tell_issuer(issuer, desk.topology.states[issuer].body, body)
 
-    def tell_issuer(self, issuer: int, *heard: LinkState) -> None:
-        """Two things of equal freshness are said of it; it alone can say which."""
-        self._desk.tell_issuer(issuer, self._desk.topology.states[issuer].body, *heard)
-
-    def _tell(self, issuer: int, neighbour: int) -> None:
-        link, body = self._desk.links.by_neighbour.get(neighbour), self._desk.known_state(issuer)
-        if link is not None and body is not None:
-            self._desk.send(link, body)
+    def _correct(self, issuer: int, neighbour: int) -> None:
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is not None and self._desk.may_correct(neighbour, issuer):
+            self._desk.send(link, self._desk.topology.states[issuer].body)
 
     def _hear_of_me(self, body: LinkState) -> None:
         desk = self._desk
