@@ -123,9 +123,11 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = wire_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    size_t used;
-    int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
-    if (result != TM_OK || used != size) {
+    uint64_t unknown = tm_table_unknown(sw->table);
+    if (unknown != sw->shape.unknown) {
+        tm_shape_want_all(&sw->shape, unknown);
+    }
+    if (tm_shape_decode(&sw->shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
     return (verdict){0, NULL};
@@ -261,6 +263,9 @@ static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
+    if (!sw->shape.is_trimmed && result == TM_OK) {
+        tm_shape_trim(&sw->shape);
+    }
     return result;
 }
 
