@@ -259,6 +259,10 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
+    if (tm_few_is_ready(&sw->few, &sw->subscriptions, &sw->shape)) {
+        *count = tm_few_match(&sw->few, sw->attributes, sw->rows.links, sw->rows.handles);
+        return TM_OK;
+    }
     tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
@@ -288,7 +292,7 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
 static bool match(tm_switch *sw, const parts *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
     uint64_t start = is_timed ? monotonic_ns() : 0;
-    if (!reserve_rows(sw, 1)) {
+    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
         return false;
     }
     int result = ask_table(sw, message, count);
