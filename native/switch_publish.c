@@ -16,6 +16,7 @@ typedef struct parts {
     uint32_t size;
     uint32_t extension_size;
     uint32_t publisher; /* connection */
+    tm_form *form;      /* of the switch */
     size_t attribute_count;
 } parts;
 
@@ -120,14 +121,21 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
     return (verdict){0, NULL};
 }
 
+/* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
+ * that, the first byte of the attributes. */
+static tm_form *form_of(tm_switch *sw, uint32_t publisher, const uint8_t *attributes) {
+    return &sw->forms[(publisher + attributes[0]) % SWITCH_FORMS];
+}
+
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = wire_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
     uint64_t unknown = tm_table_unknown(sw->table);
-    if (unknown != sw->shape.unknown) {
-        tm_shape_want_all(&sw->shape, unknown);
+    message->form = form_of(sw, message->publisher, bytes);
+    if (unknown != message->form->shape.unknown) {
+        tm_shape_want_all(&message->form->shape, unknown);
     }
-    if (tm_shape_decode(&sw->shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
+    if (tm_shape_decode(&message->form->shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
     return (verdict){0, NULL};
@@ -259,16 +267,17 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
-    if (tm_few_is_ready(&sw->few, &sw->subscriptions, &sw->shape)) {
-        *count = tm_few_match(&sw->few, sw->attributes, sw->rows.links, sw->rows.handles);
+    tm_form *form = message->form;
+    if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
+        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles);
         return TM_OK;
     }
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
-    if (!sw->shape.is_trimmed && result == TM_OK) {
-        tm_shape_trim(&sw->shape);
+    if (!form->shape.is_trimmed && result == TM_OK) {
+        tm_shape_trim(&form->shape);
     }
     return result;
 }
