@@ -40,7 +40,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->epoll = -1;
     sw->connection_free = CONNECTION_NONE;
     tm_subscriptions_init(&sw->subscriptions, &sw->memory, table);
-    tm_publishers_init(&sw->publishers, &sw->memory, options->publishers_max);
+    tm_windows_init(&sw->publishers, &sw->memory, WINDOW_OF_PUBLISHER, options->publishers_max);
     int result = fill(sw);
     if (result != TM_OK) {
         tm_switch_free(sw);
@@ -80,7 +80,7 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->events, tm_event, sw->event_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);
     tm_subscriptions_clear(&sw->subscriptions);
-    tm_publishers_clear(&sw->publishers);
+    tm_windows_clear(&sw->publishers);
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }
@@ -247,7 +247,7 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                                          .state = CONNECTION_GREETING,
                                          .greeting_left = sw->options.greeting_bytes_max,
                                          .blocked_by = CONNECTION_NONE,
-                                         .publisher_row = PUBLISHER_NONE,
+                                         .publisher_row = WINDOW_NONE,
                                          .subscriptions = SUBSCRIPTION_NONE,
                                          .received_ms = sw->now_ms,
                                          .sent_ms = sw->now_ms};

@@ -16,10 +16,10 @@
 #define TM_SWITCH_H
 
 #include "outbox.h"
-#include "publishers.h"
 #include "shape.h"
 #include "subscriptions.h"
 #include "tm.h"
+#include "windows.h"
 #include "wire.h"
 
 #define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
@@ -116,7 +116,7 @@ struct tm_switch {
     uint32_t blocked_count;
 
     tm_subscriptions subscriptions;
-    tm_publishers publishers;
+    tm_windows publishers;
 
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
     tm_attribute *attributes; /* owned; of the message at hand */

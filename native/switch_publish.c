@@ -332,8 +332,8 @@ static void admit(tm_switch *sw, const parts *message, const extensions *found) 
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (found->has_expiry && found->expiry_ns <= unix_ns()) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if (!tm_publishers_note(&sw->publishers, publisher->admission.number, counter, &publisher->publisher_row,
-                                   &is_fresh)) {
+    } else if (!tm_windows_note(&sw->publishers, publisher->admission.number, 0, counter, &publisher->publisher_row,
+                                &is_fresh)) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
     } else if (!is_fresh) {
         switch_count_drop(sw, TM_DROP_DUPLICATE, 1, message->size);
