@@ -45,9 +45,8 @@ static uint32_t find(const tm_windows *windows, uint64_t number) {
 static bool grow(tm_windows *windows) {
     uint32_t capacity = windows->capacity + windows->capacity / 2 + ROWS_MIN;
     capacity = capacity < windows->rows_max ? capacity : windows->rows_max;
-    uint8_t *rows =
-        TM_RESIZE(windows->memory, TM_COLD, windows->rows, uint8_t, (size_t)windows->capacity * windows->stride,
-                  (size_t)capacity * windows->stride);
+    uint8_t *rows = TM_RESIZE(windows->memory, TM_COLD, windows->rows, uint8_t,
+                              (size_t)windows->capacity * windows->stride, (size_t)capacity * windows->stride);
     if (rows == NULL) {
         return false;
     }
