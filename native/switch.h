@@ -18,6 +18,7 @@
 #ifndef TM_SWITCH_H
 #define TM_SWITCH_H
 
+#include "few.h"
 #include "outbox.h"
 #include "shape.h"
 #include "subscriptions.h"
@@ -132,6 +133,7 @@ struct tm_switch {
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
     tm_attribute *attributes; /* owned; of the message at hand */
     tm_shape shape;
+    tm_few few;
     tm_rows rows;
     uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
     uint32_t *dirty;

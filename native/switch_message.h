@@ -36,6 +36,17 @@ typedef struct extensions {
 uint64_t switch_unix_ns(void);
 uint64_t switch_monotonic_ns(void);
 
+/* Tables of the shape. */
+#define SHAPE_LOCAL 0U
+#define SHAPE_NETWORK 1U
+
+/* After the last match of a message. */
+static inline void switch_trim_shape(tm_switch *sw) {
+    if (!sw->shape.is_trimmed) {
+        tm_shape_trim(&sw->shape);
+    }
+}
+
 /* ---- switch_publish.c */
 
 /* The header, but for what depends on the rest. false: a fault was told. */

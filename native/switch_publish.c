@@ -117,9 +117,15 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = wire_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    size_t used;
-    int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
-    if (result != TM_OK || used != size) {
+    const uint64_t unknown[SHAPE_TABLES] = {
+        sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
+        sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
+    };
+    if (unknown[SHAPE_LOCAL] != sw->shape.unknown[SHAPE_LOCAL] ||
+        unknown[SHAPE_NETWORK] != sw->shape.unknown[SHAPE_NETWORK]) {
+        tm_shape_want_all(&sw->shape, unknown);
+    }
+    if (tm_shape_decode(&sw->shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
     return (verdict){0, NULL};
@@ -283,10 +289,17 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
+    if (tm_few_is_ready(&sw->few, &sw->subscriptions, &sw->shape)) {
+        *count = tm_few_match(&sw->few, sw->attributes, sw->rows.links, sw->rows.handles);
+        return TM_OK;
+    }
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo[SHAPE_LOCAL]};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
+    if (result == TM_OK) {
+        tm_shape_note_asked(&sw->shape, SHAPE_LOCAL);
+    }
     return result;
 }
 
@@ -313,7 +326,7 @@ bool switch_match(tm_switch *sw, const parts *message, size_t *count) {
         *count = 0;
         return true;
     }
-    if (!reserve_rows(sw, 1)) {
+    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
         return false;
     }
     int result = ask_table(sw, message, count);
@@ -362,6 +375,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     if (copies == 0) {
         switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
     }
+    switch_trim_shape(sw);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }
