@@ -27,7 +27,7 @@ static tm_few_form form_of(const tm_constraint *constraint) {
 }
 
 static bool add_test(tm_few *few, const tm_constraint *constraint, uint32_t attribute) {
-    if (constraint->operand_count > FEW_OPERANDS_MAX - few->operand_count) {
+    if (few->test_count == FEW_TESTS_MAX || constraint->operand_count > FEW_OPERANDS_MAX - few->operand_count) {
         return false;
     }
     tm_value *operands = few->operands + few->operand_count;
@@ -48,7 +48,7 @@ static bool add_test(tm_few *few, const tm_constraint *constraint, uint32_t attr
     return true;
 }
 
-/* A filter that no message of the shape satisfies adds nothing. false: there is no room for its operands. */
+/* A filter that no message of the shape satisfies adds nothing. false: there is no room for its tests. */
 static bool add_filter(tm_few *few, const tm_filter *filter, const tm_shape *shape, tm_few_filter row) {
     uint32_t first = few->test_count;
     for (size_t i = 0; i < filter->count; i++) {

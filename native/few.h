@@ -15,9 +15,9 @@
 #include "subscriptions.h"
 
 #define FEW_FILTERS_MAX 32U
-#define FEW_HANDLES_MAX 256U  /* all handles are below it: where many were once, they may lie far apart */
-#define FEW_OPERANDS_MAX 256U /* of all filters together; with more there is no plan */
-#define FEW_TESTS_MAX (FEW_FILTERS_MAX * TM_CONSTRAINTS_MAX)
+#define FEW_HANDLES_MAX 256U /* all handles are below it: where many were once, they may lie far apart */
+#define FEW_TESTS_MAX 128U   /* of all filters together; with more there is no plan */
+#define FEW_OPERANDS_MAX 128U
 
 /* An integer compared with an integer, a short string with a short one, and the rest. */
 typedef enum { FEW_INTEGER, FEW_TEXT, FEW_ANY } tm_few_form;

@@ -89,13 +89,11 @@ static inline const uint8_t *take_value(const uint8_t *at, const uint8_t *end, t
 /* ---- a message of the shape ---------------------------------------------------------------------------------------
  */
 
-static inline bool is_name(const tm_shape *shape, uint32_t i, const uint8_t *at, const uint8_t *end) {
-    const tm_shape_name *name = &shape->names[i];
+static inline bool is_name(const tm_shape *shape, const tm_shape_name *name, const uint8_t *at, const uint8_t *end) {
     uint64_t differs =
         ((tm_load64(at) & name->mask.low) ^ name->text.low) | ((tm_load64(at + 8) & name->mask.high) ^ name->text.high);
-    uint32_t size = shape->sizes[i];
-    return differs == 0 && (size <= WORDS_BYTES ||
-                            (size < (size_t)(end - at) && memcmp(at, shape->spelled + shape->places[i], size) == 0));
+    return differs == 0 && (name->size <= WORDS_BYTES || (name->size < (size_t)(end - at) &&
+                                                          memcmp(at, shape->spelled + name->place, name->size) == 0));
 }
 
 /* The end of a spelled name, which tells its length: short ones in five bits, others in one byte, 256 in two. */
@@ -105,14 +103,14 @@ static inline uint16_t length_of_name(uint32_t size) {
 
 /* false: it is another, or not sound. */
 static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *end, tm_attribute *out) {
-    uint64_t wanted = shape->wanted;
-    for (uint32_t i = 0; i < shape->count; i++, wanted >>= 1) {
-        if (at >= end || !is_name(shape, i, at, end)) {
+    const tm_shape_name *behind = shape->names + shape->count;
+    for (const tm_shape_name *name = shape->names; name < behind; name++) {
+        if (at >= end || !is_name(shape, name, at, end)) {
             return false;
         }
-        at += shape->sizes[i];
-        if (wanted & 1) {
-            out->name_length = length_of_name(shape->sizes[i]);
+        at += name->size;
+        if (name->is_wanted) {
+            out->name_length = length_of_name(name->size);
             out->name = at - out->name_length;
             at = take_value(at, end, out++);
         } else {
@@ -143,16 +141,17 @@ static uint32_t spelled_size(const tm_attribute *attribute) {
 
 static bool note_name(tm_shape *shape, uint32_t i, const tm_attribute *attribute) {
     uint32_t size = spelled_size(attribute);
-    uint32_t place = i == 0 ? 0 : shape->places[i - 1] + shape->sizes[i - 1];
+    uint32_t place = i == 0 ? 0U : shape->names[i - 1].place + shape->names[i - 1].size;
     if (size == 0 || size > SHAPE_BYTES_MAX - place) {
         return false;
     }
     const uint8_t *spelled = attribute->name + attribute->name_length - size;
     uint32_t compared = size < WORDS_BYTES ? size : WORDS_BYTES;
     memcpy(shape->spelled + place, spelled, size);
-    shape->names[i] = (tm_shape_name){words_at(spelled, compared), words_mask(compared)};
-    shape->sizes[i] = (uint16_t)size;
-    shape->places[i] = (uint16_t)place;
+    shape->names[i] = (tm_shape_name){.text = words_at(spelled, compared),
+                                      .mask = words_mask(compared),
+                                      .size = (uint16_t)size,
+                                      .place = (uint16_t)place};
     return true;
 }
 
@@ -189,7 +188,9 @@ int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attri
  */
 
 void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
-    shape->wanted = shape->count == TM_ATTRIBUTES_MAX ? UINT64_MAX : (UINT64_C(1) << shape->count) - 1;
+    for (uint32_t i = 0; i < shape->count; i++) {
+        shape->names[i].is_wanted = true;
+    }
     shape->wanted_count = shape->count;
     shape->is_trimmed = false;
     shape->asked = 0;
@@ -219,7 +220,7 @@ void tm_shape_trim(tm_shape *shape) {
             is_known |= is_known_to(shape, table, i);
             shape->memo[table][kept] = shape->memo[table][i];
         }
-        shape->wanted &= ~((uint64_t)!is_known << i);
+        shape->names[i].is_wanted = is_known;
         kept += is_known;
     }
     shape->wanted_count = kept;
@@ -229,13 +230,12 @@ void tm_shape_trim(tm_shape *shape) {
 uint32_t tm_shape_find(const tm_shape *shape, const uint8_t *name, uint32_t length) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < shape->count; i++) {
-        uint32_t size = shape->sizes[i];
-        bool is_wanted = shape->wanted >> i & 1;
-        if (is_wanted && length_of_name(size) == length &&
-            memcmp(shape->spelled + shape->places[i] + size - length, name, length) == 0) {
+        const tm_shape_name *own = &shape->names[i];
+        if (own->is_wanted && length_of_name(own->size) == length &&
+            memcmp(shape->spelled + own->place + own->size - length, name, length) == 0) {
             return at;
         }
-        at += is_wanted;
+        at += own->is_wanted;
     }
     return SHAPE_NONE;
 }

@@ -17,21 +17,21 @@
 #define SHAPE_BYTES_MAX 2048U     /* of all names as they are spelled: longer ones make no shape */
 
 typedef struct tm_shape_name {
-    words text; /* as it is spelled in msgpack, length and all: sixteen bytes at most, zeroes behind them */
-    words mask; /* of these bytes */
+    words text;     /* as it is spelled in msgpack, length and all: sixteen bytes at most, zeroes behind them */
+    words mask;     /* of these bytes */
+    uint16_t size;  /* of all of it */
+    uint16_t place; /* in `spelled` */
+    bool is_wanted; /* its attribute is handed on */
 } tm_shape_name;
 
 typedef struct tm_shape {
-    uint32_t count;   /* 0: nothing is known */
-    uint64_t version; /* changes with the names and with what is left out; never 0 */
-    uint64_t wanted;  /* bit i: attribute i is handed on */
+    uint64_t version;               /* changes with the names and with what is left out; never 0 */
+    uint64_t unknown[SHAPE_TABLES]; /* what each table remembers of a name that none of its filters speaks of */
+    uint32_t count;                 /* 0: nothing is known */
     uint32_t wanted_count;
     bool is_trimmed; /* those not worth it are left out */
     uint8_t asked;   /* bit t: table t has looked up all names of this version, or as many as it needed */
-    uint64_t unknown[SHAPE_TABLES]; /* what each remembers of a name that none of its filters speaks of */
     tm_shape_name names[TM_ATTRIBUTES_MAX];
-    uint16_t sizes[TM_ATTRIBUTES_MAX]; /* of the spelled names */
-    uint16_t places[TM_ATTRIBUTES_MAX];
     uint8_t spelled[SHAPE_BYTES_MAX];
     uint64_t memo[SHAPE_TABLES][TM_ATTRIBUTES_MAX]; /* for tm_query, by attribute handed on */
 } tm_shape;

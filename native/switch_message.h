@@ -17,6 +17,7 @@ typedef struct parts {
     uint32_t size;
     uint32_t extension_size;
     uint32_t from; /* connection */
+    tm_form *form; /* of the switch */
     size_t attribute_count;
     uint64_t source; /* transit, as it is stamped */
     uint64_t epoch;
@@ -41,9 +42,9 @@ uint64_t switch_monotonic_ns(void);
 #define SHAPE_NETWORK 1U
 
 /* After the last match of a message. */
-static inline void switch_trim_shape(tm_switch *sw) {
-    if (!sw->shape.is_trimmed) {
-        tm_shape_trim(&sw->shape);
+static inline void switch_trim_shape(const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_shape_trim(&message->form->shape);
     }
 }
 

@@ -35,11 +35,11 @@ static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
 /* The network table; false: no memory for its answer. */
 static bool ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
-    query->memo = sw->shape.memo[SHAPE_NETWORK];
+    query->memo = message->form->shape.memo[SHAPE_NETWORK];
     int result = tm_table_match(sw->net->network.table, sw->attributes, message->attribute_count, query, hits);
     switch_trail_matched(message, start);
     if (result == TM_OK) {
-        tm_shape_note_asked(&sw->shape, SHAPE_NETWORK);
+        tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
     } else {
         switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
     }
@@ -48,7 +48,7 @@ static bool ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *h
 
 /* Nobody lies behind this router; but until all tables were asked which names they know, no name is left out. */
 static uint32_t depart_to_nobody(tm_switch *sw, const parts *message) {
-    if (!sw->shape.is_trimmed) {
+    if (!message->form->shape.is_trimmed) {
         tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
         tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
         ask(sw, message, &query, &hits);
@@ -181,7 +181,7 @@ static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     if (receivers + departed == 0) {
         switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
     }
-    switch_trim_shape(sw);
+    switch_trim_shape(message);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }

@@ -16,15 +16,18 @@ typedef struct words {
     uint64_t high;
 } words;
 
-/* The first n bytes of a word. */
-static const uint64_t WORDS_FIRST[9] = {
-    0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX,
-};
+/* Ones in the first n bytes of a word, from 0 to 8. */
+#define WORDS_LOW(n) ((n) == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * ((n) % 8)) - 1)
+#define WORDS_ROW(n) {WORDS_LOW((n) < 8 ? (n) : 8), WORDS_LOW((n) < 8 ? 0 : (n) - 8)}
 
-/* Ones in the first `size` bytes, at most sixteen. */
+/* Ones in the first `size` bytes. */
 static inline words words_mask(uint32_t size) {
-    uint32_t low = size < 8 ? size : 8;
-    return (words){WORDS_FIRST[low], WORDS_FIRST[size - low]};
+    static const words MASKS[WORDS_BYTES + 1] = {
+        WORDS_ROW(0),  WORDS_ROW(1),  WORDS_ROW(2),  WORDS_ROW(3),  WORDS_ROW(4),  WORDS_ROW(5),
+        WORDS_ROW(6),  WORDS_ROW(7),  WORDS_ROW(8),  WORDS_ROW(9),  WORDS_ROW(10), WORDS_ROW(11),
+        WORDS_ROW(12), WORDS_ROW(13), WORDS_ROW(14), WORDS_ROW(15), WORDS_ROW(16),
+    };
+    return MASKS[size];
 }
 
 /* `size` bytes, zeroes behind them. */
