@@ -9,11 +9,13 @@ from __future__ import annotations
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
 from tamis.native.interface_names import InterfaceNames
+from tamis.native.others import bad_filters
 from tamis.native.results import Gone, OutOfMemory, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch import Admission, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
 from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
+from tamis.native.traces import Trace
 
 __all__ = [
     "Admission",
@@ -35,6 +37,8 @@ __all__ = [
     "SwitchOptions",
     "Table",
     "TableStats",
+    "Trace",
+    "bad_filters",
     "check",
     "decode_attributes",
 ]

@@ -187,27 +187,40 @@ int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attri
 /* ---- what is left out ---------------------------------------------------------------------------------------------
  */
 
-void tm_shape_want_all(tm_shape *shape, uint64_t unknown) {
+void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
     for (uint32_t i = 0; i < shape->count; i++) {
         shape->names[i].is_wanted = true;
     }
     shape->wanted_count = shape->count;
     shape->is_trimmed = false;
-    shape->unknown = unknown;
+    shape->asked = 0;
+    for (unsigned table = 0; table < SHAPE_TABLES; table++) {
+        shape->unknown[table] = unknown[table];
+        shape->asked |= (uint8_t)((unknown[table] == SHAPE_NO_TABLE) << table);
+    }
     shape->version++;
     memset(shape->memo, 0, sizeof shape->memo);
 }
 
+/* A table that remembers nothing (0) may know any name. */
+static bool is_known_to(const tm_shape *shape, unsigned table, uint32_t i) {
+    uint64_t unknown = shape->unknown[table];
+    return unknown != SHAPE_NO_TABLE && (unknown == 0 || shape->memo[table][i] != unknown);
+}
+
 void tm_shape_trim(tm_shape *shape) {
-    shape->is_trimmed = true;
-    if (shape->unknown == 0) {
-        return; /* the table remembers nothing */
+    if (shape->asked != (1U << SHAPE_TABLES) - 1) {
+        return;
     }
+    shape->is_trimmed = true;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < shape->count; i++) {
-        bool is_known = shape->memo[i] != shape->unknown;
+        bool is_known = false;
+        for (unsigned table = 0; table < SHAPE_TABLES; table++) {
+            is_known |= is_known_to(shape, table, i);
+            shape->memo[table][kept] = shape->memo[table][i];
+        }
         shape->names[i].is_wanted = is_known;
-        shape->memo[kept] = shape->memo[i];
         kept += is_known;
     }
     shape->wanted_count = kept;

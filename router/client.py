@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from tamis.native import EventType
+from tamis.native import EventType, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import decode, encode
@@ -89,10 +89,6 @@ class Client:
         if kind in (Kind.SUBSCRIBE, Kind.UNSUBSCRIBE):
             self._requests = self._requests or Requests(self)
             self._requests.add(kind, frame)
-        elif kind is Kind.DRY_RUN:
-            plane = self.plane
-            parts = (self.number, self.connection, plane.table, plane.switch, self.frame_bytes_max)
-            self.send(Kind.DRY_RUN_REPORT, dry_run.report(plane.settings.id, frame, *parts))
         else:
             self._take(decode(frame))
 
@@ -119,6 +115,11 @@ class Client:
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
             self.plane.admitted(self)
             self.plane.switch.admit(self.connection, granted)
+
+    def traced(self, trace: Trace) -> None:
+        """What became of one of its messages."""
+        if trace.is_dry and self.is_open:
+            self.send(Kind.DRY_RUN_REPORT, dry_run.report(self.plane.settings.id, trace, self.frame_bytes_max))
 
     def event(self, type_: int) -> None:
         """Something about the connection that is no frame."""

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tamis.configs import RouterSettings
-from tamis.native import Event, EventType, Gone, Switch
+from tamis.native import Event, EventType, Gone, Switch, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.codes import ErrorCode
@@ -199,6 +199,8 @@ class Plane:
             raise FrameError(event.code, event.text)
         elif event.type == EventType.CLOSED:
             self._closed(client, event.code)
+        elif event.type == EventType.TRACED:
+            client.traced(Trace.read(event.frame))
         else:
             client.event(event.type)
 

@@ -46,9 +46,9 @@ static void change(dice *d, uint32_t id) {
 /* What the switch does with a message; returns the attributes handed on. */
 static size_t decode(void) {
     size_t count;
-    uint64_t unknown = tm_table_unknown(table);
+    const uint64_t unknown[SHAPE_TABLES] = {tm_table_unknown(table), SHAPE_NO_TABLE};
     memset(message.bytes + message.size, 0, TM_SHAPE_SLACK);
-    if (unknown != shape.unknown) {
+    if (unknown[0] != shape.unknown[0]) {
         tm_shape_want_all(&shape, unknown);
     }
     CHECK(tm_shape_decode(&shape, message.bytes, message.size, attributes, &count) == TM_OK, "decode");
@@ -59,9 +59,10 @@ static size_t decode(void) {
 static void ask_table(size_t count) {
     static uint32_t links[SUBSCRIPTIONS];
     static uint32_t handles[SUBSCRIPTIONS];
-    tm_query query = {.link_count = SUBSCRIPTIONS, .mode = TM_MATCH_ALL, .memo = shape.memo};
+    tm_query query = {.link_count = SUBSCRIPTIONS, .mode = TM_MATCH_ALL, .memo = shape.memo[0]};
     tm_hits hits = {.links = links, .handles = handles, .capacity = SUBSCRIPTIONS};
     CHECK(tm_table_match(table, attributes, count, &query, &hits) == TM_OK, "match");
+    tm_shape_note_asked(&shape, 0);
     if (!shape.is_trimmed) {
         tm_shape_trim(&shape);
     }

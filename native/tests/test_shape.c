@@ -8,8 +8,9 @@
 #include "../shape.h"
 #include "support.h"
 
-#define UNKNOWN 77U /* what the table would remember of a name without filters */
+#define UNKNOWN 77U /* what a table would remember of a name without filters */
 #define KNOWN 5U
+static const uint64_t UNKNOWNS[2][SHAPE_TABLES] = {{UNKNOWN, SHAPE_NO_TABLE}, {UNKNOWN, UNKNOWN}};
 
 static tm_shape shape;
 static wire message;
@@ -59,15 +60,26 @@ static bool read_both_ways(void) {
 /* As a table would leave it behind. */
 static void remember(dice *d) {
     for (uint32_t i = 0; i < shape.count; i++) {
-        shape.memo[i] = below(d, 2) ? UNKNOWN : KNOWN + i;
+        shape.memo[0][i] = below(d, 2) ? UNKNOWN : KNOWN + i;
+        shape.memo[1][i] = below(d, 2) ? UNKNOWN : KNOWN + i;
     }
-    uint64_t memo[TM_ATTRIBUTES_MAX];
+    uint64_t memo[SHAPE_TABLES][TM_ATTRIBUTES_MAX];
     memcpy(memo, shape.memo, sizeof memo);
+    bool has_second = shape.unknown[1] != SHAPE_NO_TABLE;
+    tm_shape_note_asked(&shape, 0);
+    if (has_second) {
+        tm_shape_trim(&shape);
+        CHECK(!shape.is_trimmed, "before the second table was asked");
+        tm_shape_note_asked(&shape, 1);
+    }
     tm_shape_trim(&shape);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < shape.count; i++) {
-        CHECK(shape.names[i].is_wanted == (memo[i] != UNKNOWN), "attribute %u", i);
-        CHECK(memo[i] == UNKNOWN || shape.memo[kept++] == memo[i], "what is remembered moves with its attribute");
+        bool is_wanted = memo[0][i] != UNKNOWN || (has_second && memo[1][i] != UNKNOWN);
+        CHECK(shape.names[i].is_wanted == is_wanted, "attribute %u", i);
+        CHECK(!is_wanted || (shape.memo[0][kept] == memo[0][i] && shape.memo[1][kept] == memo[1][i]),
+              "what is remembered moves with its attribute");
+        kept += is_wanted;
     }
 }
 
@@ -89,7 +101,7 @@ static void test_random_messages(void) {
     dice d = {2026};
     uint32_t present = 0;
     uint32_t alike = 0;
-    tm_shape_want_all(&shape, UNKNOWN);
+    tm_shape_want_all(&shape, UNKNOWNS[0]);
     for (int i = 0; i < 60000; i++) {
         present = below(&d, 8) == 0 ? below(&d, RANDOM_SHAPES) : present;
         random_values(&d, present, &message);
@@ -100,7 +112,7 @@ static void test_random_messages(void) {
         if (!shape.is_trimmed && shape.count > 0) {
             remember(&d);
         } else if (below(&d, 20) == 0) {
-            tm_shape_want_all(&shape, UNKNOWN);
+            tm_shape_want_all(&shape, UNKNOWNS[below(&d, 2)]);
         }
     }
     CHECK(alike > 20000, "only %u messages were like the one before", alike);
