@@ -23,15 +23,15 @@ from typing import Final
 from tamis.configs import Address, RouterSettings
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify
-from tamis.router.client import LINGER_S
 from tamis.router.exposure import check_exposure
 from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
 from tamis.router.logs import fields
+from tamis.router.other_end import LINGER_S
 from tamis.router.plane import Plane
 from tamis.router.running import Life, Running
 from tamis.router.settings import CannotStart, load_settings, restart_keys
 from tamis.router.stalls import StallWatch
-from tamis.router.tls import TlsClient, load_certificate, server_context
+from tamis.router.tls import client_behind, load_certificate, server_context
 from tamis.router.tokens import TokenFile
 
 QUIET_TICKS: Final = 3
@@ -107,7 +107,7 @@ class Daemon:
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
                 greeting_s = self._settings.limits.greeting_ms / 1000
-                server = await serve_tls(listener, self._tls, lambda: TlsClient(plane), greeting_s)
+                server = await serve_tls(listener, self._tls, lambda: client_behind(plane), greeting_s)
                 self._doors.append(server.close)
                 self._note("clients", "tamis+tls://", listener)
             else:

@@ -1,6 +1,6 @@
-"""The switch and its clients: what the one hands up goes to the other.
+"""The switch and the other ends of its connections: what the one hands up goes to the other.
 
-Law: an event concerns one client, and a bug in handling it costs that client alone. Events are handled in order, for
+Law: an event concerns one connection, and a bug in handling it costs that connection alone. Events are handled in order, for
 EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
 A client's number is in use from its opening until all of its filters are forgotten. Of two clients with one name, the
 one that came later stays.
@@ -14,7 +14,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from tamis.configs import RouterSettings
 from tamis.native import Event, EventType, Gone, Switch
@@ -27,6 +27,7 @@ from tamis.protocol.wire.session_bodies import Drain
 from tamis.router.client import Client
 from tamis.router.greeting import Door
 from tamis.router.logs import fields
+from tamis.router.other_end import OtherEnd
 from tamis.router.settings import new_table, switch_options
 from tamis.router.tokens import TokenFile
 from tamis.router.work import SlicedWork, Task
@@ -38,6 +39,7 @@ TICK_S: Final = 0.1
 STEPS_PER_SLICE: Final = 500
 
 _log = logging.getLogger(__name__)
+End = TypeVar("End", bound=OtherEnd)
 
 
 class Plane:
@@ -49,6 +51,7 @@ class Plane:
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
         self.table = new_table(settings)
         self.switch = Switch(self.table, switch_options(settings, epoch))
+        self._ends: dict[int, OtherEnd] = {}
         self.clients: dict[int, Client] = {}
         self.names: dict[str, Client] = {}
         self.work = SlicedWork(loop.call_soon)
@@ -92,13 +95,21 @@ class Plane:
     # --- connections -----------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int, peer: str) -> Client | None:
-        """A connection that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        client = self.connect(descriptor, peer, lambda connection: Client(self, connection, peer))
+        if client is not None:
+            self.clients[client.connection] = client
+        return client
+
+    def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
+        """The same for any other end."""
         connection = self.switch.open(descriptor)
         if connection is None:
             _log.warning("no room for another connection", extra=fields(peer=peer))
             return None
-        client = self.clients[connection] = Client(self, connection, peer)
-        return client
+        end = make(connection)
+        self._ends[connection] = end
+        return end
 
     def admitted(self, client: Client) -> None:
         """Its greeting is over."""
@@ -108,16 +119,20 @@ class Plane:
             older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
         _log.debug("client admitted", extra=fields(client=client.name, peer=client.peer))
 
-    def _closed(self, client: Client, code: int) -> None:
-        client.ended()
+    def gone(self, client: Client) -> None:
+        """Its connection has ended."""
         del self.clients[client.connection]
         if self.names.get(client.name) is client:
             del self.names[client.name]
-        if client.on_output is not None:
-            client.on_output()
-        _log.debug("client gone", extra=fields(client=client.name, peer=client.peer, errno=code))
-        if self.switch.forget(client.connection, STEPS_PER_SLICE):
-            self.work.add(self._forget(client.connection))
+
+    def _closed(self, end: OtherEnd, code: int) -> None:
+        end.ended()
+        del self._ends[end.connection]
+        if end.on_output is not None:
+            end.on_output()
+        _log.debug("connection gone", extra=fields(name=end.name, peer=end.peer, errno=code))
+        if self.switch.forget(end.connection, STEPS_PER_SLICE):
+            self.work.add(self._forget(end.connection))
 
     def _forget(self, connection: int) -> Task:
         while self.switch.forget(connection, STEPS_PER_SLICE):
@@ -179,28 +194,28 @@ class Plane:
             callback()
 
     def _handle_safely(self, event: Event) -> None:
-        client = self.clients.get(event.connection)
-        if client is None:
+        end = self._ends.get(event.connection)
+        if end is None:
             return
         try:
-            self._handle(client, event)
+            self._handle(end, event)
         except FrameError as error:
-            client.fail(error, event.kind)
+            end.fail(error, event.kind)
         except Gone:
             pass  # its CLOSED is on the way
-        except Exception:  # a bug: it is logged, and costs this client its connection
-            _log.exception("failed to handle an event", extra=fields(client=client.name, event=event.type))
-            client.vanish()
+        except Exception:  # a bug: it is logged, and costs this one its connection
+            _log.exception("failed to handle an event", extra=fields(name=end.name, event=event.type))
+            end.vanish()
 
-    def _handle(self, client: Client, event: Event) -> None:
+    def _handle(self, end: OtherEnd, event: Event) -> None:
         if event.type == EventType.FRAME:
-            client.receive(Kind(event.kind), event.frame)
+            end.receive(Kind(event.kind), event.frame)
         elif event.type == EventType.FAULT:
             raise FrameError(event.code, event.text)
         elif event.type == EventType.CLOSED:
-            self._closed(client, event.code)
+            self._closed(end, event.code)
         else:
-            client.event(event.type)
+            end.event(event.type)
 
     # --- the end ---------------------------------------------------------------------------------------------------
 
