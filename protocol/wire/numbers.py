@@ -39,6 +39,16 @@ def entry_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
     return _digest(b"issuer" + _VERSION.pack(issuer, epoch, seq) + digest)
 
 
+def links_digest(links: Iterable[tuple[int, int, int]]) -> bytes:
+    """The digest of a link state, from (neighbour, link epoch, cost) in any order."""
+    return _digest(b"links" + b"".join(_VERSION.pack(*link) for link in sorted(links)))
+
+
+def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
+    """What one link state adds to the digest over all that a router knows."""
+    return _digest(b"states" + _VERSION.pack(issuer, epoch, seq) + digest)
+
+
 def add(digest: bytes, *others: bytes) -> bytes:
     return _sum(digest, sum(map(_number, others)))
 

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LINKS_MAX
-from tamis.protocol.wire.schema import U64, Between, Binary, Digest, Name, PackedFilter, PositiveU32
+from tamis.protocol.wire.schema import U32, U64, Between, Binary, Digest, Name, PackedFilter, PositiveU32
 
 
 class Ticket(NamedTuple):
@@ -90,7 +90,7 @@ class Scope(enum.IntEnum):
 
 
 class Known(NamedTuple):
-    """What the requester holds of one issuer."""
+    """What the requester holds of one issuer: its advertisement, or its link state."""
 
     issuer: U64
     epoch: U64
@@ -100,9 +100,9 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SenderRequest:
-    """SR: "send me what I lack": either one digest over all that the requester holds, or the vector of it.
+    """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
 
-    With neither, the requester holds nothing.
+    `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds nothing.
     """
 
     requester: U64
@@ -111,9 +111,10 @@ class SenderRequest:
     scope: Scope
     digest: Annotated[bytes, Binary(0, DIGEST_BYTES)]
     known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)]
+    topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
 
     def __post_init__(self) -> None:
-        if len(self.digest) not in (0, DIGEST_BYTES) or (self.digest and self.known):
+        if len(self.digest) not in (0, DIGEST_BYTES) or (self.digest and (self.known or self.topology)):
             raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the vector of what is known")
 
     @property
@@ -133,12 +134,19 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateReply:
-    """UR: the answer to an SR. An issuer that it does not name is not thereby known to be gone."""
+    """UR: the answer to an SR. An issuer that it does not name is not thereby known to be gone.
+
+    `more`: another reply to the same request follows. For a request of scope TREE: `answered` routers speak here, of
+    which those in `differing` held something else than the requester.
+    """
 
     requester: U64
     epoch: U64
     request: U64
     entries: Annotated[tuple[Entry, ...], Between(0, ENTRIES_MAX)]
+    more: bool = False
+    answered: U32 = 1
+    differing: Annotated[tuple[U64, ...], Between(0, ENTRIES_MAX)] = ()
 
     @property
     def ticket(self) -> Ticket:

@@ -1,7 +1,7 @@
 """What a core wants done.
 
-Law: commands are carried out in their order. Frames of one neighbour leave in the order of their commands; a session that is
-over is none of theirs any more and they are dropped.
+Law: commands are carried out in their order. Frames of one neighbour leave in the order of their commands; a session
+that is over is none of theirs any more and they are dropped.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """R6: filters of an issuer come into the table and go out of it; what is added first, so that nothing is missing
-    between. The issuer is a router other than this one. `added` maps ids to packed filters."""
+    """R6: filters of an issuer come into the table and go out of it; the new ones first, so that nothing is missing
+    between. The issuer is another router. `added` maps ids to packed filters; an id that is there already has another
+    filter from now on. A `Held` that follows says that all this is done: it must not leave before."""
 
     issuer: int
     added: Mapping[int, bytes]
@@ -62,7 +63,8 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The answer to `Audit`: `differing` routers held something else than this one; they have been told, or have told us."""
+    """The answer to `Audit`: `differing` routers held something else than this one; they have been told, or have told
+    us."""
 
     ticket: int
     answered: int

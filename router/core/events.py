@@ -1,7 +1,7 @@
 """What can happen to a router, as far as its core is concerned.
 
-Law: an event is a fact that somebody else has checked: bodies have been decoded and are within the limits of the wire, a
-session belongs to the neighbour it names. Neighbours and issuers are router numbers (`stable_number` of the id).
+Law: an event is a fact that somebody else has checked: bodies have been decoded and are within the limits of the wire,
+a session belongs to the neighbour it names. Neighbours and issuers are router numbers (`stable_number` of the id).
 """
 
 from __future__ import annotations

@@ -38,3 +38,9 @@ class Times:
     """What was asked of a neighbour and not answered is asked again."""
     answer_every_us: int = 1 * S
     """R2, R9: the same correction goes to one neighbour, or out of one's own mouth, at most so often."""
+    held_merge_us: int = 5 * MS
+    """Those who say that they hold an advertisement are collected for so long."""
+    reroute_every_us: int = 20 * MS
+    """R5: a topology in motion makes new trees at most so often."""
+    audit_us: int = 5 * S
+    """An audit that not everybody has answered ends after so long."""

@@ -156,7 +156,8 @@ def _advertisement(draw: st.DrawFn) -> object:
 
 
 def _request() -> SearchStrategy[object]:
-    digest = of_fields(routing_bodies.SenderRequest, digest=st.binary(min_size=16, max_size=16), known=st.just(()))
+    nothing = {"known": st.just(()), "topology": st.just(())}
+    digest = of_fields(routing_bodies.SenderRequest, digest=st.binary(min_size=16, max_size=16), **nothing)
     return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""))
 
 

@@ -136,9 +136,10 @@ def routing_frames() -> dict[str, Frame]:
         "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
         "ra, change": routing_bodies.ReceiverAdvertisement(ROME, 5, 2, False, 1, (), (3,), less, 2, True),
         "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
-        "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known),
+        "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known, known[:1]),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, nothing": routing_bodies.UpdateReply(OSLO, 6, 3, ()),
+        "ur, of a tree": routing_bodies.UpdateReply(OSLO, 6, 4, (), True, 3, (ROME, LAST)),
     }
     long = parts.split(wholes["ra, full"], parts.PART_OVERHEAD_BYTES + 60)
     adjacency = (routing_bodies.Adjacency(OSLO, 1, 10), routing_bodies.Adjacency(LAST, LAST, 2**32 - 1))

@@ -1,0 +1,129 @@
+"""R1: the part that says what this router asks for.
+
+Law: what is said is what `Own` has; a change goes out at once if the last is long ago, and whoever waits to be heard
+everywhere (`Await`) is answered when everybody has confirmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Held, ReceiverAdvertisement
+from tamis.router.core.commands import Reached
+from tamis.router.core.damper import Damper
+from tamis.router.core.desk import Desk
+from tamis.router.core.freshness import Version
+from tamis.router.core.held import Holders
+from tamis.router.core.own import Own
+
+
+class Asking:
+    def __init__(self, desk: Desk, own: Own) -> None:
+        self._desk = desk
+        self.own = own
+        self.holders = Holders()
+        self._damper = Damper(desk.times.damp_first_us)
+
+    # --- what clients do
+
+    def wanted(self, filters: tuple[bytes, ...]) -> None:
+        for packed in filters:
+            self.own.want(packed)
+        self.consider()
+
+    def unwanted(self, filters: tuple[bytes, ...]) -> None:
+        for packed in filters:
+            self.own.unwant(packed, self._desk.now_us)
+        if self.own.due_us is not None:
+            self._desk.timers.set_earlier(("narrow", 0), self.own.due_us)
+        self.consider()
+
+    def awaited(self, ticket: int) -> None:
+        self.holders.add(ticket)
+        self.consider()
+
+    # --- what is said
+
+    def narrow(self) -> None:
+        """Holds are over (R7)."""
+        self.own.expire(self._desk.now_us)
+        if self.own.due_us is not None:
+            self._desk.timers.set(("narrow", 0), self.own.due_us)
+        self.consider()
+
+    def consider(self) -> None:
+        """Issue what has changed, now or when it is time."""
+        desk, times = self._desk, self._desk.times
+        if not (self.own.has_changes or self.holders.wants_issue):
+            return
+        is_waited_for = self.own.widens or self.holders.wants_issue
+        most_us = times.damp_widen_max_us if is_waited_for else times.damp_narrow_max_us
+        ready_us = self._damper.ready_us(most_us)
+        if ready_us <= desk.now_us:
+            self._damper.issued(desk.now_us, most_us)
+            self.issue()
+        else:
+            desk.timers.set_earlier(("issue", 0), ready_us)
+
+    def issue(self) -> None:
+        """The change since the last advertisement; the whole where that is shorter."""
+        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        base = held.version
+        change = self.own.issue()
+        if base.epoch != desk.identity.epoch or len(change.added) + len(change.removed) > len(self.own.issued):
+            self.say()
+            return
+        held.version, held.digest = desk.identity.next(), change.digest
+        self._tell(base.seq, change.added, change.removed)
+
+    def say(self) -> None:
+        """Everything that is advertised, under a new version."""
+        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        if self.own.has_changes:
+            self.own.issue()
+        held.version, held.digest = desk.identity.next(), self.own.digest
+        self._tell(None, self.own.issued, ())
+
+    def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
+        """No base: that is all of it."""
+        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        body = ReceiverAdvertisement(
+            desk.me,
+            *held.version,
+            full=base_seq is None,
+            base_seq=base_seq or 0,
+            added=tuple(map(AdvertisedFilter._make, added.items())),
+            removed=removed,
+            digest=held.digest,
+            count=len(self.own.issued),
+            confirm=self._asks_to_confirm(),
+        )
+        desk.flood(body)
+        self.check()
+
+    def _asks_to_confirm(self) -> bool:
+        """Whether somebody waits; then all of them wait for what is being said now."""
+        if not len(self.holders):
+            return False
+        self.holders.issued(self._desk.rib.entries[self._desk.me].version)
+        self._desk.timers.set(("confirm", 0), self._desk.now_us + self._desk.times.retry_us)
+        return True
+
+    # --- who has heard it
+
+    def held(self, body: Held) -> None:
+        self.holders.heard(Version(body.epoch, body.seq), body.holders)
+        self.check()
+
+    def check(self) -> None:
+        """Tickets that have been reached; also when routers went out of reach."""
+        desk = self._desk
+        for ticket in self.holders.reached(desk.trees.routers - {desk.me}):
+            desk.out.append(Reached(ticket))
+        if not len(self.holders):
+            desk.timers.cancel(("confirm", 0))
+
+    def confirm_again(self) -> None:
+        """Somebody has not answered: ask all once more."""
+        self.holders.again()
+        self.consider()

@@ -1,0 +1,261 @@
+"""The routing core of one router: which part an event concerns, and what has come due.
+
+Law: every event is handled to its end, timers that are due with it; what has to wait has a timer. Parts keep the
+rules, and nothing is decided here that a part could decide. A bad statement costs its own effect only, never the
+session and never what was held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
+from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, Scope, SenderRequest, UpdateReply
+from tamis.router.core import rib as rib_
+from tamis.router.core.asking import Asking
+from tamis.router.core.audit import Audits
+from tamis.router.core.commands import Alarm, Command, RaiseEpoch
+from tamis.router.core.cover import Cover
+from tamis.router.core.desk import Desk
+from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.exchange import Exchange
+from tamis.router.core.flood import Flood
+from tamis.router.core.identity import Identity
+from tamis.router.core.link_states import LinkStates
+from tamis.router.core.links import Link, Links
+from tamis.router.core.neighbours import Neighbours
+from tamis.router.core.own import Own
+from tamis.router.core.paths import Graph, PathCache
+from tamis.router.core.predicates import Predicates
+from tamis.router.core.rib import Rib
+from tamis.router.core.times import Times
+from tamis.router.core.topology import Topology
+from tamis.router.core.trees import Broadcast, Trees, make_trees
+
+
+@dataclass(frozen=True, slots=True)
+class CoreSettings:
+    """What a topology file says of routing."""
+
+    broadcast: Broadcast = "source-trees"
+    coarse: bool = False
+    times: Times = field(default_factory=Times)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a core is made of; an experiment may put something else in a place."""
+
+    identity: type[Identity] = Identity
+    links: type[Links] = Links
+    topology: type[Topology] = Topology
+    rib: type[Rib] = Rib
+    cover: type[Cover] = Cover
+    own: type[Own] = Own
+    exchange: type[Exchange] = Exchange
+    flood: type[Flood] = Flood
+    asking: type[Asking] = Asking
+    link_states: type[LinkStates] = LinkStates
+    predicates: type[Predicates] = Predicates
+    neighbours: type[Neighbours] = Neighbours
+    audits: type[Audits] = Audits
+    make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
+
+
+class Core:
+    """`start` first; then `handle` each event, with Tick when `due_us` has come, and `work` while `has_work` when
+    idle."""
+
+    def __init__(
+        self,
+        name: str,
+        epoch: int,
+        settings: CoreSettings = CoreSettings(),
+        paths: PathCache | None = None,
+        parts: Parts = Parts(),
+    ) -> None:
+        times = settings.times
+        cache = PathCache() if paths is None else paths
+        identity = parts.identity(name, epoch)
+        me = identity.number
+
+        def trees_of(graph: Graph) -> Trees:
+            return parts.make_trees(settings.broadcast, graph, me, cache, settings.coarse)
+
+        desk = Desk(identity, parts.links(), parts.topology(), parts.rib(), times, trees_of(Graph.of((), (me,))))
+        self.desk = desk
+        own = parts.own(times.narrow_hold_us, parts.cover())
+        desk.rib.entries[me] = rib_.Held(identity.version, NO_DIGEST, own.issued)
+        self._exchange = parts.exchange(desk.rib, desk.topology)
+        self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
+        self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
+        self._asking = parts.asking(desk, own)
+        self._neighbours = parts.neighbours(desk, self._exchange, self._states, self._predicates)
+        self._audits = parts.audits(desk, self._exchange, self._neighbours)
+
+    # --- what a shell needs
+
+    @property
+    def me(self) -> int:
+        return self.desk.me
+
+    @property
+    def epoch(self) -> int:
+        return self.desk.identity.epoch
+
+    @property
+    def due_us(self) -> int | None:
+        return self.desk.timers.due_us
+
+    @property
+    def has_work(self) -> bool:
+        return self._asking.own.has_work
+
+    def start(self, now_us: int) -> list[Command]:
+        self.desk.now_us = now_us
+        self._asking.say()
+        self._states.say()
+        return self._done()
+
+    def handle(self, event: Event, now_us: int) -> list[Command]:
+        self.desk.now_us = now_us
+        _ON_EVENT[type(event)](self, event)
+        return self._done()
+
+    def work(self, now_us: int) -> list[Command]:
+        """A slice of what may wait: covering."""
+        self.desk.now_us = now_us
+        self._asking.own.work()
+        self._asking.consider()
+        return self._done()
+
+    def _done(self) -> list[Command]:
+        desk = self.desk
+        for kind, about in desk.timers.pop_due(desk.now_us):
+            self._due(kind, about)
+        out, desk.out = desk.out, []
+        return out
+
+    def _due(self, kind: str, about: int) -> None:
+        _ON_TIMER[kind](self, about)
+
+    # --- events
+
+    def _link_up(self, event: LinkUp) -> None:
+        self._neighbours.up(event.neighbour, event.session, event.cost)
+
+    def _link_down(self, event: LinkDown) -> None:
+        self._neighbours.down(event.neighbour, event.session)
+
+    def _heard(self, event: Heard) -> None:
+        link = self.desk.links.current(event.neighbour, event.session)
+        if link is not None:
+            _ON_BODY[type(event.body)](self, event.body, link)
+
+    def _wanted(self, event: Wanted) -> None:
+        self._asking.wanted(event.filters)
+
+    def _unwanted(self, event: Unwanted) -> None:
+        self._asking.unwanted(event.filters)
+
+    def _await(self, event: Await) -> None:
+        self._asking.awaited(event.ticket)
+
+    def _audit(self, event: Audit) -> None:
+        self._audits.start(event.ticket)
+
+    def _tick(self, event: Tick) -> None:
+        """What is due comes with every event."""
+
+    # --- bodies
+
+    def _hear_state(self, body: LinkState, link: Link) -> None:
+        self._states.hear(body, link.neighbour)
+        self._states.keep_for_a_while(stable_number(body.issuer))
+
+    def _hear_advertisement(self, body: ReceiverAdvertisement, link: Link) -> None:
+        self._predicates.hear(body, link.neighbour)
+
+    def _hear_request(self, body: SenderRequest, link: Link) -> None:
+        if body.scope is Scope.TREE:
+            self._audits.requested(body, link.neighbour)
+        elif body.requester == link.neighbour:
+            self._neighbours.requested(body, link)
+
+    def _hear_reply(self, body: UpdateReply, link: Link) -> None:
+        self._neighbours.replied(body, link)
+        self._audits.replied(body, link.neighbour)
+
+    def _hear_held(self, body: Held, _: Link) -> None:
+        if body.issuer == self.me:
+            self._asking.held(body)
+        else:
+            self._predicates.pass_held(body)
+
+    # --- what one part's doing means to the others
+
+    def _moved(self, gained: frozenset[int], lost: frozenset[int]) -> None:
+        desk = self.desk
+        self._exchange.reachable = desk.trees.routers
+        if gained:
+            desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
+        if lost or gained:
+            self._asking.check()
+
+    def _forget(self, router: int) -> None:
+        self._predicates.forget(router)
+
+    # --- timers
+
+    def _jump(self, _: int) -> None:
+        """R9: speak again, newer than what was heard of this router."""
+        desk, before = self.desk, self.epoch
+        if desk.identity.jump(desk.now_us):
+            who = desk.identity.name
+            desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
+        if self.epoch != before:
+            desk.out.append(RaiseEpoch(self.epoch))
+        self._asking.say()
+        self._states.say()
+
+
+_ON_EVENT: Final = cast(
+    "dict[type, Callable[[Core, Event], None]]",
+    {
+        LinkUp: Core._link_up,
+        LinkDown: Core._link_down,
+        Heard: Core._heard,
+        Wanted: Core._wanted,
+        Unwanted: Core._unwanted,
+        Await: Core._await,
+        Audit: Core._audit,
+        Tick: Core._tick,
+    },
+)
+_ON_BODY: Final = cast(
+    "dict[type, Callable[[Core, object, Link], None]]",
+    {
+        LinkState: Core._hear_state,
+        ReceiverAdvertisement: Core._hear_advertisement,
+        SenderRequest: Core._hear_request,
+        UpdateReply: Core._hear_reply,
+        Held: Core._hear_held,
+    },
+)
+_ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
+    "issue": lambda core, _: core._asking.consider(),
+    "narrow": lambda core, _: core._asking.narrow(),
+    "confirm": lambda core, _: core._asking.confirm_again(),
+    "links": lambda core, _: core._states.links_changed(),
+    "reroute": lambda core, _: core._states.reroute(),
+    "age": lambda core, router: core._states.age_out(router),
+    "request": lambda core, neighbour: core._neighbours.periodic(neighbour),
+    "ask": lambda core, neighbour: core._neighbours.ask_again(neighbour),
+    "gap": lambda core, issuer: core._neighbours.close_gap(issuer),
+    "digests": lambda core, _: core._neighbours.send_digests(),
+    "held": lambda core, _: core._predicates.say_held(),
+    "audit": lambda core, request: core._audits.end(request),
+    "jump": Core._jump,
+}

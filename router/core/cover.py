@@ -1,0 +1,83 @@
+"""R1: which local filters need not be advertised, because another one that is covers them.
+
+Law: a filter is set aside only if covering is proven, and only under one that is not itself aside. It runs behind:
+what was not looked at yet is advertised as it is. Past FILTERS_MAX nothing more is looked at, so that memory and time
+stay bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tamis.protocol.covering.index import CoverIndex
+from tamis.protocol.errors import NeverMatches
+from tamis.protocol.wire.packed_filters import decode_filter
+
+FILTERS_MAX: Final = 10_000
+"""Filters in the index: some KiB each, and a question about one costs a third of a millisecond at this size."""
+
+
+class Cover:
+    def __init__(self) -> None:
+        self._index: CoverIndex[bytes] = CoverIndex()
+        self._queue: dict[bytes, None] = {}
+        self._under: dict[bytes, dict[bytes, None]] = {}
+        self._above: dict[bytes, bytes] = {}
+
+    def __contains__(self, packed: bytes) -> bool:
+        """Is it set aside?"""
+        return packed in self._above
+
+    def __len__(self) -> int:
+        return len(self._above)
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self._queue)
+
+    def add(self, packed: bytes) -> None:
+        """A filter that is advertised from now on, to be looked at later."""
+        self._queue[packed] = None
+
+    def drop(self, packed: bytes) -> Iterable[bytes]:
+        """It is not advertised any more, or not wanted if it was aside. Gives those that it covered: they must be
+        advertised."""
+        self._queue.pop(packed, None)
+        above = self._above.pop(packed, None)
+        if above is not None:
+            del self._under[above][packed]
+            return ()
+        if packed in self._index:
+            self._index.remove(packed)
+        uncovered = self._under.pop(packed, {})
+        for other in uncovered:
+            del self._above[other]
+        return uncovered
+
+    def look(self) -> tuple[bytes, ...]:
+        """Look at the next one. Gives those that are set aside now: itself, or others."""
+        packed = next(iter(self._queue))
+        del self._queue[packed]
+        if len(self._index) >= FILTERS_MAX:
+            return ()
+        filter_ = decode_filter(packed)
+        try:
+            by = next(self._index.covering(filter_), None)
+            covered = tuple(self._index.covered_by(filter_)) if by is None else ()
+        except NeverMatches:
+            return ()
+        if by is not None:
+            self._set_aside(packed, by)
+            return (packed,)
+        self._index.add(packed, filter_)
+        for other in covered:
+            self._index.remove(other)
+            for under in self._under.pop(other, ()):
+                self._set_aside(under, packed)
+            self._set_aside(other, packed)
+        return covered
+
+    def _set_aside(self, packed: bytes, by: bytes) -> None:
+        self._above[packed] = by
+        self._under.setdefault(by, {})[packed] = None

@@ -1,0 +1,105 @@
+"""R4, R10: what two neighbours compare, and what one of them lacks.
+
+Law: compared is what concerns routers that can be reached: of the others each side may know something else and nothing
+is missed. Statements carry their freshness, so an answer that comes late does no harm, and of an issuer that is not
+named nothing is said.
+
+    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher or missing;
+                     else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
+from tamis.router.core.freshness import Version
+from tamis.router.core.rib import Rib
+from tamis.router.core.topology import Topology
+
+REPLY_BYTES: Final = 1_048_576
+"""A reply is closed once its filters have so many bytes, so that the next one may be applied while more are made."""
+
+_entry_digest: Final = lru_cache(65_536)(numbers.entry_digest)
+_state_digest: Final = lru_cache(65_536)(numbers.state_digest)
+
+
+class Comparison(NamedTuple):
+    """What the asked side found in the asker's vectors."""
+
+    states: tuple[LinkState, ...]
+    entries: tuple[int, ...]
+    lacks: bool
+    """The asker holds something fresher."""
+    conflicts: tuple[int, ...]
+    """Issuers that said two things of equal freshness."""
+
+
+class Exchange:
+    def __init__(self, rib: Rib, topology: Topology) -> None:
+        self._rib, self._topology = rib, topology
+        self.reachable: frozenset[int] = frozenset()
+
+    def digest(self) -> bytes:
+        """Over all that is known of routers that can be reached."""
+        return numbers.add(
+            numbers.NO_DIGEST,
+            *(_entry_digest(*known[:3], known.digest) for known in self._known_entries()),
+            *(_state_digest(*known[:3], known.digest) for known in self._known_states()),
+        )
+
+    def vectors(self) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
+        return tuple(self._known_entries()), tuple(self._known_states())
+
+    def _known_entries(self) -> Iterator[Known]:
+        for issuer, held in self._rib.entries.items():
+            if issuer in self.reachable:
+                yield Known(issuer, *held.version, held.digest)
+
+    def _known_states(self) -> Iterator[Known]:
+        for issuer, state in self._topology.states.items():
+            if issuer in self.reachable:
+                yield Known(issuer, *state.version, state.digest)
+
+    def compare(self, request: SenderRequest) -> Comparison:
+        """What the asker lacks, and whether it holds something that is lacking here."""
+        entries = {issuer: (held.version, held.digest) for issuer, held in self._rib.entries.items()}
+        states = {issuer: (state.version, state.digest) for issuer, state in self._topology.states.items()}
+        fresher, lacks, conflicts = self._against(request.known, entries)
+        fresher_states, lacks_states, conflicts_states = self._against(request.topology, states)
+        bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
+        return Comparison(bodies, tuple(fresher), lacks or lacks_states, tuple(conflicts | conflicts_states))
+
+    def _against(
+        self, theirs: Iterable[Known], ours: dict[int, tuple[Version, bytes]]
+    ) -> tuple[list[int], bool, dict[int, None]]:
+        fresher, lacks, conflicts = [], False, dict[int, None]()
+        missing = {issuer: None for issuer in ours if issuer in self.reachable}
+        for known in theirs:
+            missing.pop(known.issuer, None)
+            held = ours.get(known.issuer)
+            version = (known.epoch, known.seq)
+            if held is None or version > held[0]:
+                lacks = True
+            elif version < held[0]:
+                fresher.append(known.issuer)
+            elif known.digest != held[1]:
+                conflicts[known.issuer] = None
+        return [*fresher, *missing], lacks, conflicts
+
+    def replies(self, request: SenderRequest, issuers: Iterable[int]) -> list[UpdateReply]:
+        """At least one, which may be empty: that is the answer, too."""
+        batches: list[list[Entry]] = [[]]
+        room = REPLY_BYTES
+        for issuer in issuers:
+            if room < 0:
+                batches.append([])
+                room = REPLY_BYTES
+            held = self._rib.entries[issuer]
+            batches[-1].append(held.as_entry(issuer))
+            room -= sum(map(len, held.filters.values()))
+        ticket = request.ticket
+        return [UpdateReply(*ticket, tuple(batch), batch is not batches[-1]) for batch in batches]

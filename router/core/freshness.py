@@ -1,0 +1,35 @@
+"""R2: which of two statements of one issuer is the newer.
+
+Law: freshness is (epoch, seq), compared as a pair. Two statements of equal freshness are the same statement, or their
+issuer has made a mistake and has to speak again.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+
+class Version(NamedTuple):
+    """How fresh a statement is."""
+
+    epoch: int
+    seq: int
+
+
+class Verdict(enum.Enum):
+    """A statement that was heard, against the one that is held."""
+
+    NEWER = "newer"
+    SAME = "the same"
+    OLDER = "older"
+    CONFLICT = "as fresh, and not the same"
+
+
+def judge(heard: Version, heard_digest: bytes, held: Version | None, held_digest: bytes) -> Verdict:
+    """Nothing held is older than anything."""
+    if held is None or heard > held:
+        return Verdict.NEWER
+    if heard < held:
+        return Verdict.OLDER
+    return Verdict.SAME if heard_digest == held_digest else Verdict.CONFLICT

@@ -1,0 +1,103 @@
+"""Who holds an advertisement: how a subscription learns that it is active everywhere, and how a router says so.
+
+Law: a ticket is reached when every router that can be reached has said that it holds the version the ticket waits for,
+or a fresher one. What is lost on the way is asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from tamis.protocol.limits import LINKS_MAX
+from tamis.protocol.wire.routing_bodies import Held
+from tamis.router.core.freshness import Version
+
+
+@dataclass(slots=True)
+class Waiting:
+    ticket: int
+    version: Version | None
+    """None: what it waits for has not been issued yet."""
+
+
+class Holders:
+    """The issuer's side."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Waiting] = []
+        self._held: dict[int, Version] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def wants_issue(self) -> bool:
+        return any(waiting.version is None for waiting in self._waiting)
+
+    def add(self, ticket: int) -> None:
+        self._waiting.append(Waiting(ticket, None))
+
+    def issued(self, version: Version) -> None:
+        for waiting in self._waiting:
+            waiting.version = waiting.version or version
+
+    def again(self) -> None:
+        """All of them wait for a version that is still to be issued."""
+        for waiting in self._waiting:
+            waiting.version = None
+
+    def heard(self, version: Version, holders: Iterable[int]) -> None:
+        if self._waiting:
+            for holder in holders:
+                self._held[holder] = max(version, self._held.get(holder, version))
+
+    def reached(self, reachable: AbstractSet[int]) -> list[int]:
+        """Tickets that need not wait any more, each once."""
+        if not self._waiting:
+            return []
+        lowest = min((self._held.get(router, Version(-1, 0)) for router in reachable), default=None)
+        done = [w for w in self._waiting if w.version is not None and (lowest is None or w.version <= lowest)]
+        self._waiting = [waiting for waiting in self._waiting if waiting not in done]
+        if not self._waiting:
+            self._held.clear()
+        return [waiting.ticket for waiting in done]
+
+
+class Confirmations:
+    """The other routers' side: what is still to be said to each issuer, by whom."""
+
+    def __init__(self) -> None:
+        self._asked: dict[int, Version] = {}
+        self._pending: dict[tuple[int, Version], dict[int, None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._asked) + len(self._pending)
+
+    def asked(self, issuer: int, version: Version) -> None:
+        self._asked[issuer] = max(version, self._asked.get(issuer, version))
+
+    def holds(self, issuer: int, version: Version, me: int) -> bool:
+        """This router holds that version now. True: its issuer is to be told."""
+        asked = self._asked.get(issuer)
+        if asked is None or asked > version:
+            return False
+        del self._asked[issuer]
+        self.add(issuer, version, (me,))
+        return True
+
+    def add(self, issuer: int, version: Version, holders: Iterable[int]) -> None:
+        self._pending.setdefault((issuer, version), {}).update(dict.fromkeys(holders))
+
+    def take(self) -> list[Held]:
+        """All that was said since, in as few bodies as there can be."""
+        pending, self._pending = self._pending, {}
+        return [
+            Held(issuer, *version, tuple(names)[start : start + LINKS_MAX])
+            for (issuer, version), names in pending.items()
+            for start in range(0, len(names), LINKS_MAX)
+        ]
+
+    def forget(self, issuer: int) -> None:
+        self._asked.pop(issuer, None)

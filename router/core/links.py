@@ -1,0 +1,57 @@
+"""The sessions with neighbours, as far as routing is concerned.
+
+Law: one session a neighbour; a newer one takes the place of the older, and what the older says any more is not heard.
+A link is told to the world (LSA) only once this end holds all that the other held when it came up (R4).
+
+    no link --LinkUp--> catching up --answered, or digests agree--> synced --LinkDown--> no link
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tamis.router.core.commands import Session
+
+
+@dataclass(slots=True)
+class Link:
+    neighbour: int
+    session: int
+    cost: int
+    is_synced: bool = False
+    asked: int = 0
+    """The request to the neighbour whose answer is awaited; 0: none."""
+
+
+class Links:
+    def __init__(self) -> None:
+        self.by_neighbour: dict[int, Link] = {}
+
+    def up(self, neighbour: int, session: int, cost: int) -> Link | None:
+        """None: it is not newer than the one there is."""
+        held = self.by_neighbour.get(neighbour)
+        if held is not None and held.session >= session:
+            return None
+        link = self.by_neighbour[neighbour] = Link(neighbour, session, cost)
+        return link
+
+    def down(self, neighbour: int, session: int) -> bool:
+        """Whether that was the session in force."""
+        held = self.by_neighbour.get(neighbour)
+        if held is None or held.session != session:
+            return False
+        del self.by_neighbour[neighbour]
+        return True
+
+    def current(self, neighbour: int, session: int) -> Link | None:
+        held = self.by_neighbour.get(neighbour)
+        return held if held is not None and held.session == session else None
+
+    def sessions(self, but: int | None = None) -> tuple[Session, ...]:
+        """All of them, one neighbour left out."""
+        links = self.by_neighbour.values()
+        return tuple([Session(link.neighbour, link.session) for link in links if link.neighbour != but])
+
+    @property
+    def synced(self) -> list[Link]:
+        return [link for link in self.by_neighbour.values() if link.is_synced]

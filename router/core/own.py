@@ -1,0 +1,139 @@
+"""R1, R7: what this router asks the others for: the filters of its clients, each once, without those that others cover.
+
+Law: every filter that a client wants is advertised or covered by one that is. What is new is advertised at once; what
+nobody wants any more stays for the hold, so that whoever comes back in time costs nothing. Filters are named by a
+counter that never goes back, and never by their content, which could be forged to collide.
+
+    nobody --want--> fresh --issue--> advertised --unwant--> leaving --hold--> gone --issue--> nobody
+                       |                  |                     '--want--> advertised
+                       '-----cover--------'--> aside (see cover.py), and fresh again when what covered it leaves
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from tamis.protocol.wire import numbers
+from tamis.router.core.cover import Cover
+
+LOOKS_PER_SLICE: Final = 4
+"""Filters looked at in one slice of covering: about 2 ms when the index is full."""
+
+
+class Issue(NamedTuple):
+    """A change of what is advertised, and what it is afterwards."""
+
+    added: dict[int, bytes]
+    removed: tuple[int, ...]
+    digest: bytes
+
+
+class Own:
+    def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
+        self._hold_us = narrow_hold_us
+        self._cover = cover
+        self._wanted: dict[bytes, int] = {}
+        self._ids: dict[bytes, int] = {}  # of all that is fresh, advertised or leaving
+        self._fresh: dict[int, bytes] = {}
+        self._gone: list[int] = []
+        self._leaving: dict[bytes, int] = {}  # until when
+        self._leaving_order: deque[tuple[int, bytes]] = deque()
+        self._next_id = 1
+        self.issued: dict[int, bytes] = {}
+        self.digest = numbers.NO_DIGEST
+
+    @property
+    def widens(self) -> bool:
+        """Does what waits to be issued ask for something new?"""
+        return bool(self._fresh)
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self._fresh or self._gone)
+
+    @property
+    def has_work(self) -> bool:
+        return self._cover.has_work
+
+    @property
+    def due_us(self) -> int | None:
+        """When the next hold is over."""
+        return self._leaving_order[0][0] if self._leaving_order else None
+
+    def figures(self) -> dict[str, int]:
+        return {
+            "wanted": len(self._wanted),
+            "advertised": len(self.issued),
+            "covered": len(self._cover),
+            "leaving": len(self._leaving),
+        }
+
+    # --- what clients do
+
+    def want(self, packed: bytes) -> None:
+        self._wanted[packed] = self._wanted.get(packed, 0) + 1
+        if self._wanted[packed] > 1:
+            return
+        if self._leaving.pop(packed, None) is not None:
+            self._cover.add(packed)
+        else:
+            self._advertise(packed)
+
+    def unwant(self, packed: bytes, now_us: int) -> None:
+        """KeyError: nobody wants it."""
+        self._wanted[packed] -= 1
+        if self._wanted[packed]:
+            return
+        del self._wanted[packed]
+        if packed in self._cover:
+            self._cover.drop(packed)
+            return
+        for uncovered in self._cover.drop(packed):
+            self._advertise(uncovered)
+        if self._ids[packed] in self._fresh:
+            self._withdraw(packed)
+        else:
+            self._leaving[packed] = now_us + self._hold_us
+            self._leaving_order.append((now_us + self._hold_us, packed))
+
+    # --- what time and idleness bring
+
+    def expire(self, now_us: int) -> None:
+        """Holds that are over."""
+        while self._leaving_order and self._leaving_order[0][0] <= now_us:
+            until_us, packed = self._leaving_order.popleft()
+            if self._leaving.get(packed) == until_us:
+                del self._leaving[packed]
+                self._withdraw(packed)
+
+    def work(self) -> None:
+        """A slice of covering."""
+        for _ in range(LOOKS_PER_SLICE):
+            if not self._cover.has_work:
+                return
+            for covered in self._cover.look():
+                self._withdraw(covered)
+
+    def issue(self) -> Issue:
+        """All changes so far; they are now advertised."""
+        added, removed = self._fresh, tuple(self._gone)
+        self._fresh, self._gone = {}, []
+        digest = numbers.add(self.digest, *(numbers.filter_digest(*filter_) for filter_ in added.items()))
+        digest = numbers.subtract(digest, *(numbers.filter_digest(id_, self.issued[id_]) for id_ in removed))
+        self.issued.update(added)
+        for id_ in removed:
+            del self.issued[id_]
+        self.digest = digest
+        return Issue(added, removed, digest)
+
+    def _advertise(self, packed: bytes) -> None:
+        self._ids[packed] = self._next_id
+        self._fresh[self._next_id] = packed
+        self._next_id += 1
+        self._cover.add(packed)
+
+    def _withdraw(self, packed: bytes) -> None:
+        id_ = self._ids.pop(packed)
+        if self._fresh.pop(id_, None) is None:
+            self._gone.append(id_)

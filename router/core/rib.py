@@ -1,0 +1,108 @@
+"""R2, R8: what every router asks for, whole, each in the version that is newest here.
+
+Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, with the digest it
+promises afterwards; else the old entry stays and what is missing is asked for. Whoever hands in a whole predicate has
+checked its digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement
+from tamis.router.core.freshness import Verdict, Version, judge
+
+PENDING_MAX: Final = 16
+"""Changes of one issuer that wait for their base. More than that are worth a whole predicate."""
+
+
+@dataclass(slots=True)
+class Held:
+    """The predicate of one issuer."""
+
+    version: Version
+    digest: bytes
+    filters: dict[int, bytes]
+
+    def as_entry(self, issuer: int) -> Entry:
+        return Entry(issuer, *self.version, self.digest, tuple(map(AdvertisedFilter._make, self.filters.items())))
+
+
+class Change(NamedTuple):
+    """What an accepted statement does to the table. An id that is added may be there already, with another filter."""
+
+    added: Mapping[int, bytes]
+    removed: tuple[int, ...]
+
+
+class Gap(Exception):
+    """A change whose base is not here, or whose digest does not agree."""
+
+
+class Rib:
+    def __init__(self) -> None:
+        self.entries: dict[int, Held] = {}
+        self._pending: dict[int, list[ReceiverAdvertisement]] = {}
+
+    def version(self, issuer: int) -> Version | None:
+        held = self.entries.get(issuer)
+        return held.version if held else None
+
+    def judge(self, issuer: int, version: Version, digest: bytes) -> Verdict:
+        held = self.entries.get(issuer)
+        return judge(version, digest, self.version(issuer), held.digest if held else b"")
+
+    def replace(self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes]) -> Change:
+        """A whole predicate that is newer than what is held."""
+        held = self.entries.get(issuer)
+        old: Mapping[int, bytes] = held.filters if held else {}
+        self.entries[issuer] = Held(version, digest, filters)
+        added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed} if old else filters
+        return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
+
+    def apply(self, change: ReceiverAdvertisement) -> Change:
+        """A change of what is held. Gap: nothing was done."""
+        held = self.entries.get(change.issuer)
+        if held is None or held.version != (change.epoch, change.base_seq):
+            raise Gap
+        gone = [(id_, held.filters.get(id_)) for id_ in change.removed]
+        if any(packed is None for _, packed in gone) or any(id_ in held.filters for id_, _ in change.added):
+            raise Gap
+        digest = numbers.add(held.digest, *(numbers.filter_digest(*filter_) for filter_ in change.added))
+        digest = numbers.subtract(digest, *(numbers.filter_digest(id_, packed or b"") for id_, packed in gone))
+        if digest != change.digest or len(held.filters) + len(change.added) - len(gone) != change.count:
+            raise Gap
+        held.filters.update(change.added)
+        for id_, _ in gone:
+            del held.filters[id_]
+        held.version, held.digest = Version(change.epoch, change.seq), digest
+        return Change(dict(change.added), change.removed)
+
+    # --- changes that came before their base
+
+    def put_off(self, change: ReceiverAdvertisement) -> None:
+        waiting = self._pending.setdefault(change.issuer, [])
+        waiting.append(change)
+        waiting.sort(key=lambda other: (other.epoch, other.seq))
+        del waiting[PENDING_MAX:]
+
+    def next_pending(self, issuer: int) -> ReceiverAdvertisement | None:
+        """A change whose base is here by now, taken out; those that are too old are dropped."""
+        version = self.version(issuer)
+        waiting = [c for c in self._pending.pop(issuer, ()) if version is None or (c.epoch, c.seq) > version]
+        found = next((change for change in waiting if version == (change.epoch, change.base_seq)), None)
+        if waiting and (rest := [change for change in waiting if change is not found]):
+            self._pending[issuer] = rest
+        return found
+
+    def waits(self, issuer: int) -> bool:
+        return issuer in self._pending
+
+    def forget(self, issuer: int) -> tuple[int, ...]:
+        """The ids of the filters that are gone with it."""
+        self._pending.pop(issuer, None)
+        held = self.entries.pop(issuer, None)
+        return tuple(held.filters) if held else ()
