@@ -1,6 +1,6 @@
 """The switch and the other ends of its connections: what the one hands up goes to the other.
 
-Law: an event concerns one connection, and a bug in handling it costs that connection alone. Events are handled in order, for
+Law: an event concerns one connection, and a bug in handling it costs that alone. Events are handled in order, for
 EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
 A client's number is in use from its opening until all of its filters are forgotten. Of two clients with one name, the
 one that came later stays.
@@ -56,7 +56,7 @@ class Plane:
         self.names: dict[str, Client] = {}
         self.work = SlicedWork(loop.call_soon)
         self.is_draining = False
-        self._loop = loop
+        self.loop = loop
         self._events: deque[Event] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
@@ -64,13 +64,13 @@ class Plane:
         self._ticked: asyncio.Future[None] = loop.create_future()
 
     def start(self) -> None:
-        self._loop.add_reader(self.switch.descriptor, self._poll)
-        self._ticking = self._loop.call_later(TICK_S, self._tick)
+        self.loop.add_reader(self.switch.descriptor, self._poll)
+        self._ticking = self.loop.call_later(TICK_S, self._tick)
 
     def close(self) -> None:
         """Every connection is cut."""
         if self._ticking is not None:
-            self._loop.remove_reader(self.switch.descriptor)
+            self.loop.remove_reader(self.switch.descriptor)
             self._ticking.cancel()
         self.work.stop()
         self._events.clear()
@@ -78,7 +78,7 @@ class Plane:
         self.table.close()
 
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
-        return self._loop.call_later(delay_s, what)
+        return self.loop.call_later(delay_s, what)
 
     def door(self) -> Door:
         settings = self.settings
@@ -152,7 +152,7 @@ class Plane:
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def feed(self, connection: int, data: memoryview) -> None:
+    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
         """Bytes of a connection without a socket."""
         self._take(self.switch.feed(connection, data))
 
@@ -167,10 +167,10 @@ class Plane:
             self._take(self.switch.poll(POLL_BUDGET_US))
 
     def _tick(self) -> None:
-        self._ticking = self._loop.call_later(TICK_S, self._tick)
+        self._ticking = self.loop.call_later(TICK_S, self._tick)
         self._take(self.switch.tick())
         self._ticked.set_result(None)
-        self._ticked = self._loop.create_future()
+        self._ticked = self.loop.create_future()
 
     async def next_tick(self) -> None:
         await asyncio.shield(self._ticked)
@@ -187,7 +187,7 @@ class Plane:
             self._handle_safely(self._events[0])
             self._events.popleft()
             if self._events and time.monotonic() > end_s:
-                self._loop.call_soon(self._handle_some)
+                self.loop.call_soon(self._handle_some)
                 return
         waiting, self._until_caught_up = self._until_caught_up, []
         for callback in waiting:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tamis.configs import RouterSettings, load_topology
+from tamis.configs import LinkSettings, RouterSettings, load_topology
 from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
 from tamis.protocol.errors import TamisError
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
+if TYPE_CHECKING:
+    from tamis.router.links.greeting import Greeted
+
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
 
-RESTART_KEYS: Final = ("clients", "neighbours", "admin", "data", "engine")
+RESTART_KEYS: Final = ("clients", "neighbours", "links", "neighbour_tls", "broadcast", "admin", "data", "engine")
 RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "publishers")
 
 
@@ -80,4 +83,20 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
+    )
+
+
+def link_admission(settings: RouterSettings, link: LinkSettings, number: int, other: Greeted) -> Admission:
+    """The same for the neighbour `number` over `link`. It spends no credit: what is too much is dropped, and told."""
+    return Admission(
+        number=number,
+        queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),
+        credit_bytes=0,
+        credit_frames=0,
+        frame_bytes_max=other.frame_bytes_max,
+        filters_max=0,
+        hold_ms=link.keepalive.hold_ms,
+        ping_ms=max(1, min(link.keepalive.ping_ms, other.hold_ms // 3)),
+        block_ms=0,
+        policy=SlowPolicy.DROP_NEWEST,
     )

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
-from tamis.configs.topology import Tls
+from tamis.configs.topology import NeighbourTls, Tls
 from tamis.router.client import FULL
 from tamis.router.other_end import OtherEnd
 from tamis.router.settings import CannotStart
@@ -32,7 +32,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
     return context
 
 
-def load_certificate(context: ssl.SSLContext, tls: Tls) -> None:
+def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
     """For the connections to come; CannotStart if it cannot be used, and then nothing has changed."""
     try:
         for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
@@ -65,6 +65,7 @@ class TlsConnection(asyncio.BufferedProtocol):
             return
         self._end.on_output = self._send
         self._end.on_pause = self._pause
+        self._send()
 
     @property
     def peer(self) -> str:
@@ -91,8 +92,12 @@ class TlsConnection(asyncio.BufferedProtocol):
         return _receive
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._end is not None:
-            self._plane.feed(self._end.connection, _receive[:nbytes])
+        self.take(_receive[:nbytes])
+
+    def take(self, data: bytes | bytearray | memoryview) -> None:
+        """Bytes that have come."""
+        if self._end is not None and self._end.is_there and data:
+            self._plane.feed(self._end.connection, data)
             self._is_ahead = self._plane.when_caught_up(self._caught_up)
             self._regulate()
             self._send()

@@ -120,10 +120,17 @@ class Dialling:
 
 
 class Accepting:
-    """The end that was connected to. `expected` is asked who a name is: FrameError if it may not come in."""
+    """The end that was connected to. `expected` is asked who a name is, and `admit` whether one who has proved it may
+    come in now: FrameError if not."""
 
-    def __init__(self, me: Myself, expected: Callable[[str], Expected], certified: Certified = None) -> None:
-        self._me, self._expected, self._certified = me, expected, certified
+    def __init__(
+        self,
+        me: Myself,
+        expected: Callable[[str], Expected],
+        admit: Callable[[Greeted], None],
+        certified: Certified = None,
+    ) -> None:
+        self._me, self._expected, self._admit, self._certified = me, expected, admit, certified
         self.session = Session(LINK, is_connector=False)
         self._frames: tuple[bytes, bytes] = (b"", b"")
         self._hello: Hello | None = None
@@ -166,8 +173,10 @@ class Accepting:
         if secret is not None and not proves(auth.credential, secret, Prover.CONNECTOR, *self._frames):
             raise _refusal(f"{hello.name} does not know the secret of this link")
         own_proof = proof(secret, Prover.ACCEPTOR, *self._frames) if secret is not None else b""
+        other = Greeted(hello.name, hello.epoch, hello.frame_bytes_max, hello.hold_ms, hello.link_cost)
+        self._admit(other)
         self.session.sent(Kind.AUTHENTICATED)
-        self.other = Greeted(hello.name, hello.epoch, hello.frame_bytes_max, hello.hold_ms, hello.link_cost)
+        self.other = other
         return encode(Authenticated(own_proof, stable_number(hello.name), 0))
 
 
