@@ -25,7 +25,7 @@ from typing import cast
 
 import uvloop
 
-from tamis.native import Admission, SlowPolicy, Switch, SwitchOptions, Table
+from tamis.native import Admission, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.language import parse
 from tamis.protocol.values import Value
@@ -143,10 +143,6 @@ class _Run:
             credit_frames=1 << 31,
             frame_bytes_max=1 << 20,
             filters_max=10,
-            hold_ms=0,
-            ping_ms=0,
-            block_ms=0,
-            policy=SlowPolicy.DROP_NEWEST,
         )
         self.switch.admit(connection, admission)
         return connection

@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "load.h"
 
 #define TM_INLINE_BYTES 16
 
@@ -16,18 +17,6 @@ typedef struct tm_head {
     uint64_t low;
     uint64_t high;
 } tm_head;
-
-static inline uint64_t tm_load64(const uint8_t *at) {
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
-static inline uint32_t tm_load32(const uint8_t *at) {
-    uint32_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
 
 /* The first and the last eight bytes (overlapping where there are fewer than sixteen); of four to seven bytes their
  * halves twice, so that one path without a jump serves the lengths that names have. Reads only bytes[0 .. size). */

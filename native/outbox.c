@@ -73,7 +73,7 @@ void tm_outbox_drop_oldest(tm_outbox *outbox, tm_memory *memory, uint32_t room, 
     tm_lane *lane = &outbox->ordered;
     uint32_t at = outbox->boundary;
     while (at < lane->tail && at - outbox->boundary < room) {
-        uint32_t size = wire_load32(lane->bytes + at);
+        uint32_t size = tm_load32(lane->bytes + at);
         if (lane->bytes[at + WIRE_KIND] < WIRE_DATA_KINDS_END) {
             (*frames)++;
             *bytes += size;
@@ -130,7 +130,7 @@ void tm_outbox_sent(tm_outbox *outbox, uint64_t bytes) {
         return;
     }
     while (outbox->boundary < ordered->head) {
-        outbox->boundary += wire_load32(ordered->bytes + outbox->boundary);
+        outbox->boundary += tm_load32(ordered->bytes + outbox->boundary);
     }
 }
 
@@ -162,7 +162,7 @@ bool tm_outbox_is_sound(const tm_outbox *outbox) {
     }
     uint32_t at = outbox->boundary;
     while (at < lane->tail) {
-        uint32_t size = wire_load32(lane->bytes + at);
+        uint32_t size = tm_load32(lane->bytes + at);
         if (size < WIRE_PREFIX_BYTES || size > lane->tail - at) {
             return false;
         }

@@ -70,7 +70,7 @@ class SwitchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a client may do, and what becomes of it; see `tm_admission`; the fields are the same."""
+    """What a client may do, and what becomes of it; see `tm_admission`; the fields are the same. A time of 0: never."""
 
     number: int
     queue_bytes_max: int
@@ -78,10 +78,10 @@ class Admission:
     credit_frames: int
     frame_bytes_max: int
     filters_max: int
-    hold_ms: int
-    ping_ms: int
-    block_ms: int
-    policy: SlowPolicy
+    hold_ms: int = 0
+    ping_ms: int = 0
+    block_ms: int = 0
+    policy: SlowPolicy = SlowPolicy.DROP_NEWEST
 
 
 class Subscribed(NamedTuple):

@@ -40,7 +40,7 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
     case WIRE_REUSE_KEYS:
         return size > 0 && bytes[0] <= 1 && (size - 1) % 4 == 0;
     case WIRE_TRACE:
-        return size == 8 && wire_load64(bytes) != 0;
+        return size == 8 && tm_load64(bytes) != 0;
     case WIRE_EXPIRY:
         return size == 8;
     case WIRE_GROUP:
@@ -55,8 +55,8 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
 
 /* Types are few: each is looked for among those before it. */
 static bool type_is_first(const uint8_t *area, uint32_t end, unsigned type) {
-    for (uint32_t at = 0; at < end; at += 4U + wire_load16(area + at + 2)) {
-        if (wire_load16(area + at) == type) {
+    for (uint32_t at = 0; at < end; at += 4U + tm_load16(area + at + 2)) {
+        if (tm_load16(area + at) == type) {
             return false;
         }
     }
@@ -66,11 +66,11 @@ static bool type_is_first(const uint8_t *area, uint32_t end, unsigned type) {
 static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out) {
     uint32_t at = 0;
     for (uint32_t count = 0; at < size; count++) {
-        if (size - at < 4 || size - at - 4 < wire_load16(area + at + 2) || count == WIRE_EXTENSION_COUNT_MAX) {
+        if (size - at < 4 || size - at - 4 < tm_load16(area + at + 2) || count == WIRE_EXTENSION_COUNT_MAX) {
             return false;
         }
-        unsigned type = wire_load16(area + at);
-        uint32_t length = wire_load16(area + at + 2);
+        unsigned type = tm_load16(area + at);
+        uint32_t length = tm_load16(area + at + 2);
         if (!type_is_first(area, at, type) || !extension_is_sound(type, area + at + 4, length)) {
             return false;
         }
@@ -78,7 +78,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
         out->is_traced |= type == WIRE_TRACE;
         if (type == WIRE_EXPIRY) {
             out->has_expiry = true;
-            out->expiry_ns = wire_load64(area + at + 4);
+            out->expiry_ns = tm_load64(area + at + 4);
         }
         at += 4 + length;
     }
@@ -96,25 +96,25 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
     if (size < WIRE_HEADER_BYTES) {
         return (verdict){WIRE_TOO_SHORT, "a data frame has at least 64 bytes"};
     }
-    uint64_t parts = (uint64_t)wire_load16(frame + WIRE_EXTENSION_SIZE) + wire_load32(frame + WIRE_ATTRIBUTE_SIZE);
+    uint64_t parts = (uint64_t)tm_load16(frame + WIRE_EXTENSION_SIZE) + tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
     if (parts > size - WIRE_HEADER_BYTES) {
         return (verdict){WIRE_MALFORMED, "extensions and attributes reach past the frame"};
     }
-    if (wire_load16(frame + WIRE_RESERVED_16) != 0 || (frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0) {
+    if (tm_load16(frame + WIRE_RESERVED_16) != 0 || (frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0) {
         return (verdict){WIRE_RESERVED_SET, "a reserved bit of the header is set"};
     }
     if (frame[WIRE_FLAGS] & WIRE_FLAG_OWN) {
         return (verdict){WIRE_MALFORMED, "flag OWN belongs to DELIVER frames"};
     }
-    if (wire_load64(frame + WIRE_ORIGIN) == 0 || wire_load64(frame + WIRE_COUNTER) == 0) {
+    if (tm_load64(frame + WIRE_ORIGIN) == 0 || tm_load64(frame + WIRE_COUNTER) == 0) {
         return (verdict){WIRE_MALFORMED, "a message has an identity: origin and counter are not 0"};
     }
-    uint64_t transit = wire_load64(frame + WIRE_TRANSIT) | wire_load64(frame + WIRE_TRANSIT + 8) |
-                       wire_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
+    uint64_t transit = tm_load64(frame + WIRE_TRANSIT) | tm_load64(frame + WIRE_TRANSIT + 8) |
+                       tm_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
     if (transit != 0) {
         return (verdict){WIRE_WRONG_SENDER, "a client leaves transit and hop limit 0"};
     }
-    if (wire_load64(frame + WIRE_ORIGIN) != origin) {
+    if (tm_load64(frame + WIRE_ORIGIN) != origin) {
         return (verdict){WIRE_WRONG_SENDER, "the origin is not this client's number"};
     }
     return (verdict){0, NULL};
@@ -122,7 +122,7 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
 
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
-    size_t size = wire_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
+    size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
     size_t used;
     int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
     if (result != TM_OK || used != size) {
@@ -301,7 +301,7 @@ static bool match(tm_switch *sw, const parts *message, size_t *count) {
 static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
     switch_count_drop(sw, reason, 1, message->size);
     if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-        switch_refuse(sw, message->publisher, wire_load64(message->frame + WIRE_COUNTER), code, text);
+        switch_refuse(sw, message->publisher, tm_load64(message->frame + WIRE_COUNTER), code, text);
     } else if (code == WIRE_REFUSED_UNKNOWN_EXTENSION) {
         switch_fault(sw, message->publisher, WIRE_UNKNOWN_EXTENSION, message->frame, text);
     }
@@ -317,13 +317,13 @@ static void forward(tm_switch *sw, const parts *message) {
     sw->transit++;
     deliver_to_all(sw, message, count);
     if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-        switch_confirm(sw, message->publisher, wire_load64(message->frame + WIRE_COUNTER));
+        switch_confirm(sw, message->publisher, tm_load64(message->frame + WIRE_COUNTER));
     }
 }
 
 static void admit(tm_switch *sw, const parts *message, const extensions *found) {
     tm_connection *publisher = switch_at(sw, message->publisher);
-    uint64_t counter = wire_load64(message->frame + WIRE_COUNTER);
+    uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     bool is_fresh = true;
     if (found->is_strange) {
         drop(sw, message, TM_DROP_EXTENSION, WIRE_REFUSED_UNKNOWN_EXTENSION,
@@ -351,7 +351,7 @@ void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     parts message = {.frame = frame, .size = size, .publisher = id};
     extensions found = {0};
     if (verdict.code == 0) {
-        message.extension_size = wire_load16(frame + WIRE_EXTENSION_SIZE);
+        message.extension_size = tm_load16(frame + WIRE_EXTENSION_SIZE);
         verdict = check_attributes(sw, &message);
     }
     if (verdict.code == 0) {

@@ -19,8 +19,8 @@
 
 static bool kind_is_known(uint8_t kind) {
     return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
-           (kind >= WIRE_SUBSCRIBE && kind <= WIRE_LOST) || kind == 0x30 || kind == 0x31 ||
-           (kind >= 0x40 && kind <= 0x44);
+           (kind >= WIRE_SUBSCRIBE && kind <= WIRE_LOST) ||
+           (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD);
 }
 
 /* A PING or PONG in its shortest spelling, as everybody sends them, needs nobody above. */
@@ -106,7 +106,7 @@ static void take_frame(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_
 /* May a frame begin like this? A fault is told. */
 static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t left) {
     const tm_connection *connection = switch_at(sw, id);
-    uint32_t length = wire_load32(bytes);
+    uint32_t length = tm_load32(bytes);
     const uint8_t *frame = left > WIRE_KIND ? bytes : NULL;
     if (length < WIRE_PREFIX_BYTES) {
         switch_fault(sw, id, WIRE_TOO_SHORT, frame, "a frame has at least 8 bytes");
@@ -131,7 +131,7 @@ static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
         if (!beginning_is_allowed(sw, id, bytes + at, size - at)) {
             break;
         }
-        uint32_t length = wire_load32(bytes + at);
+        uint32_t length = tm_load32(bytes + at);
         if (length > size - at) {
             break;
         }
@@ -170,7 +170,7 @@ static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
     if (connection->is_deaf || !switch_is_alive(connection)) {
         return;
     }
-    uint32_t length = size >= sizeof(uint32_t) ? wire_load32(bytes) : 0;
+    uint32_t length = size >= sizeof(uint32_t) ? tm_load32(bytes) : 0;
     uint32_t room = length > LONG_FRAME_BYTES ? length : (uint32_t)size;
     if (!reserve_partial(sw, connection, room)) {
         switch_shut(sw, id, ENOMEM);
@@ -207,14 +207,14 @@ static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t 
 }
 
 static bool wants_long_frame(const tm_connection *connection) {
-    return connection->partial_size >= sizeof(uint32_t) && wire_load32(connection->partial) > LONG_FRAME_BYTES;
+    return connection->partial_size >= sizeof(uint32_t) && tm_load32(connection->partial) > LONG_FRAME_BYTES;
 }
 
 /* `fresh` more bytes of a long frame are in its own buffer. */
 static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
     tm_connection *connection = switch_at(sw, id);
     connection->partial_size += (uint32_t)fresh;
-    if (connection->partial_size < wire_load32(connection->partial)) {
+    if (connection->partial_size < tm_load32(connection->partial)) {
         return;
     }
     uint8_t *frame = connection->partial;
@@ -241,7 +241,7 @@ void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
         tm_connection *connection = switch_at(sw, id);
         size_t step = size;
         if (wants_long_frame(connection)) {
-            size_t missing = wire_load32(connection->partial) - connection->partial_size;
+            size_t missing = tm_load32(connection->partial) - connection->partial_size;
             step = step < missing ? step : missing;
             memcpy(connection->partial + connection->partial_size, bytes, step);
             take_long(sw, id, step);
@@ -264,7 +264,7 @@ void switch_read(tm_switch *sw, uint32_t id) {
     bool is_long = wants_long_frame(connection);
     size_t kept = is_long ? 0 : connection->partial_size;
     uint8_t *to = is_long ? connection->partial + connection->partial_size : sw->receive + kept;
-    size_t room = is_long ? wire_load32(connection->partial) - connection->partial_size : SWITCH_RECEIVE_BYTES - kept;
+    size_t room = is_long ? tm_load32(connection->partial) - connection->partial_size : SWITCH_RECEIVE_BYTES - kept;
     ssize_t got = recv(connection->fd, to, room, 0);
     if (got <= 0) {
         if (got == 0 || (errno != EAGAIN && errno != EINTR)) {

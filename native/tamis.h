@@ -450,6 +450,7 @@ tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test tes
 /* Free it where nothing is pinned to it. */
 void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
 void tamis_key_clear(tm_memory *memory, tamis_key *key);
+void tamis_key_drop_cells(tm_memory *memory, tamis_key *key); /* there may be none */
 
 /* ---- tamis_place.c: putting a filter where it is reached
  * -------------------------------------------------------------- */

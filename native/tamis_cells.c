@@ -398,6 +398,10 @@ static int validate_ranks(const tamis_cells *cells, const char **reason) {
 
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason) {
     uint32_t ends = 0;
+    if (cells->bits == NULL) {
+        *reason = "cells of a key have no array";
+        return TM_MISUSED;
+    }
     for (uint32_t rank = 0; rank < cells->count; rank++) {
         ends += cells->references[rank];
         if (rank > 0 && !point_below(cells->points[rank - 1], cells->points[rank], strings)) {
@@ -416,7 +420,7 @@ int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings,
             }
             ends -= cell == 0 ? !cells->spans[at].no_low + !cells->spans[at].no_high : 0;
         }
-        if (cells->bits != NULL && memcmp(expected, cell_at(cells, cell), sizeof(uint64_t) * cells->words) != 0) {
+        if (memcmp(expected, cell_at(cells, cell), sizeof(uint64_t) * cells->words) != 0) {
             *reason = "a cell's interfaces are not those of the spans";
             return TM_MISUSED;
         }

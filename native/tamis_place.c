@@ -241,7 +241,13 @@ static bool enter_cells(tm_engine *engine, tamis_key *key, uint32_t handle, cons
             return false;
         }
     }
-    return tamis_cells_add(engine->memory, key->cells, span, tamis_order_of(engine, tests->tests[0]));
+    if (tamis_cells_add(engine->memory, key->cells, span, tamis_order_of(engine, tests->tests[0]))) {
+        return true;
+    }
+    if (key->cells->bits == NULL) { /* a match takes it that cells have their array */
+        tamis_key_drop_cells(engine->memory, key);
+    }
+    return false;
 }
 
 static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_test test) {

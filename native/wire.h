@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "load.h"
 #include "tm.h"
 
 #define WIRE_PREFIX_BYTES 8U
@@ -39,6 +40,10 @@ typedef enum {
     WIRE_ACK = 0x22,
     WIRE_CREDIT = 0x23,
     WIRE_LOST = 0x24,
+    WIRE_TRACE_RECORD = 0x30,
+    WIRE_DRY_RUN_REPORT = 0x31,
+    WIRE_LSA = 0x40,
+    WIRE_HELD = 0x44,
 } wire_kind;
 
 #define WIRE_FLAG_CONFIRM 0x01U
@@ -91,21 +96,6 @@ typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3 } wire_loss;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");
 
-static inline uint16_t wire_load16(const uint8_t *at) {
-    uint16_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-static inline uint32_t wire_load32(const uint8_t *at) {
-    uint32_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-static inline uint64_t wire_load64(const uint8_t *at) {
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
 static inline void wire_store16(uint8_t *at, uint16_t word) {
     memcpy(at, &word, sizeof word);
 }

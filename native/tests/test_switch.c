@@ -136,17 +136,17 @@ static uint64_t read_unsigned(const uint8_t **at) {
 }
 
 static void read_deliver(peer *p, const uint8_t *bytes) {
-    CHECK(wire_load16(bytes + WIRE_HEADER_BYTES) == WIRE_SATISFIED, "the first extension");
+    CHECK(tm_load16(bytes + WIRE_HEADER_BYTES) == WIRE_SATISFIED, "the first extension");
     p->arrived++;
-    uint32_t count = wire_load16(bytes + WIRE_HEADER_BYTES + 2) / 4;
+    uint32_t count = tm_load16(bytes + WIRE_HEADER_BYTES + 2) / 4;
     for (uint32_t i = 0; i < count; i++) {
-        p->arrived_names += mix(wire_load64(bytes + WIRE_COUNTER), wire_load32(bytes + WIRE_HEADER_BYTES + 4 + 4 * i));
+        p->arrived_names += mix(tm_load64(bytes + WIRE_COUNTER), tm_load32(bytes + WIRE_HEADER_BYTES + 4 + 4 * i));
     }
 }
 
 static void read_stream(peer *p) {
     uint32_t at = 0;
-    while (p->stream_size - at >= WIRE_PREFIX_BYTES && wire_load32(p->stream + at) <= p->stream_size - at) {
+    while (p->stream_size - at >= WIRE_PREFIX_BYTES && tm_load32(p->stream + at) <= p->stream_size - at) {
         const uint8_t *bytes = p->stream + at;
         const uint8_t *body = bytes + WIRE_PREFIX_BYTES + 1;
         switch (bytes[WIRE_KIND]) {
@@ -163,7 +163,7 @@ static void read_stream(peer *p) {
         default:
             CHECK(false, "kind %u", bytes[WIRE_KIND]);
         }
-        at += wire_load32(bytes);
+        at += tm_load32(bytes);
     }
     memmove(p->stream, p->stream + at, p->stream_size - at);
     p->stream_size -= at;

@@ -16,16 +16,13 @@ import json
 import os
 import signal
 from dataclasses import asdict, dataclass, field
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
 from tamis.protocol.errors import TamisError
 from tamis.router.supervisor.identity import Identity, is_running
 from tamis.router.supervisor.life import State
-
-LOG_BYTES_MAX = 10_485_760
-"""Days of an ordinary router; a hundred routers stay below 2 GiB."""
+from tamis.router.supervisor.log_file import LogFile
 
 
 class SupervisorError(TamisError):
@@ -139,5 +136,5 @@ class StateFolder:
     def forget(self) -> None:
         (self.path / "state.json").unlink(missing_ok=True)
 
-    def log(self, router_id: str) -> RotatingFileHandler:
-        return RotatingFileHandler(self.logs / f"{router_id}.log", maxBytes=LOG_BYTES_MAX, backupCount=1, delay=True)
+    def log(self, router_id: str) -> LogFile:
+        return LogFile(self.logs / f"{router_id}.log")

@@ -36,7 +36,13 @@ for _load in (pub, sub, route):
 @click.option("--messages", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many.")
 @click.option("--names", type=click.IntRange(min=1), default=1_000, show_default=True, help="Attribute names.")
 @click.option("--seed", type=int, default=2003, show_default=True, help="Equal seeds give equal bytes.")
-@click.option("--engine", "engines", default="sff,tamis", show_default=True, help="Ratios are to the first one.")
+@click.option(
+    "--engine",
+    "engines",
+    default="sff,tamis",
+    show_default=True,
+    help="Engines, or peer:NAME for another program; ratios are to the first one.",
+)
 @click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
 @click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Measured passes of each.")
 @click.option("--grouping", type=click.IntRange(min=1), help="Put the interfaces behind so many links.")

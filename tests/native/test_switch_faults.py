@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.native import Table
-from tamis.native.switch import Admission, EventType, SlowPolicy, Switch, SwitchOptions
+from tamis.native.switch import Admission, EventType, Switch, SwitchOptions
 from tamis.protocol.errors import FrameError
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode
@@ -16,7 +16,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, check_transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import KINDS, SKIPPABLE, Kind
 from tamis.protocol.wire.reader import FrameReader
 
 ORIGIN = 0x0102_0304_0506_0708
@@ -72,7 +72,7 @@ def fault(frame: bytes) -> int | None:
         switch = Switch(table, replace(options, frame_bytes_max=FRAME_BYTES_MAX))
         connection = switch.open()
         assert connection is not None
-        switch.admit(connection, Admission(ORIGIN, 9999, 9999, 99, 9999, 9, 0, 0, 0, SlowPolicy.DROP_NEWEST))
+        switch.admit(connection, Admission(ORIGIN, 9999, 9999, 99, 9999, 9))
         events = [event for event in switch.feed(connection, frame) if event.type != EventType.OUTPUT]
         switch.validate()
         switch.close()
@@ -105,3 +105,8 @@ def test_a_name_twice_and_every_cut_are_refused() -> None:
     for size in range(HEADER_BYTES, len(good)):
         cut = size.to_bytes(4, "little") + good[4:size]
         assert fault(cut) == refusal(cut) is not None
+
+
+def test_it_knows_the_kinds_that_the_codec_knows() -> None:
+    known = {kind for kind in range(SKIPPABLE) if fault(bytes([8, 0, 0, 0, kind, 0, 0, 0])) != ErrorCode.UNKNOWN_KIND}
+    assert known == KINDS

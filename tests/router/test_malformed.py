@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from tamis.native import Admission, EventType, SlowPolicy, Switch, SwitchOptions, Table
+from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
 from tamis.protocol.wire.data_frames import encode_publish
@@ -54,10 +54,6 @@ def admission(number: int) -> Admission:
         credit_frames=1 << 30,
         frame_bytes_max=1 << 20,
         filters_max=10,
-        hold_ms=0,
-        ping_ms=0,
-        block_ms=0,
-        policy=SlowPolicy.DROP_NEWEST,
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.router.core.paths import HASH_BITS, Graph, PathCache, edge_hash, shortest_paths
-from tests.router.core.graphs import hash_of, number, worlds
+from tests.router.core.graphs import checks, hash_of, number, worlds
 
 
 def pair(length: int) -> tuple[int, int]:
@@ -35,6 +35,7 @@ def simple_paths(world, path, target):
 # --- paths -----------------------------------------------------------------------------------------------------------
 
 
+@checks
 @given(worlds())
 def test_distances_are_those_of_three_loops(world):
     graph = Graph.of(world.edges, world.routers)
@@ -45,6 +46,7 @@ def test_distances_are_those_of_three_loops(world):
         }
 
 
+@checks
 @given(worlds(6))
 def test_no_other_path_is_as_short(world):
     graph = Graph.of(world.edges, world.routers)
@@ -58,6 +60,7 @@ def test_no_other_path_is_as_short(world):
             assert lengths[min(lengths)] == path_to(paths, router)[::-1]
 
 
+@checks
 @given(worlds())
 def test_the_way_back_is_the_way_there_and_parts_of_it_are_shortest_paths(world):
     graph = Graph.of(world.edges, world.routers)
@@ -72,6 +75,7 @@ def test_the_way_back_is_the_way_there_and_parts_of_it_are_shortest_paths(world)
                 assert path_to(paths, middle) == path[at:]
 
 
+@checks
 @given(worlds())
 def test_hops_and_branches_are_those_of_the_paths(world):
     graph = Graph.of(world.edges, world.routers)
@@ -84,6 +88,7 @@ def test_hops_and_branches_are_those_of_the_paths(world):
             assert paths.branches(through) == {router: rest[0] for router, rest in past.items() if rest}
 
 
+@checks
 @given(worlds())
 def test_both_tables_go_by_growing_length(world):
     paths = shortest_paths(Graph.of(world.edges, world.routers), world.routers[0])
@@ -103,6 +108,7 @@ def test_edges_of_no_cost_have_a_length():
     assert list(paths.distance) == [1, 2, 3]
 
 
+@checks
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 def test_the_hash_of_an_edge_is_fixed(one, other):
     assert edge_hash(min(one, other), max(one, other)) == hash_of(one, other)
@@ -117,6 +123,7 @@ def test_a_router_that_no_edge_names_reaches_itself():
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
+@checks
 @given(worlds(), st.randoms(use_true_random=False))
 def test_the_same_edges_make_the_same_graph_in_any_order(world, random):
     edges = [(*random.sample((one, other), 2), cost) for one, other, cost in world.edges]
@@ -129,12 +136,14 @@ def test_the_same_edges_make_the_same_graph_in_any_order(world, random):
         assert list(ours.previous.items()) == list(theirs.previous.items())
 
 
+@checks
 @given(worlds(8), worlds(8))
 def test_the_digest_tells_edges_apart(one, other):
     same = set(one.edges) == set(other.edges)
     assert (Graph.of(one.edges).digest == Graph.of(other.edges).digest) is same
 
 
+@checks
 @given(worlds(8), worlds(8))
 def test_a_changed_graph_is_the_one_made_of_what_is_true_now(before, after):
     graph = Graph.of(before.edges, before.routers)

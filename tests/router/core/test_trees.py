@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.trees import Broadcast, make_trees
-from tests.router.core.graphs import World, number, worlds
+from tests.router.core.graphs import World, checks, number, worlds
+
+pytestmark = pytest.mark.slow
 
 LAYERS = get_args(Broadcast)
 TREES = ("source-trees", "shared-tree")
@@ -22,10 +24,14 @@ def all_trees(world, broadcast, coarse=False):
     return {router: make_trees(broadcast, graph, router, cache, coarse) for router in world.routers}
 
 
-def tree_of(world: World, broadcast: Broadcast, source: int) -> World:
-    """The topology without the edges that T(source) does not use."""
-    root = source if broadcast != "shared-tree" else min(world.reach(source))
-    return world.within({frozenset((router, world.next_hop(router, root))) for router in world.reach(root) - {root}})
+def trees_of(world: World, broadcast: Broadcast) -> dict[int, World]:
+    """For each source, the topology without the edges that T(source) does not use."""
+    roots = {source: source if broadcast != "shared-tree" else min(world.reach(source)) for source in world.routers}
+    trees = {
+        root: world.within({frozenset((router, world.next_hop(router, root))) for router in world.reach(root) - {root}})
+        for root in set(roots.values())
+    }
+    return {source: trees[root] for source, root in roots.items()}
 
 
 def spread(trees, source, wanted):
@@ -52,18 +58,21 @@ forms = pytest.mark.parametrize("coarse", [False, True])
 
 @layers
 @forms
+@checks
 @given(world=worlds())
 def test_next_hops_and_parents_lead_to_the_router(broadcast, coarse, world):
+    expected = trees_of(world, broadcast)
     for me, trees in all_trees(world, broadcast, coarse).items():
         assert trees.me == me
         assert trees.routers == world.reach(me)
         for router in world.routers:
-            way = tree_of(world, broadcast, router).next_hop(me, router)
+            way = expected[router].next_hop(me, router)
             assert trees.next_hop(router) == trees.parent(router) == way
 
 
 @true_trees
 @forms
+@checks
 @given(world=worlds())
 def test_a_child_is_who_has_me_as_its_parent(broadcast, coarse, world):
     trees = all_trees(world, broadcast, coarse)
@@ -74,6 +83,7 @@ def test_a_child_is_who_has_me_as_its_parent(broadcast, coarse, world):
 
 
 @true_trees
+@checks
 @given(world=worlds())
 def test_children_visit_every_router_in_reach_once(broadcast, world):
     trees = all_trees(world, broadcast)
@@ -85,6 +95,7 @@ def test_children_visit_every_router_in_reach_once(broadcast, world):
         assert sorted(visited) == sorted(world.reach(source))
 
 
+@checks
 @given(worlds())
 def test_with_reverse_path_all_links_but_the_parent_are_children(world):
     for me, trees in all_trees(world, "reverse-path").items():
@@ -95,11 +106,13 @@ def test_with_reverse_path_all_links_but_the_parent_are_children(world):
 
 
 @true_trees
+@checks
 @given(world=worlds())
 def test_below_a_child_is_its_part_of_the_tree(broadcast, world):
+    whole = trees_of(world, broadcast)
     for me, trees in all_trees(world, broadcast).items():
         for source in world.reach(me):
-            tree = tree_of(world, broadcast, source)
+            tree = whole[source]
             expected = {
                 issuer: child
                 for child in trees.children(source)
@@ -110,6 +123,7 @@ def test_below_a_child_is_its_part_of_the_tree(broadcast, world):
 
 
 @true_trees
+@checks
 @given(world=worlds())
 def test_the_coarse_form_adds_issuers_and_no_children(broadcast, world):
     exact = all_trees(world, broadcast)
@@ -124,6 +138,7 @@ def test_the_coarse_form_adds_issuers_and_no_children(broadcast, world):
 
 @layers
 @forms
+@checks
 @given(world=worlds(), data=st.data())
 def test_deliveries_are_complete_and_single_within_the_hop_limit(broadcast, coarse, world, data):
     trees = all_trees(world, broadcast, coarse)
@@ -133,12 +148,13 @@ def test_deliveries_are_complete_and_single_within_the_hop_limit(broadcast, coar
     assert taken.keys() >= wanted & world.reach(source)
     assert refused == 0 or broadcast == "reverse-path"
     if not coarse and broadcast in TREES:
-        tree = tree_of(world, broadcast, source)
+        tree = trees_of(world, broadcast)[source]
         useful = {at for at in world.routers for issuer in wanted if tree.passes(source, at, issuer)}
         assert taken.keys() == useful | {source}
 
 
 @layers
+@checks
 @given(world=worlds())
 def test_the_hop_limit_is_the_longest_way_and_four(broadcast, world):
     trees = all_trees(world, broadcast)

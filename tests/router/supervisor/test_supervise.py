@@ -190,6 +190,21 @@ async def test_a_disk_that_is_full_harms_nobody(network, monkeypatch) -> None:
     assert await run is True
 
 
+async def test_a_log_that_cannot_be_written_is_told_once(network, caplog, capsys) -> None:
+    chatty = "import sys; print('one', 'two', 'three', sep=chr(10), file=sys.stderr, flush=True); "
+    one = network(a=BLOCKED + chatty + UNTIL_TOLD)
+    (one.folder.logs / "a.log").symlink_to("/dev/full")
+    run = asyncio.create_task(one.supervisor.run())
+    await one.until(one.are(State.READY))
+    one.supervisor.stop()
+    assert await run is True
+    assert one.state.routers["a"].last_words == "bye"
+    (told,) = caplog.messages
+    assert "a.log" in told
+    assert "No space left on device" in told
+    assert capsys.readouterr().err == ""
+
+
 async def test_what_a_router_says_besides_is_logged(network) -> None:
     one = network(a="import sys; print('not json'); print('later'); print('y' * 1_000_000, 'end', file=sys.stderr)")
     await one.supervisor.run()

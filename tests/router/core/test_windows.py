@@ -1,0 +1,145 @@
+"""What came before, against plain sets that forget nothing."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.router.core.windows import (
+    PUBLISHER_WINDOW,
+    PUBLISHERS_MAX,
+    SOURCES_MAX,
+    TRANSIT_WINDOW,
+    PublisherWindows,
+    TransitWindows,
+    Window,
+)
+from tests.router.core.graphs import checks
+
+SIZE = 8
+
+
+class PlainWindow:
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.seen: set[int] = set()
+
+    def fresh(self, counter: int) -> bool:
+        if counter in self.seen or counter <= max(self.seen, default=counter) - self.size:
+            return False
+        self.seen.add(counter)
+        return True
+
+
+class PlainTransit:
+    """Sources in the order in which they were asked about, the least recent first."""
+
+    def __init__(self, sources_max: int) -> None:
+        self.sources_max = sources_max
+        self.sources: list[tuple[int, int, PlainWindow]] = []
+
+    def fresh(self, source: int, epoch: int, counter: int) -> bool:
+        known = [row for row in self.sources if row[0] == source]
+        newest, window = known[0][1:] if known else (-1, PlainWindow(SIZE))
+        if epoch > newest:
+            newest, window = epoch, PlainWindow(SIZE)
+        self.sources = [row for row in self.sources if row[0] != source]
+        self.sources = [*self.sources, (source, newest, window)][-self.sources_max :]
+        return epoch == newest and window.fresh(counter)
+
+
+def near(size: int) -> st.SearchStrategy[int]:
+    """Counters close to each other, at the edges of the window, and very far away."""
+    return st.integers(0, 3 * size) | st.sampled_from([2**64 - 1, 2**64 - size, 2**64 - size - 1, 2**40])
+
+
+@checks
+@given(st.lists(near(SIZE), min_size=1, max_size=60))
+def test_a_window_knows_what_a_set_knows(counters):
+    window, plain = Window(SIZE, counters[0]), PlainWindow(SIZE)
+    plain.fresh(counters[0])
+    assert [window.fresh(counter) for counter in counters[1:]] == [plain.fresh(counter) for counter in counters[1:]]
+
+
+@checks
+@given(st.lists(st.integers(-3, 3).map(lambda step: step * (TRANSIT_WINDOW // 2)) | st.integers(-2, 2), max_size=30))
+def test_the_window_of_transit_has_65536_counters(steps):
+    windows, plain, counter = TransitWindows(), PlainWindow(65_536), 2**32
+    for step in steps:
+        counter += step
+        assert windows.fresh(1, 1, counter) == plain.fresh(counter)
+
+
+@checks
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3), near(SIZE)), max_size=60))
+def test_transit_windows_do_as_plain_sets(messages):
+    windows, plain = TransitWindows(sources_max=3, size=SIZE), PlainTransit(3)
+    for message in messages:
+        assert windows.fresh(*message) == plain.fresh(*message)
+        assert len(windows) == len(plain.sources)
+
+
+@checks
+@given(st.lists(st.tuples(st.integers(1, 4), near(SIZE)), max_size=60))
+def test_publisher_windows_do_as_transit_windows_of_one_epoch(messages):
+    windows, plain = PublisherWindows(publishers_max=3, size=SIZE), PlainTransit(3)
+    for publisher, counter in messages:
+        assert windows.fresh(publisher, counter) == plain.fresh(publisher, 1, counter)
+        assert len(windows) == len(plain.sources)
+
+
+@pytest.mark.parametrize("jump", [2, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 2**63])
+def test_what_a_jump_passes_is_fresh_although_its_place_was_taken_before(jump):
+    window = Window(SIZE, 100)
+    assert all(window.fresh(counter) for counter in range(101 - SIZE, 100))
+    top = 100 + jump
+    assert window.fresh(top)
+    passed = range(max(101, top - SIZE + 1), top)
+    assert all(window.fresh(counter) for counter in passed)
+    assert not any(window.fresh(counter) for counter in (*passed, top, 100, top - SIZE))
+
+
+def test_an_older_epoch_is_refused_and_a_newer_one_begins_anew():
+    windows = TransitWindows()
+    assert windows.fresh(1, 5, 7)
+    assert not windows.fresh(1, 4, 8)
+    assert windows.fresh(1, 6, 7)
+    assert not windows.fresh(1, 6, 7)
+    assert not windows.fresh(1, 5, 9)
+    assert windows.fresh(2, 4, 7)
+
+
+@pytest.mark.parametrize(("windows", "most"), [(TransitWindows(), 4_096), (PublisherWindows(), 10_000)])
+def test_the_least_recent_is_forgotten_at_the_bound(windows, most):
+    def fresh(sender):
+        return windows.fresh(sender, 1, 1) if isinstance(windows, TransitWindows) else windows.fresh(sender, 1)
+
+    assert all(fresh(sender) for sender in range(most))
+    assert not fresh(0)
+    assert fresh(most)
+    assert len(windows) == most
+    assert not fresh(0)
+    assert fresh(1)
+
+
+def test_the_bounds_are_those_of_the_rules():
+    assert (TRANSIT_WINDOW, SOURCES_MAX, PUBLISHER_WINDOW, PUBLISHERS_MAX) == (65_536, 4_096, 4_096, 10_000)
+    publishers = PublisherWindows()
+    assert publishers.fresh(1, 10_000)
+    assert not publishers.fresh(1, 10_000 - 4_096)
+    assert publishers.fresh(1, 10_001 - 4_096)
+
+
+def test_counters_far_apart_cost_no_memory():
+    window = Window(TRANSIT_WINDOW, 0)
+    tracemalloc.start()
+    try:
+        for step in range(1, 65):
+            assert window.fresh(step * 2**58)
+            assert window.fresh(step * 2**58 - TRANSIT_WINDOW + 1)
+        assert tracemalloc.get_traced_memory()[1] < 10 * TRANSIT_WINDOW // 8
+    finally:
+        tracemalloc.stop()
