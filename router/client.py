@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from tamis.native import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
@@ -16,12 +17,14 @@ from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
 from tamis.router import dry_run
 from tamis.router.greeting import Greeting
+from tamis.router.links.wants import Wants
 from tamis.router.logs import fields
 from tamis.router.other_end import OtherEnd
 from tamis.router.requests import Requests
 from tamis.router.settings import admission
 
 if TYPE_CHECKING:
+    from tamis.router.links.network import Network
     from tamis.router.plane import Plane
 
 FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
@@ -34,13 +37,14 @@ class Client(OtherEnd):
 
     CUT = "a client is disconnected"
 
-    __slots__ = ("_greeting", "_requests", "filters_max", "frame_bytes_max", "number")
+    __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number")
 
     def __init__(self, plane: Plane, connection: int, peer: str) -> None:
         self._greeting = Greeting(plane.door())
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.frame_bytes_max = 0
         self._requests: Requests | None = None
+        self._wants: Wants | None = None
 
     @property
     def hold_ms(self) -> int:
@@ -50,6 +54,11 @@ class Client(OtherEnd):
     def requests(self) -> int:
         """How many are waiting."""
         return len(self._requests) if self._requests is not None else 0
+
+    def wants_of(self, network: Network) -> Wants:
+        """What it asks of the network."""
+        self._wants = self._wants or Wants(network)
+        return self._wants
 
     def receive(self, kind: Kind, frame: bytes) -> None:
         if self._is_ending:
@@ -61,10 +70,6 @@ class Client(OtherEnd):
         if kind in (Kind.SUBSCRIBE, Kind.UNSUBSCRIBE):
             self._requests = self._requests or Requests(self)
             self._requests.add(kind, frame)
-        elif kind is Kind.DRY_RUN:
-            plane = self.plane
-            parts = (self.number, self.connection, plane.table, plane.switch, self.frame_bytes_max)
-            self.send(Kind.DRY_RUN_REPORT, dry_run.report(plane.settings.id, frame, *parts))
         else:
             self._take(decode(frame))
 
@@ -92,6 +97,13 @@ class Client(OtherEnd):
             self.plane.admitted(self)
             self.plane.switch.admit(self.connection, granted)
 
+    def traced(self, trace: Trace) -> None:
+        """What became of one of its messages."""
+        if trace.is_dry and self.is_open:
+            self.send(Kind.DRY_RUN_REPORT, dry_run.report(self.plane.settings.id, trace, self.frame_bytes_max))
+
     def ended(self) -> None:
         super().ended()
         self.plane.gone(self)
+        if self._wants is not None:
+            self.plane.work.add(self._wants.clear())

@@ -11,13 +11,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from tamis.protocol.errors import TamisError
+from tamis.router.settings import CannotStart
 
 _FILE: Final = "epoch"
-
-
-class EpochLost(TamisError):
-    """The epoch can be neither read nor written."""
 
 
 class Epoch:
@@ -31,13 +27,13 @@ class Epoch:
         return self.raise_to(max(self._kept() + 1, time.time_ns() // 1_000_000))
 
     def raise_to(self, epoch: int) -> int:
-        """Keep `epoch`, which is greater than all before."""
+        """Keep `epoch`, which is greater than all before; CannotStart if it cannot be kept."""
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 _replace(self._folder / _FILE, f"{epoch}\n")
             except OSError as error:
-                raise EpochLost(f"{self._folder / _FILE}: {error.strerror}") from error
+                raise CannotStart(f"{self._folder / _FILE}: {error.strerror}") from error
         return epoch
 
     def _kept(self) -> int:
@@ -49,7 +45,7 @@ class Epoch:
         except FileNotFoundError:
             return 0
         except (OSError, ValueError) as error:
-            raise EpochLost(f"{self._folder / _FILE}: holds no epoch: {error}") from error
+            raise CannotStart(f"{self._folder / _FILE}: holds no epoch: {error}") from error
 
 
 def _replace(file: Path, text: str) -> None:

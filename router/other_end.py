@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from tamis.native import EventType
+from tamis.native import EventType, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import encode
@@ -73,6 +73,12 @@ class OtherEnd:
             self.fail(FrameError(ErrorCode.SLOW, "your queue is full, and this router disconnects who cannot keep up"))
         elif type_ == EventType.OUTPUT and self.on_output is not None:
             self.on_output()
+
+    def traced(self, trace: Trace) -> None:
+        """What became of a message that it sent, where somebody asks."""
+
+    def unrouted(self, frame: bytes) -> None:
+        """It has sent a message of a source that the switch knows no way for; Gone if it has ended."""
 
     # --- what goes -------------------------------------------------------------------------------------------------
 

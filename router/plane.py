@@ -13,11 +13,11 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from tamis.configs import RouterSettings
-from tamis.native import Event, EventType, Gone, Switch
+from tamis.native import Event, EventType, Gone, Switch, Table, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.codes import ErrorCode
@@ -31,6 +31,9 @@ from tamis.router.other_end import OtherEnd
 from tamis.router.settings import new_table, switch_options
 from tamis.router.tokens import TokenFile
 from tamis.router.work import SlicedWork, Task
+
+if TYPE_CHECKING:
+    from tamis.router.links.network import Network
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -50,9 +53,11 @@ class Plane:
     ) -> None:
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
         self.table = new_table(settings)
+        self._tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch))
         self._ends: dict[int, OtherEnd] = {}
         self.clients: dict[int, Client] = {}
+        self.network: Network | None = None
         self.names: dict[str, Client] = {}
         self.work = SlicedWork(loop.call_soon)
         self.is_draining = False
@@ -75,7 +80,8 @@ class Plane:
         self.work.stop()
         self._events.clear()
         self.switch.close()
-        self.table.close()
+        for table in self._tables:
+            table.close()
 
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(delay_s, what)
@@ -91,6 +97,12 @@ class Plane:
             admits=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
         )
+
+    def join(self, network: Network, table: Table, sources_max: int) -> None:
+        """This router is one of several; `table` is for what the others want, and is the plane's from here on."""
+        self.network = network
+        self.switch.join(table, sources_max)
+        self._tables.append(table)
 
     # --- connections -----------------------------------------------------------------------------------------------
 
@@ -146,8 +158,9 @@ class Plane:
             self.work.add(self._settle())
 
     def _settle(self) -> Task:
-        while self.table.settle(STEPS_PER_SLICE):
-            yield
+        for table in self._tables:
+            while table.settle(STEPS_PER_SLICE):
+                yield
         self._is_settling = False
 
     # --- events ----------------------------------------------------------------------------------------------------
@@ -214,27 +227,36 @@ class Plane:
             raise FrameError(event.code, event.text)
         elif event.type == EventType.CLOSED:
             self._closed(end, event.code)
+        elif event.type == EventType.TRACED:
+            end.traced(Trace.read(event.frame))
+        elif event.type == EventType.UNROUTED:
+            end.unrouted(event.frame)
         else:
             end.event(event.type)
 
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
-        """Tell every client; new messages and subscriptions are refused from here on."""
+        """Tell everybody; new messages and subscriptions are refused from here on."""
         self.is_draining = True
         self.switch.drain(True)
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
-        self.work.add(self._to_each(lambda client: client.send(Kind.DRAIN, frame) if client.is_open else None))
+        self.work.add(self._to_each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None))
 
     def dismiss(self) -> None:
-        """Every client has to leave now."""
-        self.work.add(self._to_each(Client.leave))
+        """Everybody has to leave now."""
+        self.work.add(self._to_each(self._ends, OtherEnd.leave))
 
-    def _to_each(self, do: Callable[[Client], None]) -> Task:
-        for number, client in enumerate(list(self.clients.values()), 1):
-            do(client)
+    def _to_each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
+        for number, end in enumerate(list(ends.values()), 1):
+            do(end)
             if number % CLIENTS_PER_SLICE == 0:
                 yield
+
+    @property
+    def is_empty(self) -> bool:
+        """Nobody is connected any more."""
+        return not self._ends
 
     @property
     def is_flushed(self) -> bool:

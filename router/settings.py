@@ -53,7 +53,9 @@ def new_table(settings: RouterSettings) -> Table:
         raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
     rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
     seed = int.from_bytes(os.urandom(4), "little")
-    return Table(engine.name, settings.limits.memory_bytes // 2, hash_seed=seed, **rounds)
+    half = settings.limits.memory_bytes // 2
+    bytes_max = half // 2 if settings.links else half  # a table for its own clients, and one for the other routers
+    return Table(engine.name, bytes_max, hash_seed=seed, **rounds)
 
 
 def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
@@ -97,6 +99,5 @@ def link_admission(settings: RouterSettings, link: LinkSettings, number: int, ot
         filters_max=0,
         hold_ms=link.keepalive.hold_ms,
         ping_ms=max(1, min(link.keepalive.ping_ms, other.hold_ms // 3)),
-        block_ms=0,
-        policy=SlowPolicy.DROP_NEWEST,
+        is_link=True,
     )

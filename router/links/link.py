@@ -131,6 +131,9 @@ class Link(OtherEnd):
         self.name, self.frame_bytes_max, self.since_s = other.name, other.frame_bytes_max, time.time()
         self._links.up(self, other)
 
+    def unrouted(self, frame: bytes) -> None:
+        self._links.unrouted(self, frame)
+
     def event(self, type_: int) -> None:
         if type_ == EventType.SILENT:
             self.cut(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
@@ -142,10 +145,6 @@ class Link(OtherEnd):
     def post(self, body: Packed) -> None:
         """Let a body leave when its turn has come."""
         self._outgoing.add(body)
-
-    def drain(self, grace_ms: int) -> None:
-        if self.is_open:
-            self.send(Kind.DRAIN, encode(Drain(grace_ms, DRAIN_REASON)))
 
     def _hand(self, frame: bytes) -> None:
         with suppress(Refused):  # a request after our own DRAIN: what it would have repaired is ours no more

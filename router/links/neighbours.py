@@ -43,6 +43,8 @@ class Told(Protocol):
 
     def heard(self, neighbour: int, session: int, body: Body) -> None: ...
 
+    def unrouted(self, connection: int, frame: bytes) -> None: ...
+
 
 @dataclass(slots=True)
 class Neighbour:
@@ -150,6 +152,10 @@ class Neighbours:
         if link.neighbour is not None and link.neighbour.link is link:
             self._told.heard(link.neighbour.number, link.session, body)
 
+    def unrouted(self, link: Link, frame: bytes) -> None:
+        """A message of a source without a route has come."""
+        self._told.unrouted(link.connection, frame)
+
     def send(self, to: Iterable[Session], body: Body) -> None:
         """The same body to each of these sessions, packed once; those that are over get nothing."""
         links = [link for link in map(self._current, to) if link is not None]
@@ -158,19 +164,6 @@ class Neighbours:
             packed = Packed(body, room, self.plane.work)
             for link in links:
                 link.post(packed)
-
-    def drain(self, grace_ms: int) -> None:
-        """Tell every neighbour that this router is going to leave."""
-        for link in self._links():
-            link.drain(grace_ms)
-
-    def leave(self) -> None:
-        """What waits still goes out."""
-        for link in self._links():
-            link.leave()
-
-    def _links(self) -> list[Link]:
-        return [neighbour.link for neighbour in self.named.values() if neighbour.link is not None]
 
     def _current(self, session: Session) -> Link | None:
         link = self._numbered[session.neighbour].link

@@ -17,15 +17,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from tamis.configs import RouterSettings
-from tamis.native import Table
 from tamis.protocol.wire.routing_bodies import Held
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
+from tamis.router.core.trees import Broadcast
 from tamis.router.epoch import Epoch
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
@@ -47,8 +47,9 @@ class Network:
 
     def __init__(self, plane: Plane, settings: RouterSettings, epoch: Epoch) -> None:
         self.plane, self._epoch = plane, epoch
-        self.core = Core(settings.id, plane.epoch, CoreSettings(settings.broadcast))
-        self.table: Table = plane.join(new_table(settings), SOURCES_MAX)
+        self.core = Core(settings.id, plane.epoch, CoreSettings(cast("Broadcast", settings.broadcast)))
+        self.table = new_table(settings)
+        plane.join(self, self.table, SOURCES_MAX)
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
         self.routes = Routes(plane.switch, self.core.me, self.core.desk.times.tree_hold_us // 1_000)
@@ -89,6 +90,9 @@ class Network:
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         self._handle(Heard(neighbour, session, body))
+
+    def unrouted(self, connection: int, frame: bytes) -> None:
+        self.routes.unrouted(connection, frame)
 
     def wanted(self, filters: Iterable[bytes]) -> None:
         """Clients of this router want these, packed; each as often as it is named."""
