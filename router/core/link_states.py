@@ -75,11 +75,13 @@ class LinkStates:
         if issuer == desk.me:
             self._hear_of_me(body)
             return
+        if not desk.has_room_for(issuer):
+            return
         verdict = desk.topology.hear(body)
         if verdict is Verdict.NEWER:
             desk.flood(body, came_from)
             self.follow()
-        elif verdict is Verdict.OLDER and desk.may_correct(came_from, issuer):
+        elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
             self._tell(issuer, came_from)
         elif verdict is Verdict.CONFLICT and desk.may_correct(desk.me, issuer):
             desk.send_towards(issuer, desk.topology.states[issuer].body)
@@ -101,7 +103,7 @@ class LinkStates:
     def follow(self) -> None:
         """The graph may have changed: make trees of it, now or when it is time."""
         desk = self._desk
-        if desk.topology.graph.digest == self._digest:
+        if not desk.topology.has_changed and self._digest is not None:
             return
         ready_us = self._rerouted_us + desk.times.reroute_every_us
         if ready_us <= desk.now_us:

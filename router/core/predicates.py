@@ -33,6 +33,8 @@ class Predicates:
         if body.issuer == desk.me:
             self._hear_of_me(version, body.digest)
             return
+        if not desk.has_room_for(body.issuer):
+            return
         if self.flood.is_fresh(body.issuer, version):
             desk.flood(body, came_from)
             if body.confirm:
@@ -40,8 +42,8 @@ class Predicates:
         verdict = desk.rib.judge(body.issuer, version, body.digest)
         if verdict is Verdict.NEWER:
             self._take(body, version)
-        elif verdict is Verdict.OLDER and (body.full or body.epoch < desk.rib.entries[body.issuer].version.epoch):
-            self.correct(body.issuer, came_from)
+        elif verdict is Verdict.OLDER:
+            self._correct(body.issuer, body.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
             self.tell_issuer(body.issuer)
 
@@ -51,13 +53,15 @@ class Predicates:
         if entry.issuer == desk.me:
             self._hear_of_me(version, entry.digest)
             return
+        if not desk.has_room_for(entry.issuer):
+            return
         if self.flood.is_fresh(entry.issuer, version):
             desk.flood(_as_advertisement(entry), came_from)
         verdict = desk.rib.judge(entry.issuer, version, entry.digest)
         if verdict is Verdict.NEWER:
             self._replace(entry.issuer, version, entry.digest, entry.filters)
         elif verdict is Verdict.OLDER:
-            self.correct(entry.issuer, came_from)
+            self._correct(entry.issuer, entry.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
             self.tell_issuer(entry.issuer)
 
@@ -110,14 +114,13 @@ class Predicates:
 
     # --- what is put right
 
-    def correct(self, issuer: int, neighbour: int) -> None:
+    def _correct(self, issuer: int, epoch: int, neighbour: int) -> None:
         """A neighbour holds something older."""
         desk = self._desk
-        link = desk.links.by_neighbour.get(neighbour)
-        if link is not None and desk.may_correct(neighbour, issuer):
+        if desk.is_corrected(issuer, epoch, neighbour):
             reply = desk.known_entry(issuer, neighbour)
             if reply is not None:
-                desk.send(link, reply)
+                desk.send(desk.links.by_neighbour[neighbour], reply)
 
     def tell_issuer(self, issuer: int) -> None:
         """Two things of equal freshness are said of it; it alone can say which."""

@@ -68,23 +68,28 @@ class Rib:
         held = self.entries.get(change.issuer)
         if held is None or held.version != (change.epoch, change.base_seq):
             raise Gap
-        gone = [(id_, held.filters.get(id_)) for id_ in change.removed]
-        if any(packed is None for _, packed in gone) or any(id_ in held.filters for id_, _ in change.added):
+        added = dict(change.added)
+        gone = {id_: held.filters[id_] for id_ in change.removed if id_ in held.filters}
+        if len(added) != len(change.added) or len(gone) != len(change.removed):
+            raise Gap  # an id is named twice, or one is removed that is not there
+        if not added.keys().isdisjoint(held.filters):
             raise Gap
-        digest = numbers.add(held.digest, *(numbers.filter_digest(*filter_) for filter_ in change.added))
-        digest = numbers.subtract(digest, *(numbers.filter_digest(id_, packed or b"") for id_, packed in gone))
-        if digest != change.digest or len(held.filters) + len(change.added) - len(gone) != change.count:
+        digest = numbers.add(held.digest, *(numbers.filter_digest(*filter_) for filter_ in added.items()))
+        digest = numbers.subtract(digest, *(numbers.filter_digest(*filter_) for filter_ in gone.items()))
+        if digest != change.digest or len(held.filters) + len(added) - len(gone) != change.count:
             raise Gap
-        held.filters.update(change.added)
-        for id_, _ in gone:
+        held.filters.update(added)
+        for id_ in gone:
             del held.filters[id_]
         held.version, held.digest = Version(change.epoch, change.seq), digest
-        return Change(dict(change.added), change.removed)
+        return Change(added, change.removed)
 
     # --- changes that came before their base
 
     def put_off(self, change: ReceiverAdvertisement) -> None:
         waiting = self._pending.setdefault(change.issuer, [])
+        if change in waiting:
+            return
         waiting.append(change)
         waiting.sort(key=lambda other: (other.epoch, other.seq))
         del waiting[PENDING_MAX:]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
-from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
 
 DELAY_US = 10 * MS
-STANDARD = Parts()
 
 
 class World:
@@ -27,7 +26,8 @@ class World:
         self.sent: list[tuple[str, str, Body]] = []
         self.lose: list[type] = []
         """Types of bodies of which the next one sent is lost in silence."""
-        self._sessions: dict[frozenset[str], int] = {}
+        self._links: dict[int, tuple[str, str]] = {}
+        """By session."""
         self._session = 0
         self._queue: list[tuple[int, int, str, Event]] = []
         self._serial = 0
@@ -38,27 +38,29 @@ class World:
 
     # --- what happens
 
-    def start(self, name: str, epoch: int = 1, parts: Parts = STANDARD) -> None:
-        self.cores[name] = Core(name, epoch, self.settings, parts=parts)
+    def start(self, name: str, epoch: int = 1, id_: str | None = None, core: type[Core] = Core) -> None:
+        """`id_`: what the router calls itself, if that is not its name here."""
+        self.cores[name] = core(id_ or name, epoch, self.settings)
         self.installed[name] = {}
         self._carry_out(name, self.cores[name].start(self.now_us))
 
     def stop(self, name: str) -> None:
         """Its neighbours notice at once."""
-        for pair in [pair for pair in self._sessions if name in pair]:
+        for pair in [pair for pair in self._links.values() if name in pair]:
             self.cut(*pair)
         del self.cores[name], self.installed[name]
 
     def connect(self, one: str, other: str, cost: int = 1) -> None:
         self._session += 1
-        self._sessions[frozenset((one, other))] = self._session
+        self._links[self._session] = (one, other)
         for me, peer in ((one, other), (other, one)):
-            self.handle(me, LinkUp(stable_number(peer), self._session, cost))
+            self.handle(me, LinkUp(self.cores[peer].me, self._session, cost))
 
     def cut(self, one: str, other: str) -> None:
-        session = self._sessions.pop(frozenset((one, other)))
+        [session] = [session for session, pair in self._links.items() if {*pair} == {one, other}]
+        del self._links[session]
         for me, peer in ((one, other), (other, one)):
-            self.handle(me, LinkDown(stable_number(peer), session))
+            self.handle(me, LinkDown(self.cores[peer].me, session))
 
     def want(self, name: str, *filters: bytes) -> None:
         self.handle(name, Wanted(filters))
@@ -101,8 +103,8 @@ class World:
         for command in commands:
             match command:
                 case Send():
-                    for neighbour, session in command.to:
-                        self._send(name, neighbour, session, command.body)
+                    for _, session in command.to:
+                        self._send(name, session, command.body)
                 case Install():
                     table = self.installed[name].setdefault(command.issuer, {})
                     for id_ in command.removed:
@@ -117,16 +119,16 @@ class World:
                 case Reroute() | RaiseEpoch():
                     pass
 
-    def _send(self, name: str, neighbour: int, session: int, body: Body) -> None:
-        peer = next((other for other in self.cores if stable_number(other) == neighbour), None)
-        if peer is None or self._sessions.get(frozenset((name, peer))) != session:
+    def _send(self, name: str, session: int, body: Body) -> None:
+        if session not in self._links:
             return
+        [peer] = {*self._links[session]} - {name}
         self.sent.append((name, peer, body))
         if type(body) in self.lose:
             self.lose.remove(type(body))
             return
         self._serial += 1
-        event = Heard(stable_number(name), session, body)
+        event = Heard(self.cores[name].me, session, body)
         heappush(self._queue, (self.now_us + DELAY_US, self._serial, peer, event))
 
     # --- what to look at
@@ -142,3 +144,28 @@ class World:
 
     def frames(self, of: type) -> int:
         return sum(isinstance(body, of) for _, _, body in self.sent)
+
+    def frames_per_link(self) -> int:
+        """On the link that carried most, both directions together."""
+        links = [frozenset((one, other)) for one, other, _ in self.sent]
+        return max(map(links.count, links), default=0)
+
+    def check(self) -> None:
+        """What must be true once all is quiet: whoever can be reached is known as it is, and the tables say the same."""
+        by_number = {core.me: core for core in self.cores.values()}
+        for name, core in self.cores.items():
+            entries = core.desk.rib.entries
+            for issuer in core.desk.trees.routers:
+                theirs = by_number[issuer].desk.rib.entries[issuer]
+                assert (entries[issuer].version, entries[issuer].filters) == (theirs.version, theirs.filters)
+                assert entries[issuer].digest == theirs.digest == predicate_digest(theirs.filters.items())
+            tables = {issuer: table for issuer, table in self.installed[name].items() if table}
+            assert tables == {at: held.filters for at, held in entries.items() if at != core.me and held.filters}
+            assert core.desk.trees.routers == {self.cores[other].me for other in self.reach(name)}
+
+    def reach(self, name: str) -> set[str]:
+        """Who is connected with it, itself included."""
+        found = {name}
+        while more := {*()}.union(*(pair for pair in self._links.values() if found & {*pair})) - found:
+            found |= more
+        return found
