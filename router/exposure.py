@@ -29,8 +29,8 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
             _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
     if not settings.neighbour_tls:
         for link in settings.links:
-            if link.secret and (address := _exposed_at(settings, link)):
-                where = fields(neighbour=link.neighbour, address=str(address))
+            if link.secret and (way := _exposed_at(settings, link)):
+                where = fields(neighbour=link.neighbour, address=str(way))
                 _log.warning("a link crosses the network unencrypted: set `neighbour_tls`", extra=where)
 
 
@@ -54,8 +54,8 @@ def _bare_links(settings: RouterSettings) -> Iterator[str]:
         if not link.secret and not settings.neighbour_tls and (address := _exposed_at(settings, link)):
             yield (
                 f"links: the way between {settings.id} and {link.neighbour}, {address}, is open to other machines and "
-                "neither end proves who it is: set the link's `secret` or both routers' `neighbour_tls`, link them over "
-                "loopback or a Unix socket, or start with --insecure"
+                "neither end proves who it is: set the link's `secret` or both routers' `neighbour_tls`, use loopback "
+                "or a Unix socket, or start with --insecure"
             )
 
 

@@ -10,7 +10,7 @@ import itertools
 import logging
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from tamis.configs import LinkSettings, RouterSettings
@@ -20,6 +20,7 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.commands import Session
 from tamis.router.core.events import Body
+from tamis.router.links.figures import Carried, carried
 from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, Myself
 from tamis.router.links.link import Link
 from tamis.router.links.packing import Packed
@@ -57,6 +58,7 @@ class Neighbour:
     epoch: int = 0
     sessions: int = 0
     problem: str = ""
+    past: Carried = field(default_factory=Carried)
 
     @classmethod
     def of(cls, settings: LinkSettings) -> Neighbour:
@@ -64,6 +66,11 @@ class Neighbour:
         secret = read_secret(settings.secret) if settings.secret else None
         expected = Expected(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
         return cls(settings, expected, stable_number(settings.neighbour))
+
+    @property
+    def carried(self) -> Carried:
+        """By all sessions until now."""
+        return self.past if self.link is None else self.past + carried(self.link)
 
     def failed(self, problem: str) -> None:
         """An attempt to connect has; each problem is logged once, as there will be many attempts."""
@@ -144,7 +151,7 @@ class Neighbours:
         """It ends, or has ended; one that never was up says nothing."""
         neighbour = link.neighbour
         if neighbour is not None and neighbour.link is link:
-            neighbour.link = None
+            neighbour.past, neighbour.link = neighbour.carried, None
             _log.info("link down", extra=fields(neighbour=link.name, peer=link.peer, session=link.session))
             self._told.down(neighbour.number, link.session)
 

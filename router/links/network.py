@@ -20,7 +20,7 @@ from functools import partial
 from typing import Final, cast
 
 from tamis.configs import RouterSettings
-from tamis.protocol.wire.routing_bodies import Held
+from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
@@ -64,6 +64,7 @@ class Network:
         self._events: deque[Event] = deque()
         self._is_working = self._is_handling = False
         self.alarms = 0
+        self.news_s = time.monotonic()
 
     def start(self) -> None:
         self._carry_out(self.core.start(_now_us()))
@@ -80,15 +81,27 @@ class Network:
         if self._timer is not None:
             self._timer.cancel()
 
+    @property
+    def quiet_s(self) -> float:
+        """For how long nobody has said anything new; 0 while something waits to be said or done."""
+        links = [neighbour.link for neighbour in self.neighbours.named.values() if neighbour.link is not None]
+        if self.core.has_work or not self.installer.is_idle or any(link.outgoing.queued_bytes for link in links):
+            return 0.0
+        return time.monotonic() - self.news_s
+
     # --- what happens ----------------------------------------------------------------------------------------------
 
     def up(self, neighbour: int, session: int, cost: int) -> None:
+        self.news_s = time.monotonic()
         self._handle(LinkUp(neighbour, session, cost))
 
     def down(self, neighbour: int, session: int) -> None:
+        self.news_s = time.monotonic()
         self._handle(LinkDown(neighbour, session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
+        if not isinstance(body, SenderRequest) and not (isinstance(body, UpdateReply) and not body.entries):
+            self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
         self._handle(Heard(neighbour, session, body))
 
     def unrouted(self, connection: int, frame: bytes) -> None:
