@@ -135,6 +135,11 @@ class OtherEnd:
         self._session.closed()
         self._cancel_timer()
 
+    def dropped(self) -> None:
+        """The router ends, and everything with it; nobody is told."""
+        self._is_ending, self.is_there = True, False
+        self._cancel_timer()
+
     def _end(self, now: bool = False) -> None:
         self._is_ending = True
         self._cancel_timer()

@@ -80,6 +80,8 @@ class Plane:
         self.work.stop()
         self._events.clear()
         self.switch.close()
+        for end in self._ends.values():
+            end.dropped()
         for table in self._tables:
             table.close()
 

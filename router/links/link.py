@@ -174,6 +174,10 @@ class Link(OtherEnd):
         super().ended()
         self._wire.close()
 
+    def dropped(self) -> None:
+        super().dropped()
+        self._wire.close()
+
     def _end(self, now: bool = False) -> None:
         super()._end(now)
         self._over()

@@ -18,7 +18,7 @@ from tamis.protocol.limits import ASSEMBLY_BYTES_MAX
 from tamis.router.links.packing import Packed, Stream
 
 WINDOW_BYTES: Final = 65_536
-"""A part at a time: a quarter of what the switch's urgent lane takes."""
+"""One part of the largest size, and so any frame: a quarter of what the switch's urgent lane takes."""
 QUEUE_BYTES_MAX: Final = 2 * ASSEMBLY_BYTES_MAX
 """The largest body that a neighbour takes, and as much again of what happens while it is on its way. Frames of
 advertisements are shared by all the links that they wait for."""
@@ -64,7 +64,7 @@ class Outgoing:
         self._pump()
 
     def _pump(self) -> None:
-        while self._turn and self._window > 0:
+        while self._turn and len(self._turn[0][1][0]) <= self._window:
             stream, frames = self._turn.popleft()
             frame = frames.popleft()
             self._window -= len(frame)
