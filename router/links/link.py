@@ -176,7 +176,7 @@ class Link(OtherEnd):
 
     def dropped(self) -> None:
         super().dropped()
-        self._wire.close()
+        self._wire.abort()
 
     def _end(self, now: bool = False) -> None:
         super()._end(now)

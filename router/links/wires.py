@@ -28,7 +28,11 @@ class Wire(Protocol):
     def rtt_us(self) -> int | None:
         """The kernel's measure of a round trip; None over a Unix socket."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """The link has ended."""
+
+    def abort(self) -> None:
+        """The router ends."""
 
 
 class PlainWire:
@@ -51,6 +55,8 @@ class PlainWire:
         self._loop.remove_writer(self._socket)
         self._socket.close()
 
+    abort = close
+
 
 class TlsWire:
     """asyncio owns the socket."""
@@ -68,6 +74,9 @@ class TlsWire:
 
     def close(self) -> None:
         """The transport is closed by its own protocol."""
+
+    def abort(self) -> None:
+        self._connection.transport.abort()
 
 
 def tune(sock: Any) -> None:  # noqa: ANN401 - asyncio's stand-in for a socket has no public type
