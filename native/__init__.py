@@ -11,7 +11,7 @@ from tamis.native.batch import Batch
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.results import Gone, OutOfMemory, check
-from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame, filters_of
 from tamis.native.switch import Admission, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
 from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
@@ -31,6 +31,7 @@ __all__ = [
     "RefusedFilter",
     "SlowPolicy",
     "SubscribeFrame",
+    "filters_of",
     "Subscribed",
     "Switch",
     "SwitchFigures",
