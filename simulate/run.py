@@ -107,7 +107,8 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
     began_us = world.clock.now_us
     for operation in operations:
         world.clock.run_until(began_us + operation.at_us)
-        rest.glance()
+        # A router that comes back may be older than what was forgotten of it: the judge must have seen that it was.
+        rest.glance(at_all=operation.kind == "return")
         world.perform(operation)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tamis.router.core.trees import Broadcast
     from tamis.simulate.run import Outcome, Scenario
 
+SHRINKING_S = 60
+"""Nobody waits longer for a shorter command."""
 _EXAMPLE = """\b
 Examples:
   tamis simulate --topology random:12 --ops 1500 --faults all
@@ -124,19 +126,17 @@ def _watched(scenario: Scenario, do: Callable[[Callable[[int, int], None]], Outc
 
 
 def _shrunk(outcome: Outcome) -> Outcome:
-    from tamis.simulate.shrink import RUNS_MAX, shrink
-
-    return _watched_shrinking(lambda told: shrink(outcome, told), RUNS_MAX)
-
-
-def _watched_shrinking(do: Callable[[Callable[[int, int], None]], Outcome], runs_max: int) -> Outcome:
     from rich.console import Console
     from rich.progress import Progress
 
+    from tamis.simulate.shrink import RUNS_MAX, shrink
+
+    until = time.monotonic() + SHRINKING_S
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("shrinking", total=runs_max)
+        task = bar.add_task("shrinking", total=RUNS_MAX)
 
-        def told(runs: int, left: int) -> None:
+        def told(runs: int, left: int) -> bool:
             bar.update(task, completed=runs, description=f"shrinking, {left} operations left")
+            return time.monotonic() > until
 
-        return do(told)
+        return shrink(outcome, told)
