@@ -49,7 +49,7 @@ class Scenario:
         if self.without is not None:
             words.append(f"--break {self.without}")
         if self.only is not None:
-            words.append(f"--only {','.join(map(str, self.only))}")
+            words.append(f"--only {','.join(map(str, self.only)) or 'none'}")
         return " ".join(words)
 
 

@@ -24,7 +24,7 @@ def shrink(outcome: Outcome, told: Told = lambda *_: False, runs_max: int = RUNS
     best = outcome
     left = [number for number in _numbers(outcome.scenario) if number <= first.operation]
     parts, runs = 1, 0
-    while runs < runs_max:
+    while runs < runs_max and (left or parts == 1):
         for kept in _choices(left, parts):
             runs += 1
             tried = run(replace(outcome.scenario, only=tuple(kept)), stop_at_first=True)
