@@ -16,6 +16,7 @@ typedef struct parts {
     uint32_t size;
     uint32_t extension_size;
     uint32_t publisher; /* connection */
+    tm_form *form;      /* of the switch */
     size_t attribute_count;
 } parts;
 
@@ -120,12 +121,21 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
     return (verdict){0, NULL};
 }
 
+/* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
+ * that, the first byte of the attributes. */
+static tm_form *form_of(tm_switch *sw, uint32_t publisher, const uint8_t *attributes) {
+    return &sw->forms[(publisher + attributes[0]) % SWITCH_FORMS];
+}
+
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    size_t used;
-    int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
-    if (result != TM_OK || used != size) {
+    uint64_t unknown = tm_table_unknown(sw->table);
+    message->form = form_of(sw, message->publisher, bytes);
+    if (unknown != message->form->shape.unknown) {
+        tm_shape_want_all(&message->form->shape, unknown);
+    }
+    if (tm_shape_decode(&message->form->shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
     return (verdict){0, NULL};
@@ -257,10 +267,18 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
+    tm_form *form = message->form;
+    if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
+        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles);
+        return TM_OK;
+    }
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
+    if (!form->shape.is_trimmed && result == TM_OK) {
+        tm_shape_trim(&form->shape);
+    }
     return result;
 }
 
@@ -283,7 +301,7 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
 static bool match(tm_switch *sw, const parts *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
     uint64_t start = is_timed ? monotonic_ns() : 0;
-    if (!reserve_rows(sw, 1)) {
+    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
         return false;
     }
     int result = ask_table(sw, message, count);

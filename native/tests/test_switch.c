@@ -308,11 +308,11 @@ static void feed(peer *p, const uint8_t *bytes, size_t size) {
     }
 }
 
-static void publish(peer *p) {
+static void publish(peer *p, uint32_t present) {
     static tm_attribute attributes[TM_ATTRIBUTES_MAX];
     size_t count;
     size_t used;
-    random_message(&w.dice, &scratch);
+    random_values(&w.dice, present, &scratch);
     CHECK(tm_attributes_decode(scratch.bytes, scratch.size, attributes, &count, &used) == TM_OK, "decode");
     bool again = p->counter > 0 && below(&w.dice, 8) == 0;
     p->counter += again ? 0 : 1 + below(&w.dice, 3);
@@ -323,6 +323,14 @@ static void publish(peer *p) {
     publish_frame((uint64_t)(p - w.peers) + 1, p->counter, below(&w.dice, 2), &scratch,
                   w.lossy ? payload % 300 : payload);
     feed(p, out.bytes, out.size);
+}
+
+/* So many of one shape that the switch makes a plan for them. */
+static void publish_alike(peer *p) {
+    uint32_t present = below(&w.dice, RANDOM_SHAPES);
+    for (int i = 0; i < 60; i++) {
+        publish(p, present);
+    }
 }
 
 static void check_all(void) {
@@ -354,8 +362,10 @@ static void step(void) {
         close_peer(p);
     } else if (kind < 30) {
         subscribe(p);
+    } else if (kind < 32) {
+        publish_alike(p);
     } else if (kind < 80) {
-        publish(p);
+        publish(p, below(&w.dice, RANDOM_SHAPES));
     } else {
         fetch(p, below(&w.dice, 2));
     }

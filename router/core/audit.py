@@ -65,7 +65,8 @@ class Audits:
         for reply in first:
             desk.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))
         desk.send(link, UpdateReply(*body.ticket, last.entries, False, 1, differs))
-        self._neighbours.heal(found, link)
+        if found.lacks:
+            self._neighbours.ask(link)
 
     def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - the paper's mode asks
         """To a request of scope TREE: ours, or one to pass back."""

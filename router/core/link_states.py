@@ -82,18 +82,9 @@ class LinkStates:
             desk.flood(body, came_from)
             self.follow()
         elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
-            self._tell(issuer, came_from)
+            desk.send(desk.links.by_neighbour[came_from], desk.topology.states[issuer].body)
         elif verdict is Verdict.CONFLICT:
-            self.tell_issuer(issuer, body)
-
-    def tell_issuer(self, issuer: int, *heard: LinkState) -> None:
-        """Two things of equal freshness are said of it; it alone can say which."""
-        self._desk.tell_issuer(issuer, self._desk.topology.states[issuer].body, *heard)
-
-    def _tell(self, issuer: int, neighbour: int) -> None:
-        link, body = self._desk.links.by_neighbour.get(neighbour), self._desk.known_state(issuer)
-        if link is not None and body is not None:
-            self._desk.send(link, body)
+            desk.tell_issuer(issuer, desk.topology.states[issuer].body, body)
 
     def _hear_of_me(self, body: LinkState) -> None:
         desk = self._desk

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.desk import Desk
-from tamis.router.core.exchange import Comparison, Exchange
+from tamis.router.core.exchange import Exchange
 from tamis.router.core.link_states import LinkStates
 from tamis.router.core.links import Link
 from tamis.router.core.predicates import Predicates
@@ -118,14 +118,6 @@ class Neighbours:
             self._desk.send(link, state)
         for reply in self._exchange.replies(body, found.entries):
             self._desk.send(link, reply)
-        self.heal(found, link)
-
-    def heal(self, found: Comparison, link: Link) -> None:
-        """What is lacking or wrong on this side."""
-        for issuer in found.conflicts:
-            self._predicates.tell_issuer(issuer)
-        for issuer in found.conflicting_states:
-            self._states.tell_issuer(issuer)
         if found.lacks:
             self.ask(link)
 

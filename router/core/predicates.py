@@ -46,7 +46,7 @@ class Predicates:
         elif verdict is Verdict.OLDER:
             self._correct(body.issuer, body.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
-            self.tell_issuer(body.issuer, body)
+            self._tell_issuer(body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
         """What a reply says of one issuer; passed on if it is news."""
@@ -65,7 +65,7 @@ class Predicates:
         elif verdict is Verdict.OLDER:
             self._correct(entry.issuer, entry.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
-            self.tell_issuer(entry.issuer, UpdateReply(entry.issuer, 0, 0, (entry,)))
+            self._tell_issuer(entry.issuer, _as_reply(entry, entry.issuer))
 
     def _hear_of_me(self, version: Version, digest: bytes) -> None:
         desk = self._desk
@@ -120,14 +120,12 @@ class Predicates:
         """A neighbour holds something older."""
         desk = self._desk
         if desk.is_corrected(issuer, epoch, neighbour):
-            reply = desk.known_entry(issuer, neighbour)
-            if reply is not None:
-                desk.send(desk.links.by_neighbour[neighbour], reply)
+            held = desk.rib.entries[issuer].as_entry(issuer)
+            desk.send(desk.links.by_neighbour[neighbour], _as_reply(held, neighbour))
 
-    def tell_issuer(self, issuer: int, *heard: Body) -> None:
-        """Two things of equal freshness are said of it; it alone can say which."""
-        held = self._desk.rib.entries[issuer]
-        self._desk.tell_issuer(issuer, UpdateReply(issuer, 0, 0, (held.as_entry(issuer),)), *heard)
+    def _tell_issuer(self, issuer: int, heard: Body) -> None:
+        held = self._desk.rib.entries[issuer].as_entry(issuer)
+        self._desk.tell_issuer(issuer, _as_reply(held, issuer), heard)
 
     def pass_held(self, body: Held) -> None:
         """Of another issuer: towards it, with whatever else there is to say."""
@@ -149,3 +147,8 @@ def _as_advertisement(entry: Entry) -> ReceiverAdvertisement:
     return ReceiverAdvertisement(
         entry.issuer, entry.epoch, entry.seq, True, 0, entry.filters, (), entry.digest, len(entry.filters), False
     )
+
+
+def _as_reply(entry: Entry, to: int) -> UpdateReply:
+    """That nobody asked for."""
+    return UpdateReply(to, 0, 0, (entry,))

@@ -9,6 +9,7 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.freshness import Version
 from tamis.router.core.times import MS
 
 DELAY_US = 10 * MS
@@ -70,6 +71,14 @@ class World:
 
     def wait_for(self, name: str, ticket: int) -> None:
         self.handle(name, Await(ticket))
+
+    def tamper(self, name: str, issuer: str, seq: int, filters: dict[int, bytes]) -> None:
+        """A router holds something else of another, so much newer: memory had a fault, or it is of another life."""
+        number = self.cores[issuer].me
+        held = self.cores[name].desk.rib.entries[number]
+        held.version = Version(held.version.epoch, held.version.seq + seq)
+        held.filters, held.digest = dict(filters), predicate_digest(filters.items())
+        self.installed[name][number] = dict(filters)
 
     def handle(self, name: str, event: Event) -> None:
         self._carry_out(name, self.cores[name].handle(event, self.now_us))
