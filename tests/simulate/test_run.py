@@ -79,7 +79,7 @@ def test_only_some_operations_are_done() -> None:
 
 @pytest.mark.slow
 def test_a_failure_shrinks_to_what_it_takes() -> None:
-    scenario = Scenario("random:4", 100, "crash,jump", 1, without="R9")
+    scenario = Scenario("random:4", 40, "crash,jump", 3, without="R9")
     failed = run(scenario, stop_at_first=True)
     first = failed.violations[0]
     lefts: list[int] = []
