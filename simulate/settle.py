@@ -25,6 +25,8 @@ PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
+GLANCE: Final = 4
+"""Routers looked at before an operation."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
 
 
@@ -48,12 +50,12 @@ class Rest:
         """Whether routers hold what can be compared: in mode paper they do not."""
         return self._world.kit.strategy != "paper"
 
-    def glance(self) -> None:
+    def glance(self, at_all: bool) -> None:
         """8, between operations: a few routers, others each time."""
         if not self.compares:
             return
         nodes = self._world.nodes
-        for _ in range(min(4, len(nodes))):
+        for _ in range(len(nodes) if at_all else min(GLANCE, len(nodes))):
             self._turn = (self._turn + 1) % len(nodes)
             self._look_at_versions(self._turn)
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 from tamis.simulate.run import Outcome, Scenario, plan_of, run
 
 RUNS_MAX = 200
-Told = Callable[[int, int], None]
-"""Runs so far, operations left."""
+Told = Callable[[int, int], bool]
+"""Runs so far, operations left; true: that is enough."""
 
 
-def shrink(outcome: Outcome, told: Told = lambda *_: None, runs_max: int = RUNS_MAX) -> Outcome:
+def shrink(outcome: Outcome, told: Told = lambda *_: False, runs_max: int = RUNS_MAX) -> Outcome:
     """The smallest run that was found, `outcome` itself where it holds no violation."""
     if not outcome.violations:
         return outcome
@@ -24,19 +24,19 @@ def shrink(outcome: Outcome, told: Told = lambda *_: None, runs_max: int = RUNS_
     best = outcome
     left = [number for number in _numbers(outcome.scenario) if number <= first.operation]
     parts, runs = 1, 0
-    while runs < runs_max:
+    while runs < runs_max and (left or parts == 1):
         for kept in _choices(left, parts):
             runs += 1
             tried = run(replace(outcome.scenario, only=tuple(kept)), stop_at_first=True)
-            told(runs, len(left))
+            enough = told(runs, len(left)) or runs >= runs_max
             if any(found.invariant == first.invariant for found in tried.violations):
                 best, left, parts = tried, kept, max(parts - 1, 2)
                 break
-            if runs >= runs_max:
-                break
+            if enough:
+                return best
         else:
             if parts >= len(left):
-                break
+                return best
             parts = min(2 * parts, len(left))
     return best
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tamis.router.core.trees import Broadcast
     from tamis.simulate.run import Outcome, Scenario
 
+SHRINKING_S = 60
+"""Nobody waits longer for a shorter command."""
 _EXAMPLE = """\b
 Examples:
   tamis simulate --topology random:12 --ops 1500 --faults all
@@ -40,7 +42,7 @@ Examples:
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
 @click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, or R5b.")
-@click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas.")
+@click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option("--json", "as_json", is_flag=True, help="One object with all counts.")
 @click.pass_context
 def command(ctx: click.Context, /, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click's options by name
@@ -82,7 +84,6 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
         chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults}
         options |= {name: value for name, value in chosen.items() if name not in given}
     try:
-        only = options["only"] and tuple(int(number) for number in options["only"].split(","))
         scenario = Scenario(
             options["topology"],
             options["ops"],
@@ -92,7 +93,7 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
             cast("Broadcast | None", options["broadcast"]),
             options["coarse"],
             rule,
-            only,
+            _numbers(options["only"]),
         )
         plan_of(scenario)
     except ConfigError as error:
@@ -100,6 +101,10 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from None
     return scenario
+
+
+def _numbers(listed: str | None) -> tuple[int, ...] | None:
+    return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
 
 
 def _run(scenario: Scenario, told: Callable[[int, int], None]) -> Outcome:
@@ -124,19 +129,17 @@ def _watched(scenario: Scenario, do: Callable[[Callable[[int, int], None]], Outc
 
 
 def _shrunk(outcome: Outcome) -> Outcome:
-    from tamis.simulate.shrink import RUNS_MAX, shrink
-
-    return _watched_shrinking(lambda told: shrink(outcome, told), RUNS_MAX)
-
-
-def _watched_shrinking(do: Callable[[Callable[[int, int], None]], Outcome], runs_max: int) -> Outcome:
     from rich.console import Console
     from rich.progress import Progress
 
+    from tamis.simulate.shrink import RUNS_MAX, shrink
+
+    until = time.monotonic() + SHRINKING_S
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("shrinking", total=runs_max)
+        task = bar.add_task("shrinking", total=RUNS_MAX)
 
-        def told(runs: int, left: int) -> None:
+        def told(runs: int, left: int) -> bool:
             bar.update(task, completed=runs, description=f"shrinking, {left} operations left")
+            return time.monotonic() > until
 
-        return do(told)
+        return shrink(outcome, told)
