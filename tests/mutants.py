@@ -72,12 +72,12 @@ class Mutant(NamedTuple):
 def every_mutant() -> Iterator[Mutant]:
     for path in sorted(CORE.glob("*.py")):
         text = path.read_text()
-        annotations = list(_annotations(text))
+        nodes, annotations = list(ast_nodes(get_ast(text))), list(_annotations(text))
         for name in sorted(cosmic_ray.plugins.operator_names()):
             operator = cosmic_ray.plugins.get_operator(name)
             if name == NO_FAULT or operator.arguments():
                 continue
-            spans = [span for node in ast_nodes(get_ast(text)) for span in operator().mutation_positions(node)]
+            spans = [span for node in nodes for span in operator().mutation_positions(node)]
             for occurrence, (start, end) in enumerate(spans):
                 if not any(first <= start and end <= last for first, last in annotations):
                     yield Mutant(path, name, occurrence)
