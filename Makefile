@@ -1,12 +1,13 @@
 # Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := protocol native configs router bench
+PACKAGES := protocol native configs router simulate bench
 SOURCES := $(PACKAGES) tamis tests setup.py
 C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch] bench/peers/*.c bench/peers/load/*.[ch]))
 MINUTES ?= 1
+MUTANTS ?= --sample 400 --seed 1
 
-.PHONY: run test quick long check format bench fuzz sanitize wheel clean
+.PHONY: run test quick long check format bench fuzz mutants sanitize wheel clean
 
 run: .venv/installed
 	@$(BIN)/python -m tamis.cli.demo
@@ -39,6 +40,9 @@ bench: .venv/installed
 
 fuzz: .venv/installed
 	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
+
+mutants: .venv/installed
+	nice $(BIN)/python -m tests.mutants $(MUTANTS)
 
 sanitize:
 	@test ! -e native/tests/run.sh || sh native/tests/run.sh

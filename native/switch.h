@@ -18,6 +18,7 @@
 #ifndef TM_SWITCH_H
 #define TM_SWITCH_H
 
+#include "few.h"
 #include "outbox.h"
 #include "shape.h"
 #include "subscriptions.h"
@@ -29,6 +30,7 @@
 #define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
+#define SWITCH_FORMS 8U /* kinds of messages that may take turns */
 #define CONNECTION_NONE UINT32_MAX
 
 typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
@@ -111,6 +113,12 @@ typedef struct tm_rows {
     uint32_t capacity;
 } tm_rows;
 
+/* Messages of one kind. */
+typedef struct tm_form {
+    tm_shape shape;
+    tm_few few;
+} tm_form;
+
 struct tm_switch {
     tm_memory memory;
     tm_table *table; /* borrowed */
@@ -131,7 +139,7 @@ struct tm_switch {
 
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
     tm_attribute *attributes; /* owned; of the message at hand */
-    tm_shape shape;
+    tm_form forms[SWITCH_FORMS];
     tm_rows rows;
     uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
     uint32_t *dirty;

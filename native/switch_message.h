@@ -17,6 +17,7 @@ typedef struct parts {
     uint32_t size;
     uint32_t extension_size;
     uint32_t from; /* connection */
+    tm_form *form; /* of the switch */
     size_t attribute_count;
     uint64_t source; /* transit, as it is stamped */
     uint64_t epoch;
@@ -35,6 +36,17 @@ typedef struct extensions {
 
 uint64_t switch_unix_ns(void);
 uint64_t switch_monotonic_ns(void);
+
+/* Tables of the shape. */
+#define SHAPE_LOCAL 0U
+#define SHAPE_NETWORK 1U
+
+/* After the last match of a message. */
+static inline void switch_trim_shape(const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_shape_trim(&message->form->shape);
+    }
+}
 
 /* ---- switch_publish.c */
 

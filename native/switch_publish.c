@@ -114,12 +114,28 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
     return check_sender(frame, sender);
 }
 
+/* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
+ * that, the first byte of the attributes. */
+static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attributes) {
+    bool is_from_link = switch_is_link(switch_at(sw, message->from));
+    uint32_t publisher = is_from_link ? tm_load32(message->frame + WIRE_ORIGIN) : message->from;
+    return &sw->forms[(publisher + attributes[0]) % SWITCH_FORMS];
+}
+
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    size_t used;
-    int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
-    if (result != TM_OK || used != size) {
+    const uint64_t unknown[SHAPE_TABLES] = {
+        sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
+        sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
+    };
+    message->form = form_of(sw, message, bytes);
+    tm_shape *shape = &message->form->shape;
+    if (unknown[SHAPE_LOCAL] != shape->unknown[SHAPE_LOCAL] ||
+        unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK]) {
+        tm_shape_want_all(shape, unknown);
+    }
+    if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
     return (verdict){0, NULL};
@@ -283,10 +299,18 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
+    tm_form *form = message->form;
+    if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
+        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles);
+        return TM_OK;
+    }
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
+    if (result == TM_OK) {
+        tm_shape_note_asked(&form->shape, SHAPE_LOCAL);
+    }
     return result;
 }
 
@@ -313,7 +337,7 @@ bool switch_match(tm_switch *sw, const parts *message, size_t *count) {
         *count = 0;
         return true;
     }
-    if (!reserve_rows(sw, 1)) {
+    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
         return false;
     }
     int result = ask_table(sw, message, count);
@@ -362,6 +386,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     if (copies == 0) {
         switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
     }
+    switch_trim_shape(message);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }

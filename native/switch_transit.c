@@ -32,6 +32,30 @@ static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     return true;
 }
 
+/* The network table; false: no memory for its answer. */
+static bool ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+    uint64_t start = switch_trail_clock(message);
+    query->memo = message->form->shape.memo[SHAPE_NETWORK];
+    int result = tm_table_match(sw->net->network.table, sw->attributes, message->attribute_count, query, hits);
+    switch_trail_matched(message, start);
+    if (result == TM_OK) {
+        tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
+    } else {
+        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+    }
+    return result == TM_OK;
+}
+
+/* Nobody lies behind this router; but until all tables were asked which names they know, no name is left out. */
+static uint32_t depart_to_nobody(tm_switch *sw, const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
+        tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
+        ask(sw, message, &query, &hits);
+    }
+    return 0;
+}
+
 /* One topology is in force: the table itself answers with links, and stops when all have matched. */
 static uint32_t depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from) {
     tm_net *net = sw->net;
@@ -41,8 +65,7 @@ static uint32_t depart_by(tm_switch *sw, const parts *message, const tm_route *r
                       .link_count = route->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
-    if (tm_table_match(net->network.table, sw->attributes, message->attribute_count, &query, &hits) != TM_OK) {
-        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+    if (!ask(sw, message, &query, &hits)) {
         return 0;
     }
     uint32_t departed = 0;
@@ -78,11 +101,7 @@ static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t sour
     tm_net *net = sw->net;
     tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
     tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
-    uint64_t start = switch_trail_clock(message);
-    int result = tm_table_match(net->network.table, sw->attributes, message->attribute_count, &query, &hits);
-    switch_trail_matched(message, start);
-    if (result != TM_OK) {
-        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+    if (!ask(sw, message, &query, &hits)) {
         return 0;
     }
     for (size_t i = 0; i < hits.count; i++) {
@@ -109,7 +128,8 @@ uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uin
         return depart_by_all(sw, message, source, came_from);
     }
     const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
-    return route == NULL || route->way_count == 0 ? 0 : depart_by(sw, message, route, came_from);
+    return route == NULL || route->way_count == 0 ? depart_to_nobody(sw, message)
+                                                  : depart_by(sw, message, route, came_from);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------------------------- */
@@ -161,6 +181,7 @@ static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     if (receivers + departed == 0) {
         switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
     }
+    switch_trim_shape(message);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }

@@ -132,6 +132,10 @@ typedef struct tm_hits {
  * rows always suffice unless TM_MATCH_ALL). Not safe to call twice at once on one table: it has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
+/* What a match leaves in the memo of a name that no filter speaks of: such attributes may as well be left out of a
+ * message, as long as this stays the same. 0: memos are not used. */
+uint64_t tm_table_unknown(const tm_table *table);
+
 typedef struct tm_stats {
     uint64_t filters;          /* handles in use */
     uint64_t constraints;      /* in all of them */

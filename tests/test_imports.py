@@ -34,8 +34,9 @@ ARROWS = {
     "native": {"native", "protocol"},
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
+    "simulate": {"simulate", "router", "protocol", "configs"},
     "bench": {"bench", "client", "native", "protocol", "configs"},
-    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "bench"},
+    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "bench"},
 }
 
 

@@ -58,7 +58,9 @@ class Audits:
         self._pass_down(body)
         link = desk.links.by_neighbour[came_from]
         found = self._exchange.compare(body)
-        differs = (desk.me,) if found.lacks or found.states or found.entries or found.conflicts else ()
+        differs = (desk.me,) if any(found) else ()
+        for state in found.states:
+            desk.send(link, state)
         *first, last = self._exchange.replies(body, found.entries)
         for reply in first:
             desk.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))

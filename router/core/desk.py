@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tamis.protocol.limits import ROUTERS_MAX
-from tamis.protocol.wire.routing_bodies import LinkState, UpdateReply
 from tamis.router.core.commands import Alarm, Command, Send, Session
 from tamis.router.core.events import Body
 from tamis.router.core.freshness import Version
@@ -62,6 +61,13 @@ class Desk:
         is_late = came_from != issuer and version is not None and epoch == version.epoch
         return not is_late and self.may_correct(came_from, issuer)
 
+    def tell_issuer(self, issuer: int, *said: Body) -> None:
+        """R2: different things of equal freshness are said of it. Others on the way may hold one of them; the issuer
+        finds the one that it did not say."""
+        if self.trees.next_hop(issuer) is not None and self.may_correct(self.me, issuer):
+            for body in said:
+                self.send_towards(issuer, body)
+
     def may_correct(self, neighbour: int, issuer: int) -> bool:
         """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""
         key, told = (neighbour, issuer), self._corrected
@@ -87,12 +93,3 @@ class Desk:
         if self.may_correct(self.me, 0):
             self.out.append(Alarm(f"more than {ROUTERS_MAX} routers: the statements of others are not kept"))
         return False
-
-    def known_state(self, issuer: int) -> LinkState | None:
-        state = self.topology.states.get(issuer)
-        return state.body if state else None
-
-    def known_entry(self, issuer: int, to: int) -> UpdateReply | None:
-        """What is held of an issuer, as a reply that nobody asked for."""
-        held = self.rib.entries.get(issuer)
-        return UpdateReply(to, 0, 0, (held.as_entry(issuer),)) if held else None

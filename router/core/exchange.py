@@ -4,7 +4,7 @@ Law: compared is what concerns routers that can be reached: of the others each s
 is missed. Statements carry their freshness, so an answer that comes late does no harm, and of an issuer that is not
 named nothing is said.
 
-    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher or missing;
+    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher, missing or other;
                      else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
 """
 
@@ -31,11 +31,11 @@ class Comparison(NamedTuple):
     """What the asked side found in the asker's vectors."""
 
     states: tuple[LinkState, ...]
+    """Fresher than the asker's, or as fresh and not the same: then the asker tells the issuer."""
     entries: tuple[int, ...]
+    """Issuers of such predicates."""
     lacks: bool
     """The asker holds something fresher."""
-    conflicts: tuple[int, ...]
-    """Issuers that said two things of equal freshness."""
 
 
 class Exchange:
@@ -68,15 +68,13 @@ class Exchange:
         """What the asker lacks, and whether it holds something that is lacking here."""
         entries = {issuer: (held.version, held.digest) for issuer, held in self._rib.entries.items()}
         states = {issuer: (state.version, state.digest) for issuer, state in self._topology.states.items()}
-        fresher, lacks, conflicts = self._against(request.known, entries)
-        fresher_states, lacks_states, conflicts_states = self._against(request.topology, states)
+        fresher, lacks = self._against(request.known, entries)
+        fresher_states, lacks_states = self._against(request.topology, states)
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
-        return Comparison(bodies, tuple(fresher), lacks or lacks_states, tuple(conflicts | conflicts_states))
+        return Comparison(bodies, tuple(fresher), lacks or lacks_states)
 
-    def _against(
-        self, theirs: Iterable[Known], ours: dict[int, tuple[Version, bytes]]
-    ) -> tuple[list[int], bool, dict[int, None]]:
-        fresher, lacks, conflicts = [], False, dict[int, None]()
+    def _against(self, theirs: Iterable[Known], ours: dict[int, tuple[Version, bytes]]) -> tuple[list[int], bool]:
+        fresher, lacks = [], False
         missing = {issuer: None for issuer in ours if issuer in self.reachable}
         for known in theirs:
             missing.pop(known.issuer, None)
@@ -84,11 +82,9 @@ class Exchange:
             version = (known.epoch, known.seq)
             if held is None or version > held[0]:
                 lacks = True
-            elif version < held[0]:
+            elif version < held[0] or known.digest != held[1]:
                 fresher.append(known.issuer)
-            elif known.digest != held[1]:
-                conflicts[known.issuer] = None
-        return [*fresher, *missing], lacks, conflicts
+        return [*fresher, *missing], lacks
 
     def replies(self, request: SenderRequest, issuers: Iterable[int]) -> list[UpdateReply]:
         """At least one, which may be empty: that is the answer, too."""

@@ -57,7 +57,7 @@ class LinkStates:
         links = {link.neighbour: _adjacency(link) for link in desk.links.synced}
         if links == self._said:
             return
-        if links.items() <= self._said.items():
+        if not self._said.items() <= links.items():
             self.say()
             return
         ready_us = self._damper.ready_us(desk.times.topology_damp_max_us)
@@ -82,14 +82,9 @@ class LinkStates:
             desk.flood(body, came_from)
             self.follow()
         elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
-            self._tell(issuer, came_from)
-        elif verdict is Verdict.CONFLICT and desk.may_correct(desk.me, issuer):
-            desk.send_towards(issuer, desk.topology.states[issuer].body)
-
-    def _tell(self, issuer: int, neighbour: int) -> None:
-        link, body = self._desk.links.by_neighbour.get(neighbour), self._desk.known_state(issuer)
-        if link is not None and body is not None:
-            self._desk.send(link, body)
+            desk.send(desk.links.by_neighbour[came_from], desk.topology.states[issuer].body)
+        elif verdict is Verdict.CONFLICT:
+            desk.tell_issuer(issuer, desk.topology.states[issuer].body, body)
 
     def _hear_of_me(self, body: LinkState) -> None:
         desk = self._desk

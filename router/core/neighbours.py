@@ -118,8 +118,6 @@ class Neighbours:
             self._desk.send(link, state)
         for reply in self._exchange.replies(body, found.entries):
             self._desk.send(link, reply)
-        for issuer in found.conflicts:
-            self._predicates.tell_issuer(issuer)
         if found.lacks:
             self.ask(link)
 

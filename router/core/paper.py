@@ -32,8 +32,9 @@ from tamis.router.core.audit import REQUEST_BASE, Audits
 from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
 from tamis.router.core.core import Core, CoreSettings, Parts
 from tamis.router.core.desk import Desk
-from tamis.router.core.events import Body, LinkDown
+from tamis.router.core.events import Body
 from tamis.router.core.exchange import Exchange
+from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.predicates import Predicates
 from tamis.router.core.times import S
@@ -127,6 +128,15 @@ class InterfacePredicates(Predicates):
             added[self._ids] = packed
         if added or removed:
             self._desk.out.append(Install(interface, added, removed))
+
+
+class Interfaces(Neighbours):
+    """What stands for an interface goes with its link."""
+
+    def down(self, neighbour: int, session: int) -> None:
+        super().down(neighbour, session)
+        if neighbour not in self._desk.links.by_neighbour:
+            cast("InterfacePredicates", self._predicates).replace(neighbour, ())
 
 
 @dataclass(slots=True)
@@ -234,11 +244,6 @@ class PaperCore(Core):
         self._collecting.begin(self._interfaces)
         return [Alarm(WARNING), *super().start(now_us)]
 
-    def _link_down(self, event: LinkDown) -> None:
-        super()._link_down(event)
-        if event.neighbour not in self.desk.links.by_neighbour:
-            self._interfaces.replace(event.neighbour, ())
-
     def _due(self, kind: str, about: int) -> None:
         match kind:
             case "advertise":
@@ -259,6 +264,7 @@ PAPER_PARTS: Final = Parts(
     exchange=TopologyExchange,
     asking=Advertising,
     predicates=InterfacePredicates,
+    neighbours=Interfaces,
     audits=Collecting,
     make_trees=_make_trees,
 )

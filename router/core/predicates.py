@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, Held, ReceiverAdvertisement
+from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, Held, ReceiverAdvertisement, UpdateReply
 from tamis.router.core.commands import Install
 from tamis.router.core.desk import Desk
+from tamis.router.core.events import Body
 from tamis.router.core.flood import Flood
 from tamis.router.core.freshness import Verdict, Version
 from tamis.router.core.held import Confirmations
@@ -45,7 +46,7 @@ class Predicates:
         elif verdict is Verdict.OLDER:
             self._correct(body.issuer, body.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
-            self.tell_issuer(body.issuer)
+            self._tell_issuer(body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
         """What a reply says of one issuer; passed on if it is news."""
@@ -59,11 +60,12 @@ class Predicates:
             desk.flood(_as_advertisement(entry), came_from)
         verdict = desk.rib.judge(entry.issuer, version, entry.digest)
         if verdict is Verdict.NEWER:
+            self._heard_of(entry.issuer)
             self._replace(entry.issuer, version, entry.digest, entry.filters)
         elif verdict is Verdict.OLDER:
             self._correct(entry.issuer, entry.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
-            self.tell_issuer(entry.issuer)
+            self._tell_issuer(entry.issuer, _as_reply(entry, entry.issuer))
 
     def _hear_of_me(self, version: Version, digest: bytes) -> None:
         desk = self._desk
@@ -74,6 +76,7 @@ class Predicates:
     # --- what is kept
 
     def _take(self, body: ReceiverAdvertisement, version: Version) -> None:
+        self._heard_of(body.issuer)
         if body.full:
             self._replace(body.issuer, version, body.digest, body.added)
             return
@@ -96,7 +99,6 @@ class Predicates:
                 self._install(issuer, desk.rib.apply(pending))
             except Gap:
                 break
-        self._heard_of(issuer)
         version = desk.rib.entries[issuer].version
         if not self.is_behind(issuer):
             desk.timers.cancel(("gap", issuer))
@@ -118,16 +120,12 @@ class Predicates:
         """A neighbour holds something older."""
         desk = self._desk
         if desk.is_corrected(issuer, epoch, neighbour):
-            reply = desk.known_entry(issuer, neighbour)
-            if reply is not None:
-                desk.send(desk.links.by_neighbour[neighbour], reply)
+            held = desk.rib.entries[issuer].as_entry(issuer)
+            desk.send(desk.links.by_neighbour[neighbour], _as_reply(held, neighbour))
 
-    def tell_issuer(self, issuer: int) -> None:
-        """Two things of equal freshness are said of it; it alone can say which."""
-        desk = self._desk
-        reply = desk.known_entry(issuer, issuer)
-        if reply is not None and desk.may_correct(desk.me, issuer):
-            desk.send_towards(issuer, reply)
+    def _tell_issuer(self, issuer: int, heard: Body) -> None:
+        held = self._desk.rib.entries[issuer].as_entry(issuer)
+        self._desk.tell_issuer(issuer, _as_reply(held, issuer), heard)
 
     def pass_held(self, body: Held) -> None:
         """Of another issuer: towards it, with whatever else there is to say."""
@@ -149,3 +147,8 @@ def _as_advertisement(entry: Entry) -> ReceiverAdvertisement:
     return ReceiverAdvertisement(
         entry.issuer, entry.epoch, entry.seq, True, 0, entry.filters, (), entry.digest, len(entry.filters), False
     )
+
+
+def _as_reply(entry: Entry, to: int) -> UpdateReply:
+    """That nobody asked for."""
+    return UpdateReply(to, 0, 0, (entry,))

@@ -56,11 +56,11 @@ class Rib:
         return judge(version, digest, self.version(issuer), held.digest if held else b"")
 
     def replace(self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes]) -> Change:
-        """A whole predicate that is newer than what is held."""
+        """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
         held = self.entries.get(issuer)
         old: Mapping[int, bytes] = held.filters if held else {}
         self.entries[issuer] = Held(version, digest, filters)
-        added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed} if old else filters
+        added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
         return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
 
     def apply(self, change: ReceiverAdvertisement) -> Change:

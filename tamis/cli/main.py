@@ -17,7 +17,7 @@ import click
 
 COMMANDS = (
     *("router", "up", "down", "pub", "sub", "status", "routes", "top", "filters"),
-    *("explain", "match", "check", "bench", "completion"),
+    *("explain", "match", "check", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 

@@ -6,8 +6,8 @@ from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.routing_bodies import (
-    AdvertisedFilter,
     Adjacency,
+    AdvertisedFilter,
     Entry,
     LinkState,
     ReceiverAdvertisement,

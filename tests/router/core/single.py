@@ -56,7 +56,7 @@ class Single:
         self.now_us = end_us
 
     def took(self, kind: type[Of], to: str | None = None) -> list[Of]:
-        """Commands or bodies of a kind since this was asked last, to one neighbour or to any; all others are forgotten."""
+        """Commands or bodies of a kind since this was asked last, to one neighbour or any; all others are forgotten."""
         done, self.done = self.done, []
         number = stable_number(to) if to else None
         sends = [command for command in done if isinstance(command, Send)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
-from tamis.protocol.wire.numbers import predicate_digest, stable_number
+from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.freshness import Version
 from tamis.router.core.times import MS
 
 DELAY_US = 10 * MS
@@ -70,6 +71,14 @@ class World:
 
     def wait_for(self, name: str, ticket: int) -> None:
         self.handle(name, Await(ticket))
+
+    def tamper(self, name: str, issuer: str, seq: int, filters: dict[int, bytes]) -> None:
+        """A router holds something else of another, so much newer: memory had a fault, or it is of another life."""
+        number = self.cores[issuer].me
+        held = self.cores[name].desk.rib.entries[number]
+        held.version = Version(held.version.epoch, held.version.seq + seq)
+        held.filters, held.digest = dict(filters), predicate_digest(filters.items())
+        self.installed[name][number] = dict(filters)
 
     def handle(self, name: str, event: Event) -> None:
         self._carry_out(name, self.cores[name].handle(event, self.now_us))
@@ -151,7 +160,7 @@ class World:
         return max(map(links.count, links), default=0)
 
     def check(self) -> None:
-        """What must be true once all is quiet: whoever can be reached is known as it is, and the tables say the same."""
+        """What is true once all is quiet: who can be reached is known as it is, and the tables say the same."""
         by_number = {core.me: core for core in self.cores.values()}
         for name, core in self.cores.items():
             entries = core.desk.rib.entries
