@@ -211,11 +211,11 @@ async def test_a_message_before_the_greeting_is_over_is_an_error(inside):
     assert error.code == ErrorCode.UNEXPECTED_KIND
 
 
-async def test_a_router_is_told_that_links_come_later(inside):
+async def test_a_router_is_told_where_neighbours_connect(inside):
     stranger = await inside().stranger()
     await stranger.send(hello("rome", role=Role.ROUTER, link_cost=1))
     [error] = await stranger.until_closed()
-    assert "later version" in error.text
+    assert "neighbours connect to the addresses under `neighbours`" in error.text
 
 
 async def test_a_silent_client_is_found(inside):
