@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tamis.configs.address import Address
     from tamis.configs.load import load_topology, parse_topology
-    from tamis.configs.topology import RouterSettings, Topology
+    from tamis.configs.topology import LinkSettings, RouterSettings, Topology
 
-__all__ = ["load_topology", "parse_topology", "Topology", "RouterSettings", "Address"]
+__all__ = ["load_topology", "parse_topology", "Topology", "RouterSettings", "LinkSettings", "Address"]
 
 _HOME = {
     "load_topology": "load",
     "parse_topology": "load",
     "Topology": "topology",
     "RouterSettings": "topology",
+    "LinkSettings": "topology",
     "Address": "address",
 }
 

@@ -50,8 +50,6 @@ PLANNED_KEYS = {
     "durable": "named clients whose messages wait on disk",
     "event_log": "the log on disk behind durable clients",
     "sampling": "what share of messages is traced",
-    "links.*.keepalive": "how long a silent link is trusted",
-    "links.*.tls": "an encrypted link",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
     "routers.*.auth": "what a client may publish and subscribe to",

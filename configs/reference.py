@@ -26,12 +26,14 @@ _TITLES = {
     "Strategy": "`strategy`",
     "Engine": "`engine`",
     "Tls": "`tls`",
+    "NeighbourTls": "`neighbour_tls`",
     "Keepalive": "`keepalive`",
+    "LinkKeepalive": "`links.keepalive`",
     "SlowConsumer": "`slow_consumer`",
     "Limits": "`limits`",
     "Logging": "`logging`",
 }
-_ANCHORS = {"Router": "routersid", "Link": "links"}
+_ANCHORS = {"Router": "routersid", "Link": "links", "LinkKeepalive": "linkskeepalive"}
 EXAMPLES = Path(__file__).parent / "topologies"
 
 _INTRO = """\
@@ -69,7 +71,7 @@ _CHECKS = f"""\
 Each value has its type and bounds; an unknown key is refused, with the nearest known one. Between the parts:
 
 - a link joins two different routers that exist, and no two links join the same pair;
-- each link has an end that can be dialled;
+- each link has an end that can be dialled, and `neighbour_tls` at both ends or at neither;
 - no two listeners of one machine share an address, a wildcard counting as every host of its family; no two routers of
   one machine share a data folder;
 - links join all routers into one network.

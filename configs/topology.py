@@ -7,6 +7,7 @@ Instances are frozen; treat the mappings inside them as read-only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, TypeVar
@@ -20,6 +21,7 @@ from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import Addresses, File, Folder, Id, IdText, OneAddress, Pair, Version, named, with_ends
 from tamis.protocol import limits as bounds
+from tamis.protocol.wire.numbers import stable_number
 
 COST_MAX = 2**32 - 1
 """A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
@@ -132,6 +134,23 @@ class Keepalive(Section):
     )
 
 
+class LinkKeepalive(Section):
+    """How a neighbour that is gone is found."""
+
+    hold_ms: int = Field(
+        default=1_000,
+        ge=100,
+        le=3_600_000,
+        description="A neighbour from which nothing came for so long, in ms, is given up, and connected again.",
+    )
+    ping_ms: int = Field(
+        default=300,
+        ge=50,
+        le=3_600_000,
+        description="A PING goes to it after so long in silence, in ms; sooner where its own hold time asks.",
+    )
+
+
 class SlowConsumer(Section):
     """What happens when the queue of a client (`limits.connection_queue_bytes`) is full."""
 
@@ -149,6 +168,16 @@ class Tls(Section):
 
     certificate: File = Field(description="PEM file: the router's certificate, then those between it and the root.")
     key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
+
+
+class NeighbourTls(Section):
+    """Encryption of a router's links over TCP, by TLS 1.3. Each end proves its id by its certificate."""
+
+    certificate: File = Field(
+        description="PEM file: the router's certificate, for its id as a name, then those between it and the root."
+    )
+    key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
+    ca: File = Field(description="PEM file: the roots that neighbours' certificates must lead to.")
 
 
 class Logging(Section):
@@ -195,6 +224,9 @@ class Router(Section):
     engine: EngineOrName | None = Field(default=None, description="Instead of the network's `engine`.")
     tokens: File | None = Field(default=None, description="Instead of the network's `tokens`.")
     tls: Tls | None = Field(default=None, description="Instead of the network's `tls`.")
+    neighbour_tls: NeighbourTls | None = Field(
+        default=None, description="Encrypts the router's links over TCP; both ends of such a link have it."
+    )
     keepalive: Keepalive | None = Field(
         default=None, description="Times that differ here; the others are the network's."
     )
@@ -222,9 +254,24 @@ class Link(Section):
         le=COST_MAX,
         description="Cost of one hop, the same both ways; paths of least total cost are used.",
     )
+    secret: File | None = Field(
+        default=None, description="File that both ends have, mode 0600, by whose content they prove who they are."
+    )
+    keepalive: LinkKeepalive = Field(default=LinkKeepalive(), description="When a silent neighbour is given up.")
 
 
 LinkOrEnds = Annotated[Link, BeforeValidator(with_ends, json_schema_input_type=tuple[IdText, IdText] | Link)]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """A link as one of its ends sees it. `dial` is where this end connects to; None: the neighbour connects."""
+
+    neighbour: str
+    cost: int
+    dial: Address | None
+    secret: str | None
+    keepalive: LinkKeepalive
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +288,13 @@ class RouterSettings:
     engine: Engine
     tokens: str | None
     tls: Tls | None
+    neighbour_tls: NeighbourTls | None
     keepalive: Keepalive
     slow_consumer: SlowConsumer
     limits: Limits
     logging: Logging
+    links: tuple[LinkSettings, ...]
+    broadcast: str
 
 
 class Topology(Section):
@@ -298,11 +348,27 @@ class Topology(Section):
             own.engine or self.engine,
             own.tokens or self.tokens,
             own.tls or self.tls,
+            own.neighbour_tls,
             _overridden(self.keepalive, own.keepalive),
             _overridden(self.slow_consumer, own.slow_consumer),
             _overridden(self.limits, own.limits),
             _overridden(self.logging, own.logging),
+            tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
+            self.broadcast,
         )
+
+    def _links_of(self, router_id: str) -> Iterator[LinkSettings]:
+        for link in self.links:
+            if router_id in link.ends:
+                neighbour = link.ends[link.ends[0] == router_id]
+                dial = self.routers[neighbour].dial if self.dialler(link) == router_id else None
+                yield LinkSettings(neighbour, link.cost, dial, link.secret, link.keepalive)
+
+    def dialler(self, link: Link) -> str:
+        """The end that connects to the other, so that there is one connection: the smaller number, unless only it can
+        be dialled."""
+        smaller, larger = sorted(link.ends, key=stable_number)
+        return larger if self.routers[larger].dial is None else smaller
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str, int], ...]:

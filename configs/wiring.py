@@ -86,6 +86,8 @@ def _link_problems(routers: Mapping[str, object], wires: list[_Wire]) -> Iterato
             yield Problem(
                 wire.path, f"needs an end that can be dialled: give {quoted(a)} or {quoted(b)} a `neighbours` address"
             )
+        elif not unknown and (bare := _bare_end(routers, wire)):
+            yield Problem(wire.path, f"is encrypted at one end: give {quoted(bare)} `neighbour_tls` too")
         first.setdefault(frozenset(wire.ends), int(wire.path[1]))
 
 
@@ -93,6 +95,12 @@ def _unknown_ends(routers: Mapping[str, object], wire: _Wire) -> Iterator[Proble
     for end, path in zip(wire.ends, wire.end_paths, strict=True):
         if end not in routers:
             yield Problem(path, f"no router is called {quoted(end)}", word=end, known=routers)
+
+
+def _bare_end(routers: Mapping[str, object], wire: _Wire) -> str:
+    """The end without `neighbour_tls` where the other has it."""
+    without = [end for end in wire.ends if _part(routers[end], "neighbour_tls") is None]
+    return without[0] if len(without) == 1 else ""
 
 
 def _can_be_dialled(router: object) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
 from tamis.native.interface_names import InterfaceNames
+from tamis.native.others import bad_filters
 from tamis.native.results import Gone, OutOfMemory, check
-from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame, filters_of
 from tamis.native.switch import Admission, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
 from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
+from tamis.native.traces import Trace
 
 __all__ = [
     "Admission",
@@ -29,12 +31,15 @@ __all__ = [
     "RefusedFilter",
     "SlowPolicy",
     "SubscribeFrame",
+    "filters_of",
     "Subscribed",
     "Switch",
     "SwitchFigures",
     "SwitchOptions",
     "Table",
     "TableStats",
+    "Trace",
+    "bad_filters",
     "check",
     "decode_attributes",
 ]

@@ -21,6 +21,7 @@ typedef struct tm_engine_class {
     int (*remove)(tm_engine *engine, uint32_t handle);
     int (*settle)(tm_engine *engine, uint64_t steps, uint64_t *left);
     int (*match)(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
+    uint64_t (*unknown)(const tm_engine *engine);            /* NULL: memos are not used */
     void (*stats)(const tm_engine *engine, tm_stats *stats); /* all but the memory figures */
     int (*validate)(const tm_engine *engine, const char **reason);
 } tm_engine_class;

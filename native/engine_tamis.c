@@ -551,6 +551,10 @@ static int tamis_validate(const tm_engine *engine, const char **reason) {
     return result != TM_OK ? result : validate_scratch(engine, reason);
 }
 
+static uint64_t tamis_unknown(const tm_engine *engine) {
+    return tamis_names_memo(&engine->names, TM_NO_NAME);
+}
+
 const tm_engine_class tm_engine_tamis = {
     .name = "tamis",
     .create = tamis_create,
@@ -560,6 +564,7 @@ const tm_engine_class tm_engine_tamis = {
     .remove = tamis_remove,
     .settle = tamis_settle,
     .match = tamis_match,
+    .unknown = tamis_unknown,
     .stats = tamis_stats,
     .validate = tamis_validate,
 };

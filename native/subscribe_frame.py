@@ -6,7 +6,8 @@ their ids, which an acknowledgement has to name.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgpack
 
@@ -17,6 +18,8 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.prefix import PREFIX_BYTES
 
 _Cdata = Any  # cffi's types exist only at run time
+_Unpacker = Any  # msgpack has no types
+T = TypeVar("T")
 
 _CODES: Final = {lib.TM_MALFORMED: ErrorCode.MALFORMED, lib.TM_TOO_MANY: ErrorCode.OVER_LIMIT}
 
@@ -55,6 +58,10 @@ class SubscribeFrame:
         return bool(self.c.durable)
 
     @property
+    def waits_for_network(self) -> bool:
+        return bool(self.c.wait)
+
+    @property
     def left(self) -> int:
         """Subscriptions that have not been looked at."""
         return int(self.c.left)
@@ -70,16 +77,24 @@ class SubscribeFrame:
         return RefusedFilter(int(c.id), int(c.code), self.frame[c.offset : c.offset + c.size])
 
 
+def filters_of(frame: bytes) -> dict[int, tuple[bytes, ...]]:
+    """The packed filters of the subscriptions of a frame whose form is sound, by id: for who needs them as objects."""
+    return dict(_subscriptions(frame, lambda unpacker: tuple(unpacker.unpack())))
+
+
 def _ids(frame: bytes) -> list[int]:
     """The ids of the subscriptions of a frame whose form is sound."""
+    return [id_ for id_, _ in _subscriptions(frame, lambda unpacker: unpacker.skip())]
+
+
+def _subscriptions(frame: bytes, filters: Callable[[_Unpacker], T]) -> Iterator[tuple[int, T]]:
+    """Each id, with what `filters` makes of the list that follows it."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(frame))
     unpacker.feed(memoryview(frame)[PREFIX_BYTES:])
     unpacker.read_array_header()
     unpacker.skip()
-    ids = []
     for _ in range(unpacker.read_array_header()):
         fields = unpacker.read_array_header()
-        ids.append(unpacker.unpack())
-        for _ in range(fields - 1):
+        yield unpacker.unpack(), filters(unpacker)
+        for _ in range(fields - 2):
             unpacker.skip()
-    return ids

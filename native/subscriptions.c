@@ -154,6 +154,7 @@ static uint32_t units_of(uint32_t size) {
 
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size) {
     unsigned size_class = tm_arena_class(units_of(size));
+    subscriptions->version++; /* the packed filters of others may move even where this one is not taken */
     uint32_t block = tm_arena_take(&subscriptions->bytes, size_class);
     if (block == 0) {
         return TM_NO_MEMORY;
@@ -178,6 +179,7 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
 uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uint32_t *list) {
     tm_subscription *at = &subscriptions->rows[row];
     uint32_t count = 0;
+    subscriptions->version++;
     for (uint32_t handle = at->filters; handle != SUBSCRIPTION_NONE; count++) {
         tm_kept_filter *kept = &subscriptions->kept[handle];
         uint32_t next = kept->next;

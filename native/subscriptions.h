@@ -43,6 +43,7 @@ typedef struct tm_subscriptions {
     tm_kept_filter *kept;
     uint32_t kept_capacity;
     uint32_t filters;
+    uint64_t version; /* changes with every filter that comes or goes */
     tm_arena bytes;
 } tm_subscriptions;
 

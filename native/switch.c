@@ -40,7 +40,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->epoll = -1;
     sw->connection_free = CONNECTION_NONE;
     tm_subscriptions_init(&sw->subscriptions, &sw->memory, table);
-    tm_publishers_init(&sw->publishers, &sw->memory, options->publishers_max);
+    tm_windows_init(&sw->publishers, &sw->memory, WINDOW_OF_PUBLISHER, options->publishers_max);
     int result = fill(sw);
     if (result != TM_OK) {
         tm_switch_free(sw);
@@ -74,13 +74,15 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->dirty, uint32_t, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     TM_DELETE(&sw->memory, TM_COLD, sw->attributes, tm_attribute, TM_ATTRIBUTES_MAX);
+    TM_DELETE(&sw->memory, TM_COLD, sw->trail, tm_trail, 1);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.links, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.handles, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.next, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->events, tm_event, sw->event_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);
     tm_subscriptions_clear(&sw->subscriptions);
-    tm_publishers_clear(&sw->publishers);
+    tm_windows_clear(&sw->publishers);
+    switch_net_free(sw->net, &sw->memory);
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }
@@ -100,12 +102,16 @@ void tm_switch_fail_allocation(tm_switch *sw, uint64_t n) {
     sw->memory.fail_in = n;
 }
 
+void tm_switch_advance(tm_switch *sw, uint64_t ms) {
+    sw->ahead_ms += ms;
+}
+
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
 void switch_begin(tm_switch *sw) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    sw->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    sw->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + sw->ahead_ms;
     if (sw->events_are_out) { /* others wait: what happened in a call that returns none */
         sw->events_are_out = false;
         sw->event_count = 0;
@@ -113,10 +119,10 @@ void switch_begin(tm_switch *sw) {
     }
 }
 
-/* Frames were noted by their place, as the bytes may have moved since. */
+/* Bytes were noted by their place, as they may have moved since. */
 int switch_end(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t i = 0; i < sw->event_count; i++) {
-        if (sw->events[i].type == TM_EVENT_FRAME) {
+        if (sw->events[i].size > 0) {
             sw->events[i].frame = sw->event_bytes + (uintptr_t)sw->events[i].frame;
         }
     }
@@ -138,23 +144,30 @@ bool switch_tell(tm_switch *sw, tm_event event) {
     return true;
 }
 
-bool switch_tell_frame(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
-    uint32_t wanted = sw->event_size + size;
+/* Aligned, as what goes up may be a struct. */
+uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size) {
+    uint32_t at = (sw->event_size + 7) & ~7U;
+    uint32_t wanted = at + size;
     if (wanted > sw->event_bytes_capacity &&
         !tm_grow(&sw->memory, TM_COLD, &sw->event_bytes, 1, &sw->event_bytes_capacity, wanted)) {
-        return false;
+        return NULL;
     }
-    tm_event event = {.type = TM_EVENT_FRAME,
-                      .connection = connection,
-                      .frame = (const uint8_t *)(uintptr_t)sw->event_size,
-                      .size = size,
-                      .kind = frame[WIRE_KIND]};
+    event.frame = (const uint8_t *)(uintptr_t)at;
+    event.size = size;
     if (!switch_tell(sw, event)) {
-        return false;
+        return NULL;
     }
-    memcpy(sw->event_bytes + sw->event_size, frame, size);
     sw->event_size = wanted;
-    return true;
+    return sw->event_bytes + at;
+}
+
+bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size) {
+    tm_event event = {.type = (uint8_t)type, .connection = connection, .kind = frame[WIRE_KIND]};
+    uint8_t *at = switch_tell_bytes(sw, event, size);
+    if (at != NULL) {
+        memcpy(at, frame, size);
+    }
+    return at != NULL;
 }
 
 void switch_fault(tm_switch *sw, uint32_t id, wire_error code, const uint8_t *frame, const char *text) {
@@ -247,7 +260,8 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                                          .state = CONNECTION_GREETING,
                                          .greeting_left = sw->options.greeting_bytes_max,
                                          .blocked_by = CONNECTION_NONE,
-                                         .publisher_row = PUBLISHER_NONE,
+                                         .publisher_row = WINDOW_NONE,
+                                         .neighbour = NEIGHBOUR_NONE,
                                          .subscriptions = SUBSCRIPTION_NONE,
                                          .received_ms = sw->now_ms,
                                          .sent_ms = sw->now_ms};
@@ -258,8 +272,13 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
 
 int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
     if (!switch_knows(sw, id) || admission == NULL || switch_at(sw, id)->state != CONNECTION_GREETING ||
-        admission->policy > TM_SLOW_BLOCK || admission->number == 0) {
+        admission->policy > TM_SLOW_BLOCK || admission->number == 0 ||
+        (admission->is_link && (admission->policy != TM_SLOW_DROP_NEWEST || admission->credit_bytes > 0))) {
         return TM_MISUSED;
+    }
+    int result = admission->is_link ? switch_join_neighbour(sw, id, admission->number) : TM_OK;
+    if (result != TM_OK) {
+        return result;
     }
     tm_connection *connection = switch_at(sw, id);
     connection->admission = *admission;
@@ -314,6 +333,9 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     if (connection->blocked_by != CONNECTION_NONE) {
         connection->blocked_by = CONNECTION_NONE;
         sw->blocked_count--;
+    }
+    if (switch_is_link(connection)) {
+        switch_leave_neighbour(sw, id);
     }
     switch_unblock(sw, id);
     switch_tell(sw, (tm_event){.type = TM_EVENT_CLOSED, .connection = id, .code = (uint32_t)error});

@@ -6,6 +6,9 @@
  *     switch_write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
  *     switch_poll.c      sockets that are ready, and what time brings
  *     switch_subscribe.c SUBSCRIBE frames and single subscriptions
+ *     switch_net.c       other routers: neighbours, what they want, the ways to them
+ *     switch_transit.c   a message from a neighbour, or for one
+ *     switch_trace.c     what became of a message that somebody asks about
  *     switch_figures.c   counters, and every invariant
  *
  * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
@@ -15,10 +18,11 @@
 #ifndef TM_SWITCH_H
 #define TM_SWITCH_H
 
+#include "few.h"
 #include "outbox.h"
-#include "publishers.h"
 #include "shape.h"
 #include "subscriptions.h"
+#include "switch_net.h"
 #include "tm.h"
 #include "wire.h"
 
@@ -26,6 +30,7 @@
 #define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
+#define SWITCH_FORMS 8U /* kinds of messages that may take turns */
 #define CONNECTION_NONE UINT32_MAX
 
 typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
@@ -67,6 +72,7 @@ typedef struct tm_connection {
     uint32_t blocked_by;      /* the receiver for whose sake credit is withheld, or CONNECTION_NONE */
     uint64_t blocks_until_ms; /* of a receiver */
     uint32_t publisher_row;
+    uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
 
     uint32_t subscriptions; /* list of rows */
     uint32_t subscription_count;
@@ -93,6 +99,12 @@ typedef struct tm_confirmations {
     uint64_t last[SWITCH_RANGES_MAX];
 } tm_confirmations;
 
+/* What is noted about one message for a tm_trace. */
+typedef struct tm_trail {
+    tm_trace head;
+    tm_trace_row rows[TM_TRACE_LISTS][TM_TRACE_ROWS];
+} tm_trail;
+
 /* Rows of a match, and for each the next one of the same connection. */
 typedef struct tm_rows {
     uint32_t *links;
@@ -101,9 +113,16 @@ typedef struct tm_rows {
     uint32_t capacity;
 } tm_rows;
 
+/* Messages of one kind. */
+typedef struct tm_form {
+    tm_shape shape;
+    tm_few few;
+} tm_form;
+
 struct tm_switch {
     tm_memory memory;
     tm_table *table; /* borrowed */
+    tm_net *net;     /* owned; NULL: alone */
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
@@ -116,17 +135,18 @@ struct tm_switch {
     uint32_t blocked_count;
 
     tm_subscriptions subscriptions;
-    tm_publishers publishers;
+    tm_windows publishers;
 
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
     tm_attribute *attributes; /* owned; of the message at hand */
-    tm_shape shape;
+    tm_form forms[SWITCH_FORMS];
     tm_rows rows;
     uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
     uint32_t *dirty;
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
+    tm_trail *trail; /* owned; NULL until somebody asks */
 
     tm_event *events;
     uint32_t event_count;
@@ -137,7 +157,8 @@ struct tm_switch {
     bool events_are_out; /* the caller has them */
 
     uint64_t now_ms;
-    uint64_t transit; /* counter of messages that entered here */
+    uint64_t ahead_ms; /* of the system's clock: for tests */
+    uint64_t transit;  /* counter of messages that entered here */
     uint32_t stamp;
     uint32_t ticks;
     tm_switch_stats stats;
@@ -149,6 +170,9 @@ static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
 /* Is it an id that names anything? */
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
+}
+static inline bool switch_is_link(const tm_connection *connection) {
+    return connection->neighbour != NEIGHBOUR_NONE;
 }
 static inline bool switch_is_alive(const tm_connection *connection) {
     return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
@@ -165,8 +189,10 @@ void switch_begin(tm_switch *sw);
 int switch_end(tm_switch *sw, const tm_event **events, size_t *count);
 /* false: no memory; but there is always room for a connection's end. */
 bool switch_tell(tm_switch *sw, tm_event event);
+/* The same with room for bytes, which are written at once; NULL: no memory. */
+uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size);
 /* The same with a copy of a frame; false: no memory. */
-bool switch_tell_frame(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size);
 /* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
 void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
 /* The socket is gone or to be gone. */
@@ -180,6 +206,15 @@ void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_
 /* ---- switch_publish.c */
 
 void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+/* ---- switch_net.c */
+
+/* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
+int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
+/* The link has ended. */
+void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
+/* Holds that are over. */
+void switch_expire_routes(tm_switch *sw);
 
 /* ---- switch_write.c */
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
+from tamis.native.others import Others
 from tamis.native.results import check, check_alive
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
@@ -21,7 +22,6 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 # Plain integers: a read may hold tens of thousands of frames, and an IntEnum costs as much as all the rest of an event.
-_FRAME: Final = int(lib.TM_EVENT_FRAME)
 _FAULT: Final = int(lib.TM_EVENT_FAULT)
 
 
@@ -34,9 +34,13 @@ class EventType(enum.IntEnum):
     SILENT = lib.TM_EVENT_SILENT
     SLOW = lib.TM_EVENT_SLOW
     OUTPUT = lib.TM_EVENT_OUTPUT
+    UNROUTED = lib.TM_EVENT_UNROUTED
+    TRACED = lib.TM_EVENT_TRACED
 
 
 class Event(NamedTuple):
+    """`frame` is what the type says: a frame, or the bytes of a `Trace`."""
+
     type: int
     connection: int
     kind: int
@@ -70,7 +74,7 @@ class SwitchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a client may do, and what becomes of it; see `tm_admission`; the fields are the same. A time of 0: never."""
+    """What a peer may do, and what becomes of it; see `tm_admission`; the fields are the same. A time of 0: never."""
 
     number: int
     queue_bytes_max: int
@@ -82,6 +86,7 @@ class Admission:
     ping_ms: int = 0
     block_ms: int = 0
     policy: SlowPolicy = SlowPolicy.DROP_NEWEST
+    is_link: bool = False
 
 
 class Subscribed(NamedTuple):
@@ -94,7 +99,7 @@ class Subscribed(NamedTuple):
     own_messages: bool
 
 
-class Switch:
+class Switch(Others):
     """It takes `table` over: add and remove through the switch alone, and close the switch first."""
 
     def __init__(self, table: Table, options: SwitchOptions) -> None:
@@ -104,6 +109,7 @@ class Switch:
         self._switch: _Cdata | None = ffi.gc(made[0], lib.tm_switch_free)
         self._events, self._count = ffi.new("tm_event **"), ffi.new("size_t *")
         self._number, self._subscribed = ffi.new("uint32_t *"), ffi.new("tm_subscribed *")
+        super().__init__()
 
     @property
     def c(self) -> _Cdata:
@@ -239,9 +245,13 @@ class Switch:
         """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
         lib.tm_switch_fail_allocation(self.c, n)
 
+    def advance(self, ms: int) -> None:
+        """Let its clock run ahead by so much more. For tests."""
+        lib.tm_switch_advance(self.c, ms)
+
 
 def _event(c: _Cdata) -> Event:
-    type_ = c.type
-    frame = ffi.buffer(c.frame, c.size)[:] if type_ == _FRAME else b""
+    type_, size = c.type, c.size
+    frame = ffi.buffer(c.frame, size)[:] if size else b""
     text = ffi.string(c.text).decode() if type_ == _FAULT else ""
     return Event(type_, c.connection, c.kind, c.code, frame, text)

@@ -8,6 +8,11 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     out->subscriptions = sw->subscriptions.live;
     out->filters = sw->subscriptions.filters;
     out->publishers = sw->publishers.count;
+    if (sw->net != NULL) {
+        out->routers = sw->net->routers.live;
+        out->remote_filters = sw->net->network.count;
+        out->generations = sw->net->routes.in_force;
+    }
     out->queued_bytes = 0;
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         out->queued_bytes += tm_outbox_size(&sw->connections[id].outbox);
@@ -71,8 +76,10 @@ int tm_switch_validate(const tm_switch *sw, const char **reason) {
         *reason = "the count of connections that live or wait is wrong";
     } else if (filters != sw->subscriptions.filters || !tm_subscriptions_are_sound(&sw->subscriptions)) {
         *reason = "subscriptions and filters do not agree";
-    } else if (sw->publishers.count > 0 && !tm_publishers_are_sound(&sw->publishers)) {
+    } else if (sw->publishers.count > 0 && !tm_windows_are_sound(&sw->publishers)) {
         *reason = "a publisher is not found under its number";
+    } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
+        *reason = "routers, their filters and the routes to them do not agree";
     }
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }

@@ -42,6 +42,7 @@ class SwitchFigures(_Figures):
     messages_in: int
     bytes_in: int
     deliveries: int
+    forwarded: int
     bytes_out: int
     dropped: tuple[int, ...]
     drop_bytes: tuple[int, ...]
@@ -55,6 +56,9 @@ class SwitchFigures(_Figures):
     subscriptions: int
     filters: int
     publishers: int
+    routers: int
+    remote_filters: int
+    generations: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,9 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     }
     switch_begin(sw);
     trim_events(sw);
+    if (sw->net != NULL) {
+        switch_expire_routes(sw);
+    }
     bool trims = ++sw->ticks % TICKS_BETWEEN_TRIMS == 0;
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);

@@ -4,31 +4,15 @@
  * all of its subscriptions that the message satisfies, its own messages only through those that ask for them.
  */
 #define _GNU_SOURCE
-#include "switch.h"
+#include "switch_message.h"
 
 #include <time.h>
 
 #include "utf8.h"
 
-/* A PUBLISH frame taken apart. */
-typedef struct parts {
-    const uint8_t *frame; /* borrowed */
-    uint32_t size;
-    uint32_t extension_size;
-    uint32_t publisher; /* connection */
-    size_t attribute_count;
-} parts;
-
 /* ---- extensions ------------------------------------------------------------------------------------------------- */
 
-typedef struct extensions {
-    uint64_t expiry_ns; /* 0: none */
-    bool has_expiry;
-    bool is_traced;
-    bool is_strange; /* one that must be understood is not */
-} extensions;
-
-static uint64_t unix_ns(void) {
+uint64_t switch_unix_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
@@ -75,7 +59,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
             return false;
         }
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
-        out->is_traced |= type == WIRE_TRACE;
+        out->trace = type == WIRE_TRACE ? tm_load64(area + at + 4) : out->trace;
         if (type == WIRE_EXPIRY) {
             out->has_expiry = true;
             out->expiry_ns = tm_load64(area + at + 4);
@@ -92,7 +76,25 @@ typedef struct verdict {
     const char *text;
 } verdict;
 
-static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin) {
+/* Between routers a message has entered somewhere; from a client it enters here. */
+static verdict check_sender(const uint8_t *frame, const tm_connection *sender) {
+    uint64_t source = tm_load64(frame + WIRE_TRANSIT);
+    if (switch_is_link(sender)) {
+        return source != 0 ? (verdict){0, NULL}
+                           : (verdict){WIRE_WRONG_SENDER, "between routers a message has a transit source"};
+    }
+    uint64_t transit =
+        source | tm_load64(frame + WIRE_TRANSIT + 8) | tm_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
+    if (transit != 0) {
+        return (verdict){WIRE_WRONG_SENDER, "a client leaves transit and hop limit 0"};
+    }
+    if (tm_load64(frame + WIRE_ORIGIN) != sender->admission.number) {
+        return (verdict){WIRE_WRONG_SENDER, "the origin is not this client's number"};
+    }
+    return (verdict){0, NULL};
+}
+
+static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connection *sender) {
     if (size < WIRE_HEADER_BYTES) {
         return (verdict){WIRE_TOO_SHORT, "a data frame has at least 64 bytes"};
     }
@@ -109,23 +111,31 @@ static verdict check_header(const uint8_t *frame, uint32_t size, uint64_t origin
     if (tm_load64(frame + WIRE_ORIGIN) == 0 || tm_load64(frame + WIRE_COUNTER) == 0) {
         return (verdict){WIRE_MALFORMED, "a message has an identity: origin and counter are not 0"};
     }
-    uint64_t transit = tm_load64(frame + WIRE_TRANSIT) | tm_load64(frame + WIRE_TRANSIT + 8) |
-                       tm_load64(frame + WIRE_TRANSIT + 16) | frame[WIRE_HOPS];
-    if (transit != 0) {
-        return (verdict){WIRE_WRONG_SENDER, "a client leaves transit and hop limit 0"};
-    }
-    if (tm_load64(frame + WIRE_ORIGIN) != origin) {
-        return (verdict){WIRE_WRONG_SENDER, "the origin is not this client's number"};
-    }
-    return (verdict){0, NULL};
+    return check_sender(frame, sender);
+}
+
+/* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
+ * that, the first byte of the attributes. */
+static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attributes) {
+    bool is_from_link = switch_is_link(switch_at(sw, message->from));
+    uint32_t publisher = is_from_link ? tm_load32(message->frame + WIRE_ORIGIN) : message->from;
+    return &sw->forms[(publisher + attributes[0]) % SWITCH_FORMS];
 }
 
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    size_t used;
-    int result = tm_attributes_decode_like(&sw->shape, bytes, size, sw->attributes, &message->attribute_count, &used);
-    if (result != TM_OK || used != size) {
+    const uint64_t unknown[SHAPE_TABLES] = {
+        sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
+        sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
+    };
+    message->form = form_of(sw, message, bytes);
+    tm_shape *shape = &message->form->shape;
+    if (unknown[SHAPE_LOCAL] != shape->unknown[SHAPE_LOCAL] ||
+        unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK]) {
+        tm_shape_want_all(shape, unknown);
+    }
+    if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
         return (verdict){WIRE_BAD_ATTRIBUTES, "attributes that a message may not carry"};
     }
     return (verdict){0, NULL};
@@ -137,31 +147,51 @@ static verdict check_extensions(const parts *message, extensions *found) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
-    if (found->is_traced != says_traced && !found->is_strange) {
+    if ((found->trace != 0) != says_traced && !found->is_strange) {
         return (verdict){WIRE_MALFORMED, "flag TRACED and extension TRACE go together"};
     }
+    if (message->frame[WIRE_KIND] == WIRE_DRY_RUN && found->trace == 0) {
+        return (verdict){WIRE_MALFORMED, "a DRY_RUN frame has a TRACE extension"};
+    }
     return (verdict){0, NULL};
+}
+
+/* Tell a fault, if there is one. */
+static bool passes(tm_switch *sw, const parts *message, verdict verdict) {
+    if (verdict.code != 0) {
+        switch_fault(sw, message->from, verdict.code, message->frame, verdict.text);
+    }
+    return verdict.code == 0;
+}
+
+bool switch_check_header(tm_switch *sw, const parts *message) {
+    return passes(sw, message, check_header(message->frame, message->size, switch_at(sw, message->from)));
+}
+
+bool switch_check_body(tm_switch *sw, parts *message, extensions *found) {
+    message->extension_size = tm_load16(message->frame + WIRE_EXTENSION_SIZE);
+    return passes(sw, message, check_attributes(sw, message)) && passes(sw, message, check_extensions(message, found));
 }
 
 /* ---- delivery --------------------------------------------------------------------------------------------------- */
 
 /* Write the frame for a receiver, with `count` satisfied subscriptions, whose rows are a list that begins at `row`. */
-static void deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint32_t row, uint32_t count) {
+static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint32_t row, uint32_t count) {
     uint32_t fits = (WIRE_EXTENSIONS_MAX - message->extension_size - 4) / 4; /* the rest goes unnamed */
     count = message->extension_size > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
     uint32_t added = count > 0 ? 4 + 4 * count : 0;
-    uint8_t *out = switch_queue_data(sw, receiver, message->size + added, message->publisher);
+    uint8_t *out = switch_queue_data(sw, receiver, message->size + added, message->from);
     if (out == NULL) {
-        return;
+        return false;
     }
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
     wire_store32(out, message->size + added);
     out[WIRE_KIND] = WIRE_DELIVER;
-    out[WIRE_FLAGS] |= receiver == message->publisher ? WIRE_FLAG_OWN : 0;
-    out[WIRE_HOPS] = sw->options.hop_limit;
-    wire_store64(out + WIRE_TRANSIT, sw->options.number);
-    wire_store64(out + WIRE_TRANSIT + 8, sw->options.epoch);
-    wire_store64(out + WIRE_TRANSIT + 16, sw->transit);
+    out[WIRE_FLAGS] |= receiver == message->from ? WIRE_FLAG_OWN : 0;
+    out[WIRE_HOPS] = message->hops;
+    wire_store64(out + WIRE_TRANSIT, message->source);
+    wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
+    wire_store64(out + WIRE_TRANSIT + 16, message->counter);
     wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size + added));
     uint8_t *at = out + WIRE_HEADER_BYTES;
     if (count > 0) {
@@ -175,6 +205,7 @@ static void deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint
     memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
     sw->stats.deliveries++;
     switch_at(sw, receiver)->deliveries++;
+    return true;
 }
 
 /* A number that no connection and no subscription carries yet. */
@@ -202,7 +233,7 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
         tm_subscription *subscription = &sw->subscriptions.rows[held];
         tm_connection *receiver = switch_at(sw, id);
         if (subscription->stamp == sw->stamp || receiver->state != CONNECTION_OPEN ||
-            (id == message->publisher && !subscription->own_messages)) {
+            (id == message->from && !subscription->own_messages)) {
             continue;
         }
         subscription->stamp = sw->stamp;
@@ -218,19 +249,30 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     return receivers;
 }
 
-static void deliver_to_all(tm_switch *sw, const parts *message, size_t count) {
+static void note_satisfied(tm_switch *sw, const parts *message, const tm_connection *receiver) {
+    for (uint32_t row = receiver->first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+        uint32_t id = sw->subscriptions.rows[sw->rows.links[row]].id;
+        switch_trail_add(message->trail, TM_TRACE_SATISFIED, receiver->admission.number, id);
+    }
+}
+
+uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = collect(sw, message, count);
     for (uint32_t i = 0; i < receivers; i++) {
-        uint32_t first = switch_at(sw, sw->touched[i])->first_row;
+        const tm_connection *receiver = switch_at(sw, sw->touched[i]);
         uint32_t satisfied = 0;
-        for (uint32_t row = first; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+        for (uint32_t row = receiver->first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
             satisfied++;
         }
-        deliver(sw, message, sw->touched[i], first, satisfied);
+        bool sent = !message->is_dry && deliver(sw, message, sw->touched[i], receiver->first_row, satisfied);
+        if (message->trail != NULL) {
+            note_satisfied(sw, message, receiver);
+            if (sent) {
+                switch_trail_add(message->trail, TM_TRACE_CLIENTS, receiver->admission.number, 0);
+            }
+        }
     }
-    if (receivers == 0) {
-        switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
-    }
+    return receivers;
 }
 
 /* ---- matching --------------------------------------------------------------------------------------------------- */
@@ -257,14 +299,22 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 }
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = sw->shape.memo};
+    tm_form *form = message->form;
+    if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
+        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles);
+        return TM_OK;
+    }
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
     *count = hits.count;
+    if (result == TM_OK) {
+        tm_shape_note_asked(&form->shape, SHAPE_LOCAL);
+    }
     return result;
 }
 
-static uint64_t monotonic_ns(void) {
+uint64_t switch_monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
@@ -280,10 +330,14 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
     sw->stats.matches_timed++;
 }
 
-static bool match(tm_switch *sw, const parts *message, size_t *count) {
+bool switch_match(tm_switch *sw, const parts *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
-    uint64_t start = is_timed ? monotonic_ns() : 0;
-    if (!reserve_rows(sw, 1)) {
+    uint64_t start = is_timed || message->trail != NULL ? switch_monotonic_ns() : 0;
+    if (sw->subscriptions.filters == 0) {
+        *count = 0;
+        return true;
+    }
+    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
         return false;
     }
     int result = ask_table(sw, message, count);
@@ -291,8 +345,9 @@ static bool match(tm_switch *sw, const parts *message, size_t *count) {
         result = reserve_rows(sw, *count) ? ask_table(sw, message, count) : TM_NO_MEMORY;
     }
     if (is_timed) {
-        note_match_time(sw, monotonic_ns() - start);
+        note_match_time(sw, switch_monotonic_ns() - start);
     }
+    switch_trail_matched(message, start);
     return result == TM_OK;
 }
 
@@ -301,28 +356,47 @@ static bool match(tm_switch *sw, const parts *message, size_t *count) {
 static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
     switch_count_drop(sw, reason, 1, message->size);
     if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-        switch_refuse(sw, message->publisher, tm_load64(message->frame + WIRE_COUNTER), code, text);
+        switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), code, text);
     } else if (code == WIRE_REFUSED_UNKNOWN_EXTENSION) {
-        switch_fault(sw, message->publisher, WIRE_UNKNOWN_EXTENSION, message->frame, text);
+        switch_fault(sw, message->from, WIRE_UNKNOWN_EXTENSION, message->frame, text);
     }
 }
 
-/* Well-formed, new and wanted: out with it. */
-static void forward(tm_switch *sw, const parts *message) {
+/* It enters the network. */
+static void stamp(tm_switch *sw, parts *message) {
+    message->source = sw->options.number;
+    message->epoch = sw->options.epoch;
+    message->counter = ++sw->transit;
+    message->hops = sw->options.hop_limit;
+}
+
+/* Well-formed and new: out with it. */
+static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
-    if (!match(sw, message, &count)) {
+    stamp(sw, message);
+    message->trail = found->trace != 0 ? switch_trail_begin(sw, message, found) : NULL;
+    if (!switch_match(sw, message, &count)) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
     }
-    sw->transit++;
-    deliver_to_all(sw, message, count);
-    if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-        switch_confirm(sw, message->publisher, tm_load64(message->frame + WIRE_COUNTER));
+    uint32_t copies = switch_deliver(sw, message, count);
+    if (sw->net != NULL) {
+        copies += switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE);
+    }
+    if (copies == 0) {
+        switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
+    }
+    switch_trim_shape(message);
+    if (message->trail != NULL) {
+        switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
+    }
+    if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
+        switch_confirm(sw, message->from, tm_load64(message->frame + WIRE_COUNTER));
     }
 }
 
-static void admit(tm_switch *sw, const parts *message, const extensions *found) {
-    tm_connection *publisher = switch_at(sw, message->publisher);
+static void admit(tm_switch *sw, parts *message, const extensions *found) {
+    tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     bool is_fresh = true;
     if (found->is_strange) {
@@ -330,38 +404,28 @@ static void admit(tm_switch *sw, const parts *message, const extensions *found) 
              "an extension that must be understood, and is not");
     } else if (sw->is_draining) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
-    } else if (found->has_expiry && found->expiry_ns <= unix_ns()) {
+    } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if (!tm_publishers_note(&sw->publishers, publisher->admission.number, counter, &publisher->publisher_row,
-                                   &is_fresh)) {
+    } else if (!message->is_dry && !tm_windows_note(&sw->publishers, publisher->admission.number, 0, counter,
+                                                    &publisher->publisher_row, &is_fresh)) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
     } else if (!is_fresh) {
         switch_count_drop(sw, TM_DROP_DUPLICATE, 1, message->size);
         if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-            switch_confirm(sw, message->publisher, counter);
+            switch_confirm(sw, message->from, counter);
         }
     } else {
-        forward(sw, message);
+        forward(sw, message, found);
     }
 }
 
 void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    tm_connection *connection = switch_at(sw, id);
-    verdict verdict = check_header(frame, size, connection->admission.number);
-    parts message = {.frame = frame, .size = size, .publisher = id};
+    parts message = {.frame = frame, .size = size, .from = id, .is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN};
     extensions found = {0};
-    if (verdict.code == 0) {
-        message.extension_size = tm_load16(frame + WIRE_EXTENSION_SIZE);
-        verdict = check_attributes(sw, &message);
-    }
-    if (verdict.code == 0) {
-        verdict = check_extensions(&message, &found);
-    }
-    if (verdict.code != 0) {
-        switch_fault(sw, id, verdict.code, frame, verdict.text);
+    if (!switch_check_header(sw, &message) || !switch_check_body(sw, &message, &found)) {
         return;
     }
-    connection->messages_in++;
+    switch_at(sw, id)->messages_in++;
     sw->stats.messages_in++;
     admit(sw, &message, &found);
 }

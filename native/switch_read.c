@@ -6,7 +6,7 @@
  * bytes are read directly.
  */
 #define _GNU_SOURCE
-#include "switch.h"
+#include "switch_message.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -43,7 +43,7 @@ static void answer_ping(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32
 }
 
 static void hand_up(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    if (!switch_tell_frame(sw, id, frame, size)) {
+    if (!switch_tell_frame(sw, id, TM_EVENT_FRAME, frame, size)) {
         switch_shut(sw, id, ENOMEM);
     }
 }
@@ -75,12 +75,14 @@ static bool spend_credit(tm_connection *connection, uint32_t size) {
 
 static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
     tm_connection *connection = switch_at(sw, id);
-    if (connection->state != CONNECTION_OPEN || connection->has_drained || frame[WIRE_KIND] == WIRE_DELIVER) {
+    bool is_link = switch_is_link(connection);
+    if (connection->state != CONNECTION_OPEN || (connection->has_drained && !is_link) ||
+        frame[WIRE_KIND] == WIRE_DELIVER) {
         switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "this frame is not the peer's to send now");
+    } else if (is_link) {
+        switch_transit(sw, id, frame, size, false);
     } else if (!spend_credit(connection, size)) {
         switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "published past the credit");
-    } else if (frame[WIRE_KIND] == WIRE_DRY_RUN) {
-        hand_up(sw, id, frame, size);
     } else {
         switch_publish(sw, id, frame, size);
     }

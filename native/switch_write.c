@@ -134,7 +134,7 @@ void switch_unblock(tm_switch *sw, uint32_t receiver) {
 static void block(tm_switch *sw, uint32_t receiver, uint32_t publisher) {
     tm_connection *slow = switch_at(sw, receiver);
     tm_connection *fast = switch_at(sw, publisher);
-    if (slow->block_spent || publisher == receiver) {
+    if (slow->block_spent || publisher == receiver || switch_is_link(fast)) {
         return;
     }
     if (slow->blocks_until_ms == 0) {

@@ -113,6 +113,10 @@ int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count
     return table->class->match(table->engine, attributes, count, query, hits);
 }
 
+uint64_t tm_table_unknown(const tm_table *table) {
+    return table == NULL || table->class->unknown == NULL ? 0 : table->class->unknown(table->engine);
+}
+
 /* What is left of the caller's room after `used` rows. */
 static tm_hits rest_of(const tm_hits *hits, size_t used) {
     return (tm_hits){.links = hits->links + used,

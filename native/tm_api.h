@@ -132,6 +132,10 @@ typedef struct tm_hits {
  * rows always suffice unless TM_MATCH_ALL). Not safe to call twice at once on one table: it has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
+/* What a match leaves in the memo of a name that no filter speaks of: such attributes may as well be left out of a
+ * message, as long as this stays the same. 0: memos are not used. */
+uint64_t tm_table_unknown(const tm_table *table);
+
 typedef struct tm_stats {
     uint64_t filters;          /* handles in use */
     uint64_t constraints;      /* in all of them */
@@ -224,10 +228,13 @@ typedef struct tm_admission {
     uint32_t hold_ms; /* silent for so long: TM_EVENT_SILENT */
     uint32_t ping_ms; /* nothing sent for so long: a PING goes out */
     uint32_t block_ms;
-    uint8_t policy; /* TM_SLOW_* */
+    uint8_t policy;  /* TM_SLOW_* */
+    uint8_t is_link; /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
+                        filters, and dropping the newest */
 } tm_admission;
 
-/* The greeting is over: data frames are taken from here on, and the first credit goes out. */
+/* The greeting is over: data frames are taken from here on, and the first credit goes out. A link is where the
+ * neighbour's messages go from now on, whatever link it had before. */
 int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admission);
 
 #define TM_LANE_ORDERED 0 /* behind what is queued */
@@ -259,9 +266,12 @@ void tm_switch_drain(tm_switch *sw, bool draining);
 #define TM_EVENT_SILENT 3 /* nothing came for its hold_ms */
 #define TM_EVENT_SLOW 4   /* its queue is full and its policy is to disconnect */
 #define TM_EVENT_OUTPUT 5 /* of a connection without a socket: there is output to fetch */
+#define TM_EVENT_UNROUTED 6 /* a data frame from a link whose source has no route in some generation: set it, then */
+                            /* hand the frame in again with tm_switch_retake; or let it go */
+#define TM_EVENT_TRACED 7   /* what became of a message with a trace id: `frame` is a tm_trace */
 
 typedef struct tm_event {
-    const uint8_t *frame; /* borrowed until the next call to the switch */
+    const uint8_t *frame; /* `size` bytes, borrowed until the next call to the switch */
     const char *text;     /* TM_EVENT_FAULT: what is wrong; static */
     uint32_t size;
     uint32_t connection;
@@ -330,9 +340,79 @@ typedef struct tm_subscribed {
 /* The filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */
 int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out);
 
+/* ---- other routers ------------------------------------------------------------------------------------------------
+ *
+ * What the others want is a second table, whose interfaces are routers; where they are is in the routes. Neither knows
+ * of the other: a change of topology touches no filter. Routers go by their number, which is never 0. */
+
+#define TM_ROUTERS_MAX 65536   /* that a switch knows at a time */
+#define TM_NEIGHBOURS_MAX 1024 /* as many as an LSA can list */
+
+/* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
+ * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first. */
+int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max);
+/* Messages that enter here are stamped with this epoch from now on. */
+void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
+
+/* Is each filter of wire form bytes[offsets[i] .. offsets[i+1]) one? results[i] says as tm_table_add would;
+ * TM_NO_MEMORY if nothing could be looked at. */
+int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count, uint8_t *results);
+
+/* Install filters of a router under the ids that it gave them: filter i is bytes[offsets[i] .. offsets[i+1]) (copied).
+ * results[i] says as tm_table_add does, or TM_MISUSED where the id is in use; the others are installed all the same.
+ * TM_NO_MEMORY or TM_TOO_MANY: the router is one too many. */
+int tm_switch_install(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
+                      const uint64_t *ids, size_t count, uint8_t *results);
+/* results[i] is TM_OK, or TM_ABSENT where the router has no filter of that id. */
+int tm_switch_uninstall(tm_switch *sw, uint64_t router, const uint64_t *ids, size_t count, uint8_t *results);
+/* Uninstall at most `steps` filters of a router; `*left` says how many remain. */
+int tm_switch_forget_router(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);
+
+/* A new generation of routes, to be filled by tm_switch_route and put in force by tm_switch_commit; `*generation` names
+ * it. One that was not put in force is thrown away. `hop_limit`, from 1, is stamped where a message enters. */
+int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generation);
+/* Set (or replace) the route of a source in a generation that is in force or to be: `parent` is the neighbour from
+ * which its messages are taken (0: none), and router issuers[i] lies behind neighbour children[i]. This router is the
+ * source of what enters here. TM_ABSENT: no such generation any more. */
+int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_t parent, const uint64_t *issuers,
+                    const uint64_t *children, size_t count);
+/* In force from now on; the one before it for `hold_ms` more, four generations at most. */
+int tm_switch_commit(tm_switch *sw, uint32_t hold_ms);
+
+/* The frame of a TM_EVENT_UNROUTED once more; what it causes goes up later. Without a route still, it is dropped. */
+int tm_switch_retake(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
+
+/* What happened to a message with a trace id, or to a dry run. Behind it stand four lists of tm_trace_row: */
+#define TM_TRACE_LISTS 4
+#define TM_TRACE_SATISFIED 0 /* (client, subscription id) that the message satisfies, or would */
+#define TM_TRACE_MATCHED 1   /* (router, filter id) of one matching filter of each router that it is sent on to */
+#define TM_TRACE_LINKS 2     /* (neighbour, 0) it was queued for */
+#define TM_TRACE_CLIENTS 3   /* (client, 0) it was queued for */
+#define TM_TRACE_ROWS 256    /* of each list, at most; counts go on */
+#define TM_TRACE_NOT_DROPPED 255
+
+typedef struct tm_trace_row {
+    uint64_t number;
+    uint64_t id;
+} tm_trace_row;
+
+typedef struct tm_trace {
+    uint64_t trace;
+    uint64_t source; /* number of the router where it entered */
+    uint64_t came_from;
+    uint64_t arrived_ns; /* Unix time */
+    uint64_t match_ns;
+    uint64_t queued_ns; /* Unix time */
+    uint32_t counts[TM_TRACE_LISTS];
+    uint32_t rows[TM_TRACE_LISTS]; /* how many stand behind */
+    uint8_t hop_limit;             /* as it arrived */
+    uint8_t reason;                /* TM_DROP_*, or TM_TRACE_NOT_DROPPED */
+    uint8_t is_dry;
+} tm_trace;
+
 /* ---- figures */
 
-#define TM_DROP_REASONS 10
+#define TM_DROP_REASONS 14
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -343,13 +423,18 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_DROP_CLOSED 7    /* queued for a connection that ended */
 #define TM_DROP_MEMORY 8    /* no memory for the queue */
 #define TM_DROP_HOPS 9      /* no hop left */
+#define TM_DROP_PARENT 10   /* from a neighbour that is no parent in the tree of its source */
+#define TM_DROP_TRANSIT 11  /* came this way before */
+#define TM_DROP_NO_ROUTE 12 /* from a source that nobody has set a route for */
+#define TM_DROP_NO_LINK 13  /* for a neighbour that has no link just now */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 
 typedef struct tm_switch_stats {
     uint64_t messages_in; /* well-formed */
     uint64_t bytes_in;    /* of everything received */
-    uint64_t deliveries;  /* frames queued */
+    uint64_t deliveries;  /* frames queued for clients */
+    uint64_t forwarded;   /* frames queued for links */
     uint64_t bytes_out;   /* sent */
     uint64_t dropped[TM_DROP_REASONS];
     uint64_t drop_bytes[TM_DROP_REASONS];
@@ -362,7 +447,10 @@ typedef struct tm_switch_stats {
     uint32_t connections;  /* with a socket, or fed */
     uint32_t subscriptions;
     uint32_t filters;
-    uint32_t publishers; /* remembered */
+    uint32_t publishers;     /* remembered */
+    uint32_t routers;        /* that are spoken of, this one included */
+    uint32_t remote_filters; /* of routers */
+    uint32_t generations;    /* of routes, in force */
 } tm_switch_stats;
 
 void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out);
@@ -389,6 +477,8 @@ int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection
 int tm_switch_validate(const tm_switch *sw, const char **reason);
 /* As tm_table_fail_allocation. */
 void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
+/* Let the clock of the switch run ahead by so much more: for tests. */
+void tm_switch_advance(tm_switch *sw, uint64_t ms);
 
 /* ---- the client's side: DELIVER frames -------------------------------------------------------------------------- */
 

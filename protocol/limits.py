@@ -93,6 +93,9 @@ ACK_ITEMS_MAX = 10_000
 LINKS_MAX = 1_024
 """Links of one router. Its topology advertisement is one short frame."""
 
+ROUTERS_MAX = 16_384
+"""Routers one router keeps statements of; those of others are not kept. Far past what one flat network can carry."""
+
 REPORT_ITEMS_MAX = 256
 """Filters, departures or subscriptions listed in one report; the count beside the list says how many there are."""
 

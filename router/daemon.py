@@ -18,20 +18,25 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from tamis.configs import Address, RouterSettings
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify
-from tamis.router.client import LINGER_S
+from tamis.router.epoch import Epoch
 from tamis.router.exposure import check_exposure
+from tamis.router.links.neighbours import Neighbours
+from tamis.router.links.network import Network
+from tamis.router.links.tls import accepting_context
 from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
 from tamis.router.logs import fields
+from tamis.router.other_end import LINGER_S
 from tamis.router.plane import Plane
 from tamis.router.running import Life, Running
 from tamis.router.settings import CannotStart, load_settings, restart_keys
 from tamis.router.stalls import StallWatch
-from tamis.router.tls import TlsClient, load_certificate, server_context
+from tamis.router.tls import TlsConnection, client_behind, load_certificate, server_context
 from tamis.router.tokens import TokenFile
 
 QUIET_TICKS: Final = 3
@@ -84,19 +89,21 @@ class Daemon:
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
         _raise_descriptor_limit(self._settings.limits.connections)
-        plane = Plane(self._settings, self._tokens, time.time_ns(), loop)
+        epoch = Epoch(self._settings.data)
+        plane = Plane(self._settings, self._tokens, epoch.next(), loop)
         self._closers.append(plane.close)
         self._running = Running(plane, StallWatch(loop))
         for address in self._settings.clients:
             await self._listen_for_clients(address)
-        for address in self._settings.neighbours:
-            _log.info("links between routers come with a later version", extra=fields(not_opened=str(address)))
+        network = await self._join(plane, epoch) if self._settings.links else None
         if self._settings.admin:
             await self._listen_for_admin(self._settings.admin)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop_signal)
         loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
         plane.start()
+        if network is not None:
+            network.start()
         self._running.stalls.start()
         self._closers.append(self._running.stalls.stop)
         gc.collect()
@@ -107,12 +114,34 @@ class Daemon:
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
                 greeting_s = self._settings.limits.greeting_ms / 1000
-                server = await serve_tls(listener, self._tls, lambda: TlsClient(plane), greeting_s)
+                server = await serve_tls(listener, self._tls, lambda: client_behind(plane), greeting_s)
                 self._doors.append(server.close)
                 self._note("clients", "tamis+tls://", listener)
             else:
                 self._doors.append(Acceptor(listener, plane, loop).close)
                 self._note("clients", "tamis://", listener)
+
+    async def _join(self, plane: Plane, epoch: Epoch) -> Network:
+        """Become one of several routers; nothing is dialled yet."""
+        network = Network(plane, self._settings, epoch)
+        self._closers.append(network.close)
+        self._doors.append(network.stop_dialling)
+        for address in self._settings.neighbours:
+            await self._listen_for_neighbours(address, network.neighbours)
+        return network
+
+    async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
+        tls, plane = self._settings.neighbour_tls, self._running.plane
+        for listener in bind(address):
+            if tls is not None and listener.address.kind == "tcp":
+                greeting_s = self._settings.limits.greeting_ms / 1000
+                behind_tls = partial(TlsConnection, plane, neighbours.open_tls)
+                server = await serve_tls(listener, accepting_context(tls), behind_tls, greeting_s)
+                self._doors.append(server.close)
+                self._note("neighbours", "tamis+tls://", listener)
+            else:
+                self._doors.append(Acceptor(listener, neighbours, plane.loop).close)
+                self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
         from tamis.router.admin.server import AdminServer
@@ -195,7 +224,7 @@ class Daemon:
         deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
         is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
         plane.dismiss()
-        is_empty = await self._until(lambda: not plane.clients, 1, max(deadline_s, time.monotonic() + LINGER_S))
+        is_empty = await self._until(lambda: plane.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
         _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(plane.clients)))
         return 0 if is_flushed and is_empty else 1
 

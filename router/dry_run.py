@@ -1,7 +1,7 @@
 """Whom a message would reach, by the live table.
 
-Law: this asks the table that the switch matches with, and holds the loop for a bounded time: of what matches, only the
-first so many filters are looked at, and the rest is counted.
+Law: this is said by the table that the switch matches with, and holds the loop for a bounded time: of what matches,
+only the first so many filters are looked at, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -9,21 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from tamis.native import Subscribed, Switch, Table
-from tamis.protocol.errors import FrameError
+from tamis.native import Subscribed, Switch, Table, Trace
 from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.values import Value
-from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.data_frames import decode_data
-from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.header import check_transit
-from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport, WouldDeliver
 
 MATCHES_MAX: Final = 1_000
 _REPORT_HEAD_BYTES: Final = 512
-_DELIVERY_BYTES: Final = 16
+_ROW_BYTES: Final = 16
 
 
 class Reached(NamedTuple):
@@ -39,24 +33,13 @@ def reached(table: Table, switch: Switch, attributes: Mapping[str, Value]) -> Re
     return Reached([item for item in found if item is not None], count)
 
 
-def report(router: str, frame: bytes, number: int, connection: int, table: Table, switch: Switch, room: int) -> bytes:
-    """The answer to a DRY_RUN frame of the client `number`, of at most `room` bytes; FrameError if it may not ask."""
-    data = decode_data(frame)
-    check_transit(data.transit, from_client=True)
-    if data.message.id.origin != number:
-        raise FrameError(ErrorCode.WRONG_SENDER, "the origin is not this client's number")
-    found = reached(table, switch, data.message.attributes)
-    others = [item for item in found.filters if item.own_messages or item.connection != connection]
-    deliveries = sorted({(switch.connection(item.connection).number, item.subscription) for item in others})
-    # Several filters of a subscription count once where all were looked at; beyond, each counts.
-    count = len(deliveries) if found.total <= MATCHES_MAX else found.total
-    listed = min(REPORT_ITEMS_MAX, (room - _REPORT_HEAD_BYTES) // _DELIVERY_BYTES)
-    trace = data.extensions[ExtensionType.TRACE]
-    assert isinstance(trace, int)  # noqa: S101 - decode_data has checked it
+def report(router: str, trace: Trace, room: int) -> bytes:
+    """What the switch has said of a DRY_RUN, in a frame of at most `room` bytes."""
+    listed = min(REPORT_ITEMS_MAX, (room - _REPORT_HEAD_BYTES) // (2 * _ROW_BYTES))
     return encode(
         DryRunReport(
-            *(trace, stable_number(router), router, number, count),
-            tuple(WouldDeliver(*delivery) for delivery in deliveries[:listed]),
-            *(0, ()),
+            *(trace.trace, trace.source, router, trace.came_from, trace.satisfied_count),
+            tuple(WouldDeliver(*row) for row in sorted(trace.satisfied)[:listed]),
+            *(trace.links_count, tuple(sorted(trace.links)[:listed])),
         )
     )

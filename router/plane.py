@@ -1,6 +1,6 @@
-"""The switch and its clients: what the one hands up goes to the other.
+"""The switch and the other ends of its connections: what the one hands up goes to the other.
 
-Law: an event concerns one client, and a bug in handling it costs that client alone. Events are handled in order, for
+Law: an event concerns one connection, and a bug in handling it costs that alone. Events are handled in order, for
 EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
 A client's number is in use from its opening until all of its filters are forgotten. Of two clients with one name, the
 one that came later stays.
@@ -13,11 +13,11 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from tamis.configs import RouterSettings
-from tamis.native import Event, EventType, Gone, Switch
+from tamis.native import Event, EventType, Gone, Switch, Table, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.codes import ErrorCode
@@ -27,9 +27,13 @@ from tamis.protocol.wire.session_bodies import Drain
 from tamis.router.client import Client
 from tamis.router.greeting import Door
 from tamis.router.logs import fields
+from tamis.router.other_end import OtherEnd
 from tamis.router.settings import new_table, switch_options
 from tamis.router.tokens import TokenFile
 from tamis.router.work import SlicedWork, Task
+
+if TYPE_CHECKING:
+    from tamis.router.links.network import Network
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -38,6 +42,7 @@ TICK_S: Final = 0.1
 STEPS_PER_SLICE: Final = 500
 
 _log = logging.getLogger(__name__)
+End = TypeVar("End", bound=OtherEnd)
 
 
 class Plane:
@@ -48,12 +53,15 @@ class Plane:
     ) -> None:
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
         self.table = new_table(settings)
+        self._tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch))
+        self._ends: dict[int, OtherEnd] = {}
         self.clients: dict[int, Client] = {}
+        self.network: Network | None = None
         self.names: dict[str, Client] = {}
         self.work = SlicedWork(loop.call_soon)
         self.is_draining = False
-        self._loop = loop
+        self.loop = loop
         self._events: deque[Event] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
@@ -61,21 +69,24 @@ class Plane:
         self._ticked: asyncio.Future[None] = loop.create_future()
 
     def start(self) -> None:
-        self._loop.add_reader(self.switch.descriptor, self._poll)
-        self._ticking = self._loop.call_later(TICK_S, self._tick)
+        self.loop.add_reader(self.switch.descriptor, self._poll)
+        self._ticking = self.loop.call_later(TICK_S, self._tick)
 
     def close(self) -> None:
         """Every connection is cut."""
         if self._ticking is not None:
-            self._loop.remove_reader(self.switch.descriptor)
+            self.loop.remove_reader(self.switch.descriptor)
             self._ticking.cancel()
         self.work.stop()
         self._events.clear()
         self.switch.close()
-        self.table.close()
+        for end in self._ends.values():
+            end.dropped()
+        for table in self._tables:
+            table.close()
 
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
-        return self._loop.call_later(delay_s, what)
+        return self.loop.call_later(delay_s, what)
 
     def door(self) -> Door:
         settings = self.settings
@@ -89,16 +100,30 @@ class Plane:
             nonce=lambda: os.urandom(NONCE_BYTES),
         )
 
+    def join(self, network: Network, table: Table, sources_max: int) -> None:
+        """This router is one of several; `table` is for what the others want, and is the plane's from here on."""
+        self.network = network
+        self.switch.join(table, sources_max)
+        self._tables.append(table)
+
     # --- connections -----------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int, peer: str) -> Client | None:
-        """A connection that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        client = self.connect(descriptor, peer, lambda connection: Client(self, connection, peer))
+        if client is not None:
+            self.clients[client.connection] = client
+        return client
+
+    def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
+        """The same for any other end."""
         connection = self.switch.open(descriptor)
         if connection is None:
             _log.warning("no room for another connection", extra=fields(peer=peer))
             return None
-        client = self.clients[connection] = Client(self, connection, peer)
-        return client
+        end = make(connection)
+        self._ends[connection] = end
+        return end
 
     def admitted(self, client: Client) -> None:
         """Its greeting is over."""
@@ -108,16 +133,20 @@ class Plane:
             older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
         _log.debug("client admitted", extra=fields(client=client.name, peer=client.peer))
 
-    def _closed(self, client: Client, code: int) -> None:
-        client.ended()
+    def gone(self, client: Client) -> None:
+        """Its connection has ended."""
         del self.clients[client.connection]
         if self.names.get(client.name) is client:
             del self.names[client.name]
-        if client.on_output is not None:
-            client.on_output()
-        _log.debug("client gone", extra=fields(client=client.name, peer=client.peer, errno=code))
-        if self.switch.forget(client.connection, STEPS_PER_SLICE):
-            self.work.add(self._forget(client.connection))
+
+    def _closed(self, end: OtherEnd, code: int) -> None:
+        end.ended()
+        del self._ends[end.connection]
+        if end.on_output is not None:
+            end.on_output()
+        _log.debug("connection gone", extra=fields(name=end.name, peer=end.peer, errno=code))
+        if self.switch.forget(end.connection, STEPS_PER_SLICE):
+            self.work.add(self._forget(end.connection))
 
     def _forget(self, connection: int) -> Task:
         while self.switch.forget(connection, STEPS_PER_SLICE):
@@ -131,13 +160,14 @@ class Plane:
             self.work.add(self._settle())
 
     def _settle(self) -> Task:
-        while self.table.settle(STEPS_PER_SLICE):
-            yield
+        for table in self._tables:
+            while table.settle(STEPS_PER_SLICE):
+                yield
         self._is_settling = False
 
     # --- events ----------------------------------------------------------------------------------------------------
 
-    def feed(self, connection: int, data: memoryview) -> None:
+    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
         """Bytes of a connection without a socket."""
         self._take(self.switch.feed(connection, data))
 
@@ -152,10 +182,10 @@ class Plane:
             self._take(self.switch.poll(POLL_BUDGET_US))
 
     def _tick(self) -> None:
-        self._ticking = self._loop.call_later(TICK_S, self._tick)
+        self._ticking = self.loop.call_later(TICK_S, self._tick)
         self._take(self.switch.tick())
         self._ticked.set_result(None)
-        self._ticked = self._loop.create_future()
+        self._ticked = self.loop.create_future()
 
     async def next_tick(self) -> None:
         await asyncio.shield(self._ticked)
@@ -172,54 +202,63 @@ class Plane:
             self._handle_safely(self._events[0])
             self._events.popleft()
             if self._events and time.monotonic() > end_s:
-                self._loop.call_soon(self._handle_some)
+                self.loop.call_soon(self._handle_some)
                 return
         waiting, self._until_caught_up = self._until_caught_up, []
         for callback in waiting:
             callback()
 
     def _handle_safely(self, event: Event) -> None:
-        client = self.clients.get(event.connection)
-        if client is None:
+        end = self._ends.get(event.connection)
+        if end is None:
             return
         try:
-            self._handle(client, event)
+            self._handle(end, event)
         except FrameError as error:
-            client.fail(error, event.kind)
+            end.fail(error, event.kind)
         except Gone:
             pass  # its CLOSED is on the way
-        except Exception:  # a bug: it is logged, and costs this client its connection
-            _log.exception("failed to handle an event", extra=fields(client=client.name, event=event.type))
-            client.vanish()
+        except Exception:  # a bug: it is logged, and costs this one its connection
+            _log.exception("failed to handle an event", extra=fields(name=end.name, event=event.type))
+            end.vanish()
 
-    def _handle(self, client: Client, event: Event) -> None:
+    def _handle(self, end: OtherEnd, event: Event) -> None:
         if event.type == EventType.FRAME:
-            client.receive(Kind(event.kind), event.frame)
+            end.receive(Kind(event.kind), event.frame)
         elif event.type == EventType.FAULT:
             raise FrameError(event.code, event.text)
         elif event.type == EventType.CLOSED:
-            self._closed(client, event.code)
+            self._closed(end, event.code)
+        elif event.type == EventType.TRACED:
+            end.traced(Trace.read(event.frame))
+        elif event.type == EventType.UNROUTED:
+            end.unrouted(event.frame)
         else:
-            client.event(event.type)
+            end.event(event.type)
 
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
-        """Tell every client; new messages and subscriptions are refused from here on."""
+        """Tell everybody; new messages and subscriptions are refused from here on."""
         self.is_draining = True
         self.switch.drain(True)
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
-        self.work.add(self._to_each(lambda client: client.send(Kind.DRAIN, frame) if client.is_open else None))
+        self.work.add(self._to_each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None))
 
     def dismiss(self) -> None:
-        """Every client has to leave now."""
-        self.work.add(self._to_each(Client.leave))
+        """Everybody has to leave now."""
+        self.work.add(self._to_each(self._ends, OtherEnd.leave))
 
-    def _to_each(self, do: Callable[[Client], None]) -> Task:
-        for number, client in enumerate(list(self.clients.values()), 1):
-            do(client)
+    def _to_each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
+        for number, end in enumerate(list(ends.values()), 1):
+            do(end)
             if number % CLIENTS_PER_SLICE == 0:
                 yield
+
+    @property
+    def is_empty(self) -> bool:
+        """Nobody is connected any more."""
+        return not self._ends
 
     @property
     def is_flushed(self) -> bool:

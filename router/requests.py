@@ -1,6 +1,7 @@
 """SUBSCRIBE and UNSUBSCRIBE of one client, worked off in order and in slices.
 
-Law: a request is answered when all of it is done, and the next begins after that. The answer to UNSUBSCRIBE goes
+Law: a request is worked off when the one before it is, and answered then; only one that waits for the whole network is
+answered later. The answer to UNSUBSCRIBE goes
 behind what is queued, so that nothing arrives after it. A client with REQUESTS_MAX requests waiting is not read from
 until half of them are done.
 """
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tamis.native import Gone, RefusedFilter, SubscribeFrame
+from tamis.native import Gone, RefusedFilter, SubscribeFrame, filters_of
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
@@ -78,7 +80,15 @@ class Requests:
             yield
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
-        self._answer(AckOf.SUBSCRIBE, frame.request, done, refusals)
+        say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
+        network = client.plane.network
+        if network is not None and done:
+            filters = filters_of(data)
+            yield from client.wants_of(network).add({id_: filters[id_] for id_ in done}, lambda: client.is_open)
+            if frame.waits_for_network and client.is_open:
+                network.when_known(say_so)
+                return
+        say_so()
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, body = self._client, decode(data)
@@ -96,6 +106,9 @@ class Requests:
             if count % FILTERS_PER_SLICE == 0:
                 yield
         client.plane.settle()
+        network = client.plane.network
+        if network is not None:
+            yield from client.wants_of(network).remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
     def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:

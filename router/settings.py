@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tamis.configs import RouterSettings, load_topology
+from tamis.configs import LinkSettings, RouterSettings, load_topology
 from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
 from tamis.protocol.errors import TamisError
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
+if TYPE_CHECKING:
+    from tamis.router.links.greeting import Greeted
+
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
 
-RESTART_KEYS: Final = ("clients", "neighbours", "admin", "data", "engine")
+RESTART_KEYS: Final = ("clients", "neighbours", "links", "neighbour_tls", "broadcast", "admin", "data", "engine")
 RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "publishers")
 
 
@@ -50,7 +53,9 @@ def new_table(settings: RouterSettings) -> Table:
         raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
     rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
     seed = int.from_bytes(os.urandom(4), "little")
-    return Table(engine.name, settings.limits.memory_bytes // 2, hash_seed=seed, **rounds)
+    half = settings.limits.memory_bytes // 2
+    bytes_max = half // 2 if settings.links else half  # a table for its own clients, and one for the other routers
+    return Table(engine.name, bytes_max, hash_seed=seed, **rounds)
 
 
 def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
@@ -80,4 +85,19 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
+    )
+
+
+def link_admission(settings: RouterSettings, link: LinkSettings, number: int, other: Greeted) -> Admission:
+    """The same for the neighbour `number` over `link`. It spends no credit: what is too much is dropped, and told."""
+    return Admission(
+        number=number,
+        queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),
+        credit_bytes=0,
+        credit_frames=0,
+        frame_bytes_max=other.frame_bytes_max,
+        filters_max=0,
+        hold_ms=link.keepalive.hold_ms,
+        ping_ms=max(1, min(link.keepalive.ping_ms, other.hold_ms // 3)),
+        is_link=True,
     )

@@ -1,4 +1,4 @@
-"""Clients behind TLS 1.3: asyncio moves their bytes, the switch their frames.
+"""Connections behind TLS 1.3: asyncio moves their bytes, the switch their frames.
 
 Law: plain bytes go to the switch as they come and come from it as the transport takes them; while that is full, they
 wait in the switch, where the queue has its bound and its policy.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
-from tamis.configs.topology import Tls
-from tamis.router.client import FULL, Client
+from tamis.configs.topology import NeighbourTls, Tls
+from tamis.router.client import FULL
+from tamis.router.other_end import OtherEnd
 from tamis.router.settings import CannotStart
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
     return context
 
 
-def load_certificate(context: ssl.SSLContext, tls: Tls) -> None:
+def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
     """For the connections to come; CannotStart if it cannot be used, and then nothing has changed."""
     try:
         for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
@@ -43,33 +45,59 @@ def _no_passphrase() -> str:
     raise ValueError("the key must have no passphrase")
 
 
-class TlsClient(asyncio.BufferedProtocol):
-    """The connection of one client."""
+class TlsConnection(asyncio.BufferedProtocol):
+    """One connection; `opened` makes its other end, or None where there is no room for it."""
 
-    def __init__(self, plane: Plane) -> None:
-        self._plane = plane
-        self._client: Client | None = None
+    def __init__(self, plane: Plane, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
+        self._plane, self._opened = plane, opened
+        self._end: OtherEnd | None = None
+        self._writable: list[Callable[[], None]] = []
         self._transport: asyncio.Transport
         self._is_full = self._is_paused = self._is_ahead = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not one by class
         transport.set_write_buffer_limits(high=CHUNK_BYTES)
-        peer = transport.get_extra_info("peername")
-        self._client = self._plane.open(-1, f"{peer[0]}:{peer[1]}")
-        if self._client is None:
+        self._end = self._opened(self)
+        if self._end is None:
             transport.write(FULL)
             transport.close()
             return
-        self._client.on_output = self._send
-        self._client.on_pause = self._pause
+        self._end.on_output = self._send
+        self._end.on_pause = self._pause
+        self._send()
+
+    @property
+    def peer(self) -> str:
+        """Its address."""
+        host, port, *_ = self._transport.get_extra_info("peername")
+        return f"{host}:{port}"
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        return self._transport
+
+    def when_writable(self, callback: Callable[[], None]) -> None:
+        """Call it once, as soon as the transport takes more."""
+        self._writable.append(callback)
+        if not self._is_full:
+            asyncio.get_running_loop().call_soon(self._tell_writable)
+
+    def _tell_writable(self) -> None:
+        waiting, self._writable = self._writable, []
+        for callback in waiting:
+            callback()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
         return _receive
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._client is not None:
-            self._plane.feed(self._client.connection, _receive[:nbytes])
+        self.take(_receive[:nbytes])
+
+    def take(self, data: bytes | bytearray | memoryview) -> None:
+        """Bytes that have come."""
+        if self._end is not None and self._end.is_there and data:
+            self._plane.feed(self._end.connection, data)
             self._is_ahead = self._plane.when_caught_up(self._caught_up)
             self._regulate()
             self._send()
@@ -80,10 +108,12 @@ class TlsClient(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self._is_full = False
         self._send()
+        if not self._is_full:
+            self._tell_writable()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        if self._client is not None:
-            self._client.vanish()
+        if self._end is not None:
+            self._end.vanish()
 
     def _pause(self, is_paused: bool) -> None:
         self._is_paused = is_paused
@@ -101,12 +131,17 @@ class TlsClient(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def _send(self) -> None:
-        client = self._client
-        while client is not None and client.is_there and not self._is_full:
-            data = self._plane.switch.output(client.connection, CHUNK_BYTES)
+        end = self._end
+        while end is not None and end.is_there and not self._is_full:
+            data = self._plane.switch.output(end.connection, CHUNK_BYTES)
             if not data:
                 return
             self._transport.write(data)
-        if client is not None and not client.is_there:
-            self._client = None
+        if end is not None and not end.is_there:
+            self._end = None
             self._transport.close()
+
+
+def client_behind(plane: Plane) -> TlsConnection:
+    """The connection of a client."""
+    return TlsConnection(plane, lambda connection: plane.open(-1, connection.peer))

@@ -34,8 +34,9 @@ ARROWS = {
     "native": {"native", "protocol"},
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
+    "simulate": {"simulate", "router", "protocol", "configs"},
     "bench": {"bench", "client", "native", "protocol", "configs"},
-    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "bench"},
+    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "bench"},
 }
 
 
@@ -75,6 +76,15 @@ def test_protocol_is_pure() -> None:
     for path in _sources("protocol"):
         for name in _imported(path):
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
+
+
+def test_the_routing_core_is_pure() -> None:
+    for path in _sources("router/core"):
+        for name in _imported(path):
+            assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
+            assert not name.startswith("tamis.") or name.startswith(("tamis.protocol", "tamis.router.core")), (
+                f"{path} imports {name}"
+            )
 
 
 # The shells of the client: all that may know of sockets, clocks and loops. Settings hold a TLS context, and use none.

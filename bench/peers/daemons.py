@@ -107,7 +107,8 @@ def _router(program: str, folder: Path, more: list[str]) -> Launch:
     lines = ["name: bench", "routers:", "  a:", f"    clients: 127.0.0.1:{port}"]
     lines += ["limits:", f"  filters_per_client: {FILTERS_PER_CLIENT}", f"  memory_bytes: {8 * 1024**3}", *more]
     topology = _written(folder / "topology.yaml", lines)
-    return Launch((program, "router", "--topology", str(topology), "--id", "a"), port)
+    compiled = {"PYTHONDONTWRITEBYTECODE": ""}  # as where it is installed; from source a start is a fifth longer
+    return Launch((program, "router", "--topology", str(topology), "--id", "a"), port, compiled)
 
 
 def _tamis_command() -> str | None:

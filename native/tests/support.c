@@ -50,7 +50,12 @@ void put_boolean(wire *out, bool value) {
 }
 
 void put_string(wire *out, const void *bytes, uint32_t length) {
-    put_big_endian(out, 0xdb, length, 4);
+    if (length < 32) {
+        out->bytes[out->size++] = (uint8_t)(0xa0 | length);
+    } else {
+        unsigned width = length <= UINT8_MAX ? 1 : length <= UINT16_MAX ? 2 : 4;
+        put_big_endian(out, (uint8_t)(0xd9 + width / 2), length, width);
+    }
     if (length > 0) {
         memcpy(out->bytes + out->size, bytes, length);
     }
@@ -187,8 +192,11 @@ void random_filter(dice *d, wire *out) {
 }
 
 void random_message(dice *d, wire *out) {
+    random_values(d, below(d, RANDOM_SHAPES), out);
+}
+
+void random_values(dice *d, uint32_t present, wire *out) {
     static const char *const names[] = {"a", "b", "ab", "price", "a-much-longer-name-than-the-others", "unknown"};
-    uint32_t present = below(d, 64);
     uint32_t count = (uint32_t)__builtin_popcount(present);
     out->size = 0;
     put_map(out, count);

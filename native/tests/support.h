@@ -60,6 +60,10 @@ void unguard(guarded *copy);
 void random_filter(dice *d, wire *out);
 void random_message(dice *d, wire *out);
 
+/* A message whose names are the set bits of `present`. */
+#define RANDOM_SHAPES 64
+void random_values(dice *d, uint32_t present, wire *out);
+
 /* ---- the twin ------------------------------------------------------------------------------------------------------
  */
 

@@ -9,8 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../wire.h"
-#include "support.h"
+#include "frames.h"
 
 #define PEERS 6
 #define FILTERS_MAX 12
@@ -57,83 +56,10 @@ static uint64_t mix(uint64_t counter, uint32_t id) {
     return (counter * 1000003 + id) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* ---- frames -------------------------------------------------------------------------------------------------------
- */
-
-typedef struct frame {
-    uint8_t bytes[1 << 18];
-    uint32_t size;
-} frame;
-
 static frame out;
-
-static void begin(uint8_t kind) {
-    memset(out.bytes, 0, WIRE_HEADER_BYTES);
-    out.bytes[WIRE_KIND] = kind;
-    out.size = WIRE_PREFIX_BYTES;
-}
-
-static void put(const void *bytes, size_t size) {
-    memcpy(out.bytes + out.size, bytes, size);
-    out.size += (uint32_t)size;
-}
-
-static void put_byte(unsigned byte) {
-    uint8_t one = (uint8_t)byte;
-    put(&one, 1);
-}
-
-static void put_u32(uint32_t number) {
-    uint8_t bytes[5] = {0xce, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8),
-                        (uint8_t)number};
-    put(bytes, sizeof bytes);
-}
-
-static void subscribe_frame(uint32_t id, bool own, const uint8_t *filter, uint32_t size) {
-    begin(WIRE_SUBSCRIBE);
-    put_byte(0x95);
-    put_u32(1);
-    put_byte(0x91);
-    put_byte(0x92);
-    put_u32(id);
-    put_byte(0x91);
-    put_byte(0xc6);
-    uint8_t length[4] = {(uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size};
-    put(length, sizeof length);
-    put(filter, size);
-    put_byte(own ? 0xc3 : 0xc2);
-    put_byte(0);
-    put_byte(0xc2);
-    wire_store32(out.bytes, out.size);
-}
-
-static void publish_frame(uint64_t origin, uint64_t counter, bool confirm, const wire *message, uint32_t payload) {
-    begin(WIRE_PUBLISH);
-    out.size = WIRE_HEADER_BYTES;
-    out.bytes[WIRE_FLAGS] = confirm ? WIRE_FLAG_CONFIRM : 0;
-    wire_store64(out.bytes + WIRE_ORIGIN, origin);
-    wire_store64(out.bytes + WIRE_COUNTER, counter);
-    wire_store32(out.bytes + WIRE_ATTRIBUTE_SIZE, (uint32_t)message->size);
-    put(message->bytes, message->size);
-    memset(out.bytes + out.size, 7, payload);
-    out.size += payload;
-    wire_store32(out.bytes, out.size);
-}
 
 /* ---- what a peer sees ---------------------------------------------------------------------------------------------
  */
-
-static uint64_t read_unsigned(const uint8_t **at) {
-    uint8_t tag = *(*at)++;
-    if (tag < 0x80) {
-        return tag;
-    }
-    uint64_t number = 0;
-    for (unsigned left = 1U << (tag - 0xcc); left > 0; left--) {
-        number = number << 8 | *(*at)++;
-    }
-    return number;
-}
 
 static void read_deliver(peer *p, const uint8_t *bytes) {
     CHECK(tm_load16(bytes + WIRE_HEADER_BYTES) == WIRE_SATISFIED, "the first extension");
@@ -254,7 +180,7 @@ static void subscribe(peer *p) {
     random_filter(&w.dice, &scratch);
     bool own = below(&w.dice, 2);
     uint32_t id = ++w.next_id;
-    subscribe_frame(id, own, scratch.bytes, (uint32_t)scratch.size);
+    subscribe_frame(&out, id, own, scratch.bytes, (uint32_t)scratch.size);
     tm_subscribe job;
     tm_refusal refusal;
     uint32_t refused;
@@ -308,11 +234,11 @@ static void feed(peer *p, const uint8_t *bytes, size_t size) {
     }
 }
 
-static void publish(peer *p) {
+static void publish(peer *p, uint32_t present) {
     static tm_attribute attributes[TM_ATTRIBUTES_MAX];
     size_t count;
     size_t used;
-    random_message(&w.dice, &scratch);
+    random_values(&w.dice, present, &scratch);
     CHECK(tm_attributes_decode(scratch.bytes, scratch.size, attributes, &count, &used) == TM_OK, "decode");
     bool again = p->counter > 0 && below(&w.dice, 8) == 0;
     p->counter += again ? 0 : 1 + below(&w.dice, 3);
@@ -320,9 +246,17 @@ static void publish(peer *p) {
         expect(p, p->counter, attributes, count);
     }
     uint32_t payload = below(&w.dice, 50) == 0 ? 100000 : below(&w.dice, 100);
-    publish_frame((uint64_t)(p - w.peers) + 1, p->counter, below(&w.dice, 2), &scratch,
+    publish_frame(&out, (uint64_t)(p - w.peers) + 1, p->counter, below(&w.dice, 2), &scratch,
                   w.lossy ? payload % 300 : payload);
     feed(p, out.bytes, out.size);
+}
+
+/* So many of one shape that the switch makes a plan for them. */
+static void publish_alike(peer *p) {
+    uint32_t present = below(&w.dice, RANDOM_SHAPES);
+    for (int i = 0; i < 60; i++) {
+        publish(p, present);
+    }
 }
 
 static void check_all(void) {
@@ -354,8 +288,10 @@ static void step(void) {
         close_peer(p);
     } else if (kind < 30) {
         subscribe(p);
+    } else if (kind < 32) {
+        publish_alike(p);
     } else if (kind < 80) {
-        publish(p);
+        publish(p, below(&w.dice, RANDOM_SHAPES));
     } else {
         fetch(p, below(&w.dice, 2));
     }
@@ -415,7 +351,7 @@ static void live_without_memory(uint64_t seed) {
             subscribe(p);
         } else if (kind < 9) {
             random_message(&w.dice, &scratch);
-            publish_frame((uint64_t)(p - w.peers) + 1, ++p->counter, kind % 2, &scratch, 100);
+            publish_frame(&out, (uint64_t)(p - w.peers) + 1, ++p->counter, kind % 2, &scratch, 100);
             fail_next();
             feed(p, out.bytes, out.size);
         }
@@ -434,8 +370,8 @@ static void through_sockets(void) {
     const tm_event *events;
     size_t count;
     CHECK(tm_switch_open(w.sw, ends[1], &id) == TM_OK, "open");
-    begin(WIRE_HELLO);
-    put_byte(0x90);
+    begin(&out, WIRE_HELLO);
+    put_byte(&out, 0x90);
     wire_store32(out.bytes, out.size);
     CHECK(write(ends[0], out.bytes, out.size) == (ssize_t)out.size, "write");
     CHECK(tm_switch_poll(w.sw, 1000, &events, &count) == TM_OK && count == 1, "%zu events", count);

@@ -18,6 +18,8 @@ pack: Final[Callable[[object], bytes]] = msgpack.packb
 # Keeps its buffer between calls, so for small things only. With plain values no other thread gets in during a call.
 pack_small: Final[Callable[[object], bytes]] = msgpack.Packer().pack
 
+array_header: Final[Callable[[int], bytes]] = msgpack.Packer().pack_array_header
+
 OutOfData: Final[type[Exception]] = msgpack.OutOfData
 READ_ERRORS: Final[tuple[type[Exception], ...]] = (ValueError, msgpack.UnpackException)
 """Cut short, bytes behind the end, a reserved tag, nesting, a container where none may be, invalid UTF-8."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from tamis.protocol.limits import DIGEST_BYTES
@@ -23,6 +24,7 @@ _ID: Final = struct.Struct("<Q")
 _VERSION: Final = struct.Struct("<QQQ")
 
 
+@lru_cache(65_536)
 def stable_number(name: str) -> int:
     """The number of a router or a publisher: 8 bytes of BLAKE2b of its name, little-endian; 0 is reserved."""
     digest = hashlib.blake2b(check_name(name).encode(), digest_size=8).digest()

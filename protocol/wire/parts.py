@@ -13,11 +13,11 @@ from typing import Annotated, Final
 
 from tamis.protocol import limits
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SenderRequest, Ticket, UpdateReply
 from tamis.protocol.wire.schema import U64, Binary, PositiveU32, record_of
+from tamis.protocol.wire.slices import Slices, at_once, packed, read
 
 PART_OVERHEAD_BYTES: Final = 64
 """More than prefix, ticket and counts take, so that a whole part frame fits CONTROL_PART_BYTES_MAX."""
@@ -74,7 +74,15 @@ _PART_OF: Final = {whole: part for part, whole in _WHOLE_OF.items()}
 
 def split(whole: Whole, part_bytes_max: int = limits.CONTROL_PART_BYTES_MAX) -> list[Part]:
     """The parts of a body, whose frames have at most `part_bytes_max` bytes: the peer's frame limit may be smaller."""
-    body = pack(record_of(type(whole)).plain(whole))
+    return cut(whole, at_once(packed_whole(whole)), part_bytes_max)
+
+
+def packed_whole(whole: Whole) -> Slices[bytes]:
+    """What `cut` makes parts of, packed in slices."""
+    return packed(record_of(type(whole)), whole)
+
+
+def cut(whole: Whole, body: bytes, part_bytes_max: int) -> list[Part]:
     step = min(part_bytes_max, limits.CONTROL_PART_BYTES_MAX) - PART_OVERHEAD_BYTES
     starts = range(0, len(body), step)
     part = _PART_OF[type(whole)]
@@ -91,6 +99,11 @@ class PartAssembler:
 
     def add(self, part: Part) -> Whole | None:
         """The body that `part` completes. FrameError once for a body that is refused; its other parts are dropped."""
+        complete = self.collect(part)
+        return None if complete is None else at_once(complete.read())
+
+    def collect(self, part: Part) -> Complete | None:
+        """The same, to be read in slices."""
         key = (type(part), part.origin)
         held = self._unfinished.get(key)
         if held is None or part.ticket > held.ticket:
@@ -103,7 +116,7 @@ class PartAssembler:
         if part.k < part.n:
             return None
         self._forget(key)
-        return None if held.refused else _whole(part, held.body)
+        return None if held.refused else Complete(part, bytes(held.body))
 
     def _start(self, key: tuple[type[Part], int], part: Part) -> _Unfinished:
         if len(self._unfinished) >= limits.ASSEMBLY_STREAMS_MAX:
@@ -141,16 +154,25 @@ class _Unfinished:
     refused: bool = False
 
 
-def _whole(part: Part, body: bytearray) -> Whole:
-    reader = BodyReader(memoryview(body), _WHOLE_OF[type(part)].__name__)
-    try:
-        whole: Whole = record_of(_WHOLE_OF[type(part)]).read(reader)
-        reader.finish()
-    except FrameError as error:
-        raise _refusal(part, error.problem) from None
-    if whole.ticket != part.ticket:
-        raise _refusal(part, f"the body says it is {tuple(whole.ticket)}")
-    return whole
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """A body of which all parts are there, `last` behind the others."""
+
+    last: Part
+    body: bytes
+
+    def read(self) -> Slices[Whole]:
+        """FrameError if it is none."""
+        declared = _WHOLE_OF[type(self.last)]
+        reader = BodyReader(self.body, declared.__name__)
+        try:
+            whole: Whole = yield from read(record_of(declared), reader)
+            reader.finish()
+        except FrameError as error:
+            raise _refusal(self.last, error.problem) from None
+        if whole.ticket != self.last.ticket:
+            raise _refusal(self.last, f"the body says it is {tuple(whole.ticket)}")
+        return whole
 
 
 def _refusal(part: Part, problem: str) -> FrameError:

@@ -102,7 +102,8 @@ class Known(NamedTuple):
 class SenderRequest:
     """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
 
-    `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds nothing.
+    `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds
+    nothing.
     """
 
     requester: U64

@@ -179,8 +179,15 @@ class Record:
         self._required = sum(field.required for field in self.fields)
 
     def read(self, reader: BodyReader) -> Any:  # noqa: ANN401
-        count = reader.array(self._required, FIELDS_MAX)
-        values = [self._read_field(field, reader) for field in self.fields[:count]]
+        count = self.enter(reader)
+        return self.made([self._read_field(field, reader) for field in self.fields[:count]], count, reader)
+
+    def enter(self, reader: BodyReader) -> int:
+        """How many fields the record at the cursor has."""
+        return reader.array(self._required, FIELDS_MAX)
+
+    def made(self, values: list[object], count: int, reader: BodyReader) -> Any:  # noqa: ANN401
+        """The record of these `values`, the first of its `count` fields; the others are skipped."""
         for _ in range(count - len(values)):
             reader.skip()
         try:

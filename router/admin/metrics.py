@@ -13,7 +13,9 @@ from typing import Final
 from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch_figures import DROP_REASONS, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
+from tamis.router.admin.routes import link_form
 from tamis.router.admin.status import resident_bytes
+from tamis.router.links.network import Network
 from tamis.router.running import Life, Running
 
 _CLIENTS: Final = {"interface": "clients"}
@@ -26,6 +28,8 @@ def metrics(running: Running, version: str) -> str:
     _traffic(page, figures)
     _matching(page, figures)
     _tables(page, figures, running.plane.table.stats())
+    if running.plane.network is not None:
+        _links(page, running.plane.network)
     _process(page, running)
     return str(page)
 
@@ -69,6 +73,38 @@ def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None
     page.gauge("tamis_publishers", "Publishers whose messages are remembered.", figures.publishers)
     page.gauge("tamis_table_bytes", "Memory of the table.", table.memory_bytes)
     page.gauge("tamis_switch_bytes", "Memory of queues, buffers and subscriptions.", figures.memory_bytes)
+
+
+def _links(page: Exposition, network: Network) -> None:
+    forms = [link_form(neighbour, network.plane) for neighbour in network.neighbours.named.values()]
+    labels = [{"neighbour": str(form["neighbour"])} for form in forms]
+    page.gauge("tamis_routers", "Routers that can be reached, this one included.", len(network.core.desk.trees.routers))
+    page.gauge("tamis_remote_filters", "Filters of other routers.", network.plane.switch.figures().remote_filters)
+    page.counter("tamis_alarms", "Times that the routing core wanted somebody to look.", network.alarms)
+    up = [float(form["state"] == "up") for form in forms]
+    page.family("tamis_link_up", "gauge", "1 while the neighbour is linked.", zip(labels, up, strict=True))
+    rtt = [(label, form["rtt_us"] / 1e6) for label, form in zip(labels, forms, strict=True) if form["rtt_us"]]
+    page.family("tamis_link_rtt_seconds", "gauge", "Round trip as the kernel measures it.", rtt)
+    for name, kind, meaning, key in _LINK_FAMILIES:
+        samples = [(label, form[key]) for label, form in zip(labels, forms, strict=True)]
+        page.family(f"tamis_link_{name}", kind, meaning, samples)
+
+
+_LINK_FAMILIES: Final = (
+    ("queued_bytes", "gauge", "Bytes that wait in the switch for the neighbour.", "queued_bytes"),
+    ("control_queued_bytes", "gauge", "Bytes of control frames that wait for their turn.", "control_queued_bytes"),
+    ("sessions_total", "counter", "Sessions with the neighbour.", "sessions"),
+    ("messages_received_total", "counter", "Messages from the neighbour.", "messages_in"),
+    ("messages_sent_total", "counter", "Messages queued for the neighbour.", "messages_out"),
+    ("received_bytes_total", "counter", "Bytes from the neighbour.", "bytes_in"),
+    ("sent_bytes_total", "counter", "Bytes sent to the neighbour.", "bytes_out"),
+    ("dropped_total", "counter", "Messages that the queue for the neighbour had no room for.", "dropped"),
+    ("lost_total", "counter", "Messages that the neighbour says it had no room for.", "lost"),
+    ("control_received_frames_total", "counter", "Control frames from the neighbour.", "control_frames_in"),
+    ("control_sent_frames_total", "counter", "Control frames sent to the neighbour.", "control_frames_out"),
+    ("control_received_bytes_total", "counter", "Bytes of control frames from the neighbour.", "control_bytes_in"),
+    ("control_sent_bytes_total", "counter", "Bytes of control frames sent to the neighbour.", "control_bytes_out"),
+)
 
 
 def _process(page: Exposition, running: Running) -> None:

@@ -17,8 +17,10 @@ from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused, TamisError
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.metrics import metrics
+from tamis.router.admin.routes import routes_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.dry_run import reached
+from tamis.router.links.network import Network
 from tamis.router.running import Life, Running
 
 LIMIT: Final = 100
@@ -59,7 +61,7 @@ class Request:
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
         text = self.query.get(name, str(default))
-        if not text.isascii() or not text.isdigit() or len(text) > 18 or not least <= int(text) <= most:
+        if not text.isascii() or not text.isdigit() or len(text) > 20 or not least <= int(text) <= most:
             raise Problem(400, f"{name} must be from {least} to {most}, got {text[:40]!r}")
         return int(text)
 
@@ -145,8 +147,40 @@ def _explain(request: Request, running: Running) -> Answer:
     )
 
 
-def _page_of(request: Request) -> tuple[int, int]:
-    return request.number("limit", LIMIT, 1, LIMIT_MAX), request.number("cursor", 0, 0, 2**32 - 1)
+def _routes(request: Request, running: Running) -> Answer:
+    """Routers in the order of their numbers, from `cursor` on."""
+    limit, cursor = _page_of(request, 2**64 - 1)
+    return _json(routes_form(_network(running), running.settings.broadcast, limit, cursor))
+
+
+def _ask_all(_: Request, running: Running) -> Answer:
+    """Begin an audit."""
+    return _json({"ticket": _network(running).audit()})
+
+
+def _audited(request: Request, running: Running) -> Answer:
+    """How the audit `ticket` went; only the latest is kept."""
+    network = _network(running)
+    ticket = request.number("ticket", 0, 0, 2**32 - 1)
+    if ticket not in network.audits:
+        raise Problem(404, "there is no such audit, or a later one")
+    found = network.audits[ticket]
+    if found is None:
+        return _json({"done": False})
+    name_of = network.core.desk.topology.name_of
+    return _json(
+        {"done": True, "answered": found.answered, "differing": [name_of(router) for router in found.differing]}
+    )
+
+
+def _network(running: Running) -> Network:
+    if running.plane.network is None:
+        raise Problem(404, "this router has no links")
+    return running.plane.network
+
+
+def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
+    return request.number("limit", LIMIT, 1, LIMIT_MAX), request.number("cursor", 0, 0, cursor_max)
 
 
 def _filter_form(item: Subscribed, running: Running) -> dict[str, object]:
@@ -176,4 +210,7 @@ PAGES: Final[Mapping[str, tuple[str, Callable[[Request, Running], Answer]]]] = {
     "/connections": ("GET", _connections),
     "/filters": ("GET", _filters),
     "/explain": ("POST", _explain),
+    "/routes": ("GET", _routes),
+    "/audit": ("POST", _ask_all),
+    "/audited": ("GET", _audited),
 }

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Final
 
 from tamis.native.switch_figures import DROP_REASONS
+from tamis.router.admin.routes import network_form
 from tamis.router.client import Client
 from tamis.router.running import Running
 
@@ -46,6 +47,7 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "table": asdict(plane.table.stats()),
         "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
         "stalls": running.stalls.stalls,
+        "network": network_form(plane.network) if plane.network is not None else None,
     }
 
 

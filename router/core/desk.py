@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tamis.router.core.commands import Command, Send, Session
+from tamis.protocol.limits import ROUTERS_MAX
+from tamis.router.core.commands import Alarm, Command, Send, Session
 from tamis.router.core.events import Body
 from tamis.router.core.freshness import Version
 from tamis.router.core.identity import Identity
@@ -53,6 +54,13 @@ class Desk:
         if link is not None:
             self.send(link, body)
 
+    def is_corrected(self, issuer: int, epoch: int, came_from: int) -> bool:
+        """R2: is a neighbour told what is newer than what it says? Not if it is only late, as then it is being told:
+        but if the issuer itself says it, or it is from an earlier life."""
+        version = self.rib.version(issuer)
+        is_late = came_from != issuer and version is not None and epoch == version.epoch
+        return not is_late and self.may_correct(came_from, issuer)
+
     def tell_issuer(self, issuer: int, *said: Body) -> None:
         """R2: different things of equal freshness are said of it. Others on the way may hold one of them; the issuer
         finds the one that it did not say."""
@@ -62,11 +70,12 @@ class Desk:
 
     def may_correct(self, neighbour: int, issuer: int) -> bool:
         """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""
-        key = (neighbour, issuer)
-        self._corrected = {at: until for at, until in self._corrected.items() if until > self.now_us}
-        if key in self._corrected:
+        key, told = (neighbour, issuer), self._corrected
+        while told and next(iter(told.values())) <= self.now_us:
+            del told[next(iter(told))]
+        if key in told:
             return False
-        self._corrected[key] = self.now_us + self.times.answer_every_us
+        told[key] = self.now_us + self.times.answer_every_us
         return True
 
     def hear_of_me(self, heard: Version) -> None:
@@ -74,3 +83,13 @@ class Desk:
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
         self.timers.set_earlier(("jump", 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
+
+    def has_room_for(self, issuer: int) -> bool:
+        """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""
+        if issuer in self.rib.entries or issuer in self.topology.states:
+            return True
+        if max(len(self.rib.entries), len(self.topology.states)) < ROUTERS_MAX:
+            return True
+        if self.may_correct(self.me, 0):
+            self.out.append(Alarm(f"more than {ROUTERS_MAX} routers: the statements of others are not kept"))
+        return False

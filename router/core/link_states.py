@@ -75,19 +75,16 @@ class LinkStates:
         if issuer == desk.me:
             self._hear_of_me(body)
             return
+        if not desk.has_room_for(issuer):
+            return
         verdict = desk.topology.hear(body)
         if verdict is Verdict.NEWER:
             desk.flood(body, came_from)
             self.follow()
-        elif verdict is Verdict.OLDER:
-            self._correct(issuer, came_from)
+        elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
+            desk.send(desk.links.by_neighbour[came_from], desk.topology.states[issuer].body)
         elif verdict is Verdict.CONFLICT:
             desk.tell_issuer(issuer, desk.topology.states[issuer].body, body)
-
-    def _correct(self, issuer: int, neighbour: int) -> None:
-        link = self._desk.links.by_neighbour.get(neighbour)
-        if link is not None and self._desk.may_correct(neighbour, issuer):
-            self._desk.send(link, self._desk.topology.states[issuer].body)
 
     def _hear_of_me(self, body: LinkState) -> None:
         desk = self._desk
@@ -101,7 +98,7 @@ class LinkStates:
     def follow(self) -> None:
         """The graph may have changed: make trees of it, now or when it is time."""
         desk = self._desk
-        if desk.topology.graph.digest == self._digest:
+        if not desk.topology.has_changed and self._digest is not None:
             return
         ready_us = self._rerouted_us + desk.times.reroute_every_us
         if ready_us <= desk.now_us:

@@ -63,8 +63,8 @@ class Graph:
         return Graph().changed(edges, routers)
 
     def changed(self, edges: Iterable[tuple[int, int, int | None]], routers: Iterable[int] = ()) -> Graph:
-        """This graph with these edges as they are now; None: the edge has gone. Costs what changed, and one copy of the
-        outer table."""
+        """This graph with these edges as they are now; None: the edge has gone, and with its last edge a router. Costs
+        what changed, and one copy of the outer table."""
         neighbours = dict(self.neighbours)
         mine: dict[int, dict[int, int]] = {}
         digest = self.digest
@@ -81,6 +81,8 @@ class Graph:
             if cost is not None:
                 mine[low][high] = mine[high][low] = cost
                 digest += _edge_digest(low, high, cost)
+        for router in [router for router, costs in mine.items() if not costs]:
+            del neighbours[router]
         for router in routers:
             neighbours.setdefault(router, {})
         return Graph(neighbours, digest % _DIGESTS)

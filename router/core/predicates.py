@@ -34,6 +34,8 @@ class Predicates:
         if body.issuer == desk.me:
             self._hear_of_me(version, body.digest)
             return
+        if not desk.has_room_for(body.issuer):
+            return
         if self.flood.is_fresh(body.issuer, version):
             desk.flood(body, came_from)
             if body.confirm:
@@ -41,8 +43,8 @@ class Predicates:
         verdict = desk.rib.judge(body.issuer, version, body.digest)
         if verdict is Verdict.NEWER:
             self._take(body, version)
-        elif verdict is Verdict.OLDER and (body.full or body.epoch < desk.rib.entries[body.issuer].version.epoch):
-            self.correct(body.issuer, came_from)
+        elif verdict is Verdict.OLDER:
+            self._correct(body.issuer, body.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
             self._tell_issuer(body.issuer, body)
 
@@ -52,6 +54,8 @@ class Predicates:
         if entry.issuer == desk.me:
             self._hear_of_me(version, entry.digest)
             return
+        if not desk.has_room_for(entry.issuer):
+            return
         if self.flood.is_fresh(entry.issuer, version):
             desk.flood(_as_advertisement(entry), came_from)
         verdict = desk.rib.judge(entry.issuer, version, entry.digest)
@@ -59,7 +63,7 @@ class Predicates:
             self._heard_of(entry.issuer)
             self._replace(entry.issuer, version, entry.digest, entry.filters)
         elif verdict is Verdict.OLDER:
-            self.correct(entry.issuer, came_from)
+            self._correct(entry.issuer, entry.epoch, came_from)
         elif verdict is Verdict.CONFLICT:
             self._tell_issuer(entry.issuer, _as_reply(entry, entry.issuer))
 
@@ -112,12 +116,12 @@ class Predicates:
 
     # --- what is put right
 
-    def correct(self, issuer: int, neighbour: int) -> None:
+    def _correct(self, issuer: int, epoch: int, neighbour: int) -> None:
         """A neighbour holds something older."""
         desk = self._desk
-        link = desk.links.by_neighbour.get(neighbour)
-        if link is not None and desk.may_correct(neighbour, issuer):
-            desk.send(link, _as_reply(desk.rib.entries[issuer].as_entry(issuer), neighbour))
+        if desk.is_corrected(issuer, epoch, neighbour):
+            held = desk.rib.entries[issuer].as_entry(issuer)
+            desk.send(desk.links.by_neighbour[neighbour], _as_reply(held, neighbour))
 
     def _tell_issuer(self, issuer: int, heard: Body) -> None:
         held = self._desk.rib.entries[issuer].as_entry(issuer)

@@ -25,46 +25,57 @@ class State(NamedTuple):
 class Topology:
     def __init__(self) -> None:
         self.states: dict[int, State] = {}
-        self._graph: Graph | None = None
+        self._links: dict[int, dict[int, int]] = {}  # router -> neighbour -> cost, by its own word
+        self._graph = Graph()
+        self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
 
     def hear(self, body: LinkState) -> Verdict:
         """Kept if it is newer."""
         issuer = stable_number(body.issuer)
         held = self.states.get(issuer)
-        version = Version(body.epoch, body.seq)
         if held is not None and held.body == body:
             return Verdict.SAME
+        version = Version(body.epoch, body.seq)
+        if held is not None and version < held.version:
+            return Verdict.OLDER
         digest = links_digest(body.links)
         verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
         if verdict is Verdict.NEWER:
             self.states[issuer] = State(version, digest, body)
-            if held is None or held.body.links != body.links:
-                self._graph = None
+            self._say(issuer, {link.neighbour: link.cost for link in body.links})
         return verdict
 
     def forget(self, issuer: int) -> None:
         if self.states.pop(issuer, None) is not None:
-            self._graph = None
+            self._say(issuer, {})
+            del self._links[issuer]
 
     def name_of(self, number: int) -> str:
         """The id of a router; its number where nobody has said."""
         state = self.states.get(number)
         return state.body.issuer if state else str(number)
 
+    def _say(self, issuer: int, links: dict[int, int]) -> None:
+        before = self._links.get(issuer, {})
+        self._links[issuer] = links
+        for neighbour, _ in before.items() ^ links.items():
+            if neighbour != issuer:
+                self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
+
+    @property
+    def has_changed(self) -> bool:
+        """Since the graph was asked for."""
+        return bool(self._changed)
+
     @property
     def graph(self) -> Graph:
-        if self._graph is None:
-            said = {
-                issuer: {link.neighbour: link.cost for link in state.body.links}
-                for issuer, state in self.states.items()
-            }
-            self._graph = Graph.of(
-                [
-                    (issuer, neighbour, max(cost, said[neighbour][issuer]))
-                    for issuer, links in said.items()
-                    for neighbour, cost in links.items()
-                    if issuer < neighbour and issuer in said.get(neighbour, ())
-                ],
-                said,
-            )
+        """Made of the one before: a change costs what has changed."""
+        if self._changed:
+            self._graph = self._graph.changed([(*edge, self._cost(*edge)) for edge in self._changed])
+            self._changed = {}
         return self._graph
+
+    def _cost(self, one: int, other: int) -> int | None:
+        """Of the edge between them; None: they do not both list it."""
+        there, back = self._links.get(one, {}).get(other), self._links.get(other, {}).get(one)
+        return None if there is None or back is None else max(there, back)

@@ -6,7 +6,7 @@ below is forgotten. The first counter heard sets the window: those below it are 
 size. At the bound, whoever was asked about least recently is forgotten, whatever the answer was; heard again, he is
 new, and a double of his would pass.
 
-    bit 0 of `seen` is the highest counter, bit k the one k below: memory follows what was heard, up to `size` bits
+    bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are kept
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections import OrderedDict
 from typing import Final
 
 TRANSIT_WINDOW: Final = 65_536  # messages of one source on the way at once, along old and new trees
-SOURCES_MAX: Final = 4_096  # routers whose messages come by within the hold; some 8 KiB each, 32 MiB at most
+SOURCES_MAX: Final = 4_096  # routers whose messages come by within the hold; 8 to 16 KiB each at most
 PUBLISHER_WINDOW: Final = 4_096  # what one publisher may try again elsewhere
-PUBLISHERS_MAX: Final = 10_000  # some 512 bytes each
+PUBLISHERS_MAX: Final = 10_000  # 512 bytes to 1 KiB each at most
 
 
 class Window:
@@ -44,8 +44,9 @@ class Window:
 
     def _move_up(self, by: int) -> None:
         self._highest += by
-        kept = self._size - by  # how many counters stay within the window; a jump costs no memory
-        self._seen = (self._seen & ((1 << kept) - 1)) << by | 1 if kept > 0 else 1
+        self._seen = self._seen << by | 1 if by < self._size else 1
+        if self._seen.bit_length() > 2 * self._size:  # seldom: bits past the window are never looked at
+            self._seen &= (1 << self._size) - 1
 
 
 class TransitWindows:

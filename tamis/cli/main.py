@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import click
 
 COMMANDS = (
-    *("router", "up", "down", "pub", "sub", "status", "top", "filters"),
-    *("explain", "match", "check", "bench", "completion"),
+    *("router", "up", "down", "pub", "sub", "status", "routes", "top", "filters"),
+    *("explain", "match", "check", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 

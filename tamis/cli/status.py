@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import time
+from typing import Any, Final
 
 import click
 
@@ -15,25 +16,55 @@ Examples:
   tamis status
   tamis status network.yaml
   tamis status --json unix:/run/tamis/admin.sock
+  tamis status network.yaml --wait-quiet 1
 """
+_ASK_AGAIN_S: Final = 0.05
 
 
 @click.command("status", epilog=_EXAMPLE)
 @click.argument("target", required=False)
+@click.option("--wait-quiet", type=click.FloatRange(min=0), metavar="SECONDS", help="First wait until all is quiet.")
+@click.option("--timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Of --wait-quiet.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
-def command(target: str | None, as_json: bool) -> int:
+def command(target: str | None, wait_quiet: float | None, timeout: float, as_json: bool) -> int:
     """Show how routers are.
 
     TARGET is a topology file, for all of its routers, or the admin address of one: host:port, http://host:port or
     unix:path. Without it, 127.0.0.1:7600. The exit code is 1 if one of them is not serving.
+
+    --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
+    asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
+    than --timeout.
     """
-    found = [(router, _status(router)) for router in routers(target)]
+    asked = routers(target)
+    is_quiet = wait_quiet is None or _wait(asked, wait_quiet, timeout)
+    found = [(router, _status(router)) for router in asked]
     if as_json:
         for router, status in found:
             click.echo(json.dumps({"router": router.name, "admin": router.address} | status))
     else:
         click.echo(_table([status | {"name": router.name} for router, status in found]))
-    return 0 if all(status["state"] == "serving" for _, status in found) else 1
+    if not is_quiet:
+        click.echo(f"not quiet for {wait_quiet} s within {timeout} s", err=True)
+    return 0 if is_quiet and all(status["state"] == "serving" for _, status in found) else 1
+
+
+def _wait(asked: list[Router], quiet_s: float, timeout_s: float) -> bool:
+    end_s = time.monotonic() + timeout_s
+    while not all(_is_quiet(router, quiet_s) for router in asked):
+        if time.monotonic() > end_s:
+            return False
+        time.sleep(_ASK_AGAIN_S)
+    return True
+
+
+def _is_quiet(router: Router, quiet_s: float) -> bool:
+    """So is one without links, and one that is not there."""
+    try:
+        network = router.ask("/status")["network"]
+    except NoAnswer:
+        return True
+    return network is None or network["quiet_s"] >= quiet_s
 
 
 def _status(router: Router) -> dict[str, Any]:
@@ -50,7 +81,7 @@ def lost(dropped: dict[str, int]) -> int:
     return sum(count for reason, count in dropped.items() if reason not in ("unmatched", "duplicate"))
 
 
-_HEAD = ("router", "state", "up", "clients", "filters", "in", "delivered", "dropped", "queued", "memory")
+_HEAD = ("router", "state", "up", "links", "clients", "filters", "in", "delivered", "dropped", "queued", "memory")
 
 
 def _table(statuses: list[dict[str, Any]]) -> str:
@@ -58,8 +89,20 @@ def _table(statuses: list[dict[str, Any]]) -> str:
     for status in statuses:
         row: list[object] = [status.get("router", status["name"]), status["state"]]
         if "uptime_s" in status:
-            row += [duration(status["uptime_s"]), *(status[key] for key in ("clients", "filters", "messages_in"))]
+            row += [
+                duration(status["uptime_s"]),
+                _links(status),
+                *(status[key] for key in ("clients", "filters", "messages_in")),
+            ]
             row += [status["deliveries"], lost(status["dropped"])]
             row += [byte_count(status["queued_bytes"]), byte_count(status["memory_bytes"])]
         rows.append(row + [""] * (len(_HEAD) - len(row)))
     return columns(_HEAD, rows)
+
+
+def _links(status: dict[str, Any]) -> str:
+    """How many there are, of how many."""
+    if status["network"] is None:
+        return ""
+    links = status["network"]["links"]
+    return f"{sum(link['state'] == 'up' for link in links)}/{len(links)}"

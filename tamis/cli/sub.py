@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -28,6 +28,13 @@ Examples:
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after so long.")
 @click.option("--format", "form", default="text", show_default=True, help="text, json, raw, or a template.")
 @click.option("--own", is_flag=True, help="Also messages that were published under this client's own name.")
+@click.option(
+    "--wait",
+    type=click.Choice(["home", "network"]),
+    default="home",
+    show_default=True,
+    help="Say that it is subscribed when the router has it, or when every router has.",
+)
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
 def command(
@@ -36,6 +43,7 @@ def command(
     timeout: float | None,
     form: str,
     own: bool,
+    wait: Literal["home", "network"],
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -60,12 +68,14 @@ def command(
         raise click.UsageError("Missing argument 'PREDICATE'; `true` is every message")
     with refusals():
         told = access(addresses, name, token_file, ca)
-        receiver = _Receiver(predicates, "json" if as_json else form, count, own)
+        receiver = _Receiver(predicates, "json" if as_json else form, count, own, wait)
         return run(receiver.run(told, timeout))
 
 
 class _Receiver:
-    def __init__(self, predicates: tuple[str, ...], form: str, count: int | None, own: bool) -> None:
+    def __init__(
+        self, predicates: tuple[str, ...], form: str, count: int | None, own: bool, wait: Literal["home", "network"]
+    ) -> None:
         from tamis.cli.received import writer
         from tamis.protocol.language import parse
 
@@ -73,6 +83,7 @@ class _Receiver:
         self._form = form
         self._count = count
         self._own = own
+        self._wait: Literal["home", "network"] = wait
         self._received = 0
         writer(form, {})  # what is wrong is said before anything is connected
         for predicate in predicates:
@@ -94,7 +105,7 @@ class _Receiver:
 
         async with (
             told.client() as client,
-            client.subscribe(*self._predicates, own_messages=self._own) as items,
+            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)
             write = writer(self._form, dict(zip(items.ids, self._predicates, strict=True)))

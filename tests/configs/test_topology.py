@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from tamis.configs import Address, Topology, load_topology, parse_topology
 from tamis.configs.explain import sections
+from tamis.protocol.errors import ConfigError
+from tamis.protocol.wire.numbers import stable_number
 
 NET = """\
 name: net
@@ -178,3 +180,34 @@ def test_own_credentials_and_times_go_before_those_of_the_network():
     assert (a.slow_consumer.policy, b.slow_consumer.policy, b.slow_consumer.block_ms) == ("block", "drop-oldest", 5)
     assert a.tls is not None
     assert (a.tls.certificate, b.tls) == ("c", None)
+
+
+def test_the_smaller_number_dials_unless_only_it_can_be_dialled():
+    smaller, larger = sorted(("a", "b"), key=stable_number)
+    text = "routers: {%s: {neighbours: h:1}, %s: {%s}}\nlinks: [[a, b]]"
+    both = parse_topology(text % (smaller, larger, "neighbours: h:2"))
+    assert [str(link.dial) for link in both.router(smaller).links] == ["h:2"]
+    assert [link.dial for link in both.router(larger).links] == [None]
+    one = parse_topology(text % (smaller, larger, ""))
+    assert [link.dial for link in one.router(smaller).links] == [None]
+    assert [str(link.dial) for link in one.router(larger).links] == ["h:1"]
+
+
+def test_what_a_router_knows_of_its_links():
+    net = parse_topology(
+        "routers: {a: {neighbours: h:1}, b: {neighbours: h:2}, c: {}}\n"
+        "links: [[c, a], {ends: [a, b], cost: 3, secret: ab.key, keepalive: {hold_ms: 700}}]"
+    )
+    to_b, to_c = net.router("a").links
+    assert (to_b.neighbour, to_b.cost, to_b.secret) == ("b", 3, "ab.key")
+    assert (to_b.keepalive.hold_ms, to_b.keepalive.ping_ms) == (700, 300)
+    assert (to_c.neighbour, to_c.cost, to_c.secret, to_c.dial) == ("c", 1, None, None)
+    assert net.router("b").links[0].neighbour == "a"
+
+
+def test_a_link_is_encrypted_at_both_ends_or_at_neither():
+    tls = "neighbour_tls: {certificate: c.pem, key: k.pem, ca: ca.pem}"
+    text = "routers: {a: {neighbours: h:1, %s}, b: {%s}}\nlinks: [[a, b]]"
+    assert parse_topology(text % (tls, tls)).router("b").neighbour_tls.ca == "ca.pem"
+    with pytest.raises(ConfigError, match=r"2:9: links.0: is encrypted at one end: give .b. `neighbour_tls`"):
+        parse_topology(text % (tls, ""))

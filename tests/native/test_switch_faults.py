@@ -54,7 +54,7 @@ def refusal(frame: bytes) -> int | None:
     reader.feed(frame)
     try:
         for whole in reader:
-            if whole[KIND_OFFSET] != Kind.PUBLISH:
+            if whole[KIND_OFFSET] not in (Kind.PUBLISH, Kind.DRY_RUN):
                 return -1  # handed up as it is, for Python to judge, or not for a client to send
             data = decode(whole)
             assert isinstance(data, DataFrame)
@@ -73,7 +73,8 @@ def fault(frame: bytes) -> int | None:
         connection = switch.open()
         assert connection is not None
         switch.admit(connection, Admission(ORIGIN, 9999, 9999, 99, 9999, 9))
-        events = [event for event in switch.feed(connection, frame) if event.type != EventType.OUTPUT]
+        unasked = (EventType.OUTPUT, EventType.TRACED)
+        events = [event for event in switch.feed(connection, frame) if event.type not in unasked]
         switch.validate()
         switch.close()
     faults = [event.code for event in events if event.type == EventType.FAULT]

@@ -16,7 +16,7 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.listeners import bind, serve_tls
 from tamis.router.settings import CannotStart
-from tamis.router.tls import TlsClient, load_certificate, server_context
+from tamis.router.tls import client_behind, load_certificate, server_context
 from tests.router.wire_client import WireClient, subscribe, subscription
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")
@@ -40,7 +40,7 @@ async def behind_tls(inside, certificate):
     async def make(keys: str = ""):
         net = inside(keys)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
-        servers.append(await serve_tls(listener, server_context(certificate), lambda: TlsClient(net.plane), 2))
+        servers.append(await serve_tls(listener, server_context(certificate), lambda: client_behind(net.plane), 2))
         return net, f"tamis+tls://{listener.address}", ssl.create_default_context(cafile=certificate.certificate)
 
     yield make

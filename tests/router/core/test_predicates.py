@@ -163,10 +163,11 @@ def test_whoever_says_something_older_is_told_what_is_newer_at_most_once_a_secon
     single.hears("a", whole("x", 5, ONE))
     single.took(Send)
     for _ in range(2):
+        single.hears("b", whole("x", 9, TWO, epoch=0))
         single.hears("b", whole("x", 4, TWO))
     assert single.took(Send) == [Send((Session(B, 1),), reply(entry("x", 5, ONE), to=B))]
     single.waits(1 * S)
-    single.hears("b", reply(entry("x", 4, TWO)))
+    single.hears("b", reply(entry("x", 4, TWO, epoch=0)))
     assert single.took(UpdateReply, "b") == [reply(entry("x", 5, ONE), to=B)]
     assert held(single) == (5, ONE)
 

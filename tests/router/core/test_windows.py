@@ -140,6 +140,17 @@ def test_counters_far_apart_cost_no_memory():
         for step in range(1, 65):
             assert window.fresh(step * 2**58)
             assert window.fresh(step * 2**58 - TRANSIT_WINDOW + 1)
-        assert tracemalloc.get_traced_memory()[1] < 10 * TRANSIT_WINDOW // 8
+        assert tracemalloc.get_traced_memory()[1] < 12 * TRANSIT_WINDOW // 8
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_window_that_moves_on_for_long_does_not_grow():
+    window = Window(SIZE, 0)
+    assert all(window.fresh(counter) for counter in range(1, 10_000))
+    tracemalloc.start()
+    try:
+        assert all(window.fresh(counter) for counter in range(10_000, 50_000))
+        assert tracemalloc.get_traced_memory()[1] < 1_000
     finally:
         tracemalloc.stop()

@@ -1,0 +1,112 @@
+"""Other routers, as a switch knows them: what they want, and the ways to them.
+
+Law: routers go by their number, which is never 0. Many filters cross in one call, and one that is refused does not keep
+out the others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from tamis.native._tm import ffi, lib
+from tamis.native.batch import Batch
+from tamis.native.results import check, check_alive
+from tamis.native.table import Table
+from tamis.protocol.wire.codes import RefusalCode
+
+_Cdata = Any  # cffi's types exist only at run time
+
+_REFUSALS: Final = {
+    lib.TM_MALFORMED: RefusalCode.BAD_FILTER,
+    lib.TM_TOO_MANY: RefusalCode.BAD_FILTER,
+    lib.TM_NO_MEMORY: RefusalCode.OUT_OF_MEMORY,
+    lib.TM_MISUSED: RefusalCode.ID_IN_USE,
+}
+
+
+class Others(ABC):
+    """The part of `Switch` that is about other routers."""
+
+    def __init__(self) -> None:
+        self._network: Table | None = None
+        self._generation, self._left = ffi.new("uint32_t *"), ffi.new("uint32_t *")
+
+    @property
+    @abstractmethod
+    def c(self) -> _Cdata:
+        """The switch as C knows it."""
+
+    def join(self, network: Table, sources_max: int) -> None:
+        """One of several from here on. `network` is an empty table that the switch takes over as it did its own;
+        messages in transit are remembered for so many sources."""
+        check(lib.tm_switch_join(self.c, network.c, sources_max))
+        self._network = network
+
+    def raise_epoch(self, epoch: int) -> None:
+        """Stamp with this one from now on."""
+        lib.tm_switch_raise_epoch(self.c, epoch)
+
+    # --- what they want ------------------------------------------------------------------------------------------
+
+    def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
+        """Install filters of a router under the ids that it gave them; those refused."""
+        batch, ids = Batch.of(filters.values()), array("Q", filters)
+        results = ffi.new("uint8_t[]", len(ids) + 1)
+        where = (ffi.from_buffer(batch.data), ffi.from_buffer("uint64_t[]", batch.offsets), _numbers(ids))
+        check(lib.tm_switch_install(self.c, router, *where, len(ids), results))
+        codes = zip(ids, ffi.unpack(results, len(ids)), strict=True) if ids else ()
+        return {id_: _REFUSALS[code] for id_, code in codes if code != lib.TM_OK}
+
+    def uninstall(self, router: int, ids: Iterable[int]) -> list[int]:
+        """Take filters of a router away; the ids of those that it did not have."""
+        wanted = array("Q", ids)
+        results = ffi.new("uint8_t[]", len(wanted) + 1)
+        check(lib.tm_switch_uninstall(self.c, router, _numbers(wanted), len(wanted), results))
+        return [id_ for index, id_ in enumerate(wanted) if results[index] != lib.TM_OK]
+
+    def forget_router(self, router: int, steps: int) -> int:
+        """Take at most `steps` filters of a router away; how many are left."""
+        check(lib.tm_switch_forget_router(self.c, router, steps, self._left))
+        return int(self._left[0])
+
+    # --- the ways to them ----------------------------------------------------------------------------------------
+
+    def begin_routes(self, hop_limit: int) -> int:
+        """A new generation of routes, to be filled by `route` and put in force by `commit`."""
+        check(lib.tm_switch_begin_routes(self.c, hop_limit, self._generation))
+        return int(self._generation[0])
+
+    def route(self, generation: int, source: int, parent: int | None, below: Mapping[int, int]) -> bool:
+        """Set the route of a source: whence its messages are taken, and for each router behind a neighbour, which.
+
+        The generation may be in force already; False: it no longer is.
+        """
+        issuers, children = array("Q", below), array("Q", below.values())
+        ways = (_numbers(issuers), _numbers(children), len(issuers))
+        result = lib.tm_switch_route(self.c, generation, source, parent or 0, *ways)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def commit(self, hold_ms: int) -> None:
+        """Put the generation in force; the one before it stays so for `hold_ms`."""
+        check(lib.tm_switch_commit(self.c, hold_ms))
+
+    def retake(self, connection: int, frame: bytes) -> None:
+        """Take the frame of an event UNROUTED once more; without a route still, it is dropped. Gone as ever."""
+        check_alive(lib.tm_switch_retake(self.c, connection, ffi.from_buffer(frame), len(frame)))
+
+
+def bad_filters(filters: Batch) -> list[int]:
+    """The items of the batch that are no packed filters."""
+    results = ffi.new("uint8_t[]", len(filters) + 1)
+    offsets = ffi.from_buffer("uint64_t[]", filters.offsets)
+    check(lib.tm_filters_check(ffi.from_buffer(filters.data), offsets, len(filters), results))
+    return [index for index in range(len(filters)) if results[index] != lib.TM_OK]
+
+
+def _numbers(values: array[int]) -> _Cdata:
+    return ffi.from_buffer("uint64_t[]", values)

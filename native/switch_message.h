@@ -1,0 +1,90 @@
+/* switch_message.h - a data frame on its way through the switch, and the steps it takes.
+ *
+ *     switch_publish.c   from a client: checked, seen before?, stamped  --+
+ *     switch_transit.c   from a link: parent, window, hops              --+-->  local receivers (switch_publish.c)
+ *                                                                         +-->  links (switch_transit.c)
+ *     switch_trace.c     what happened to a message that somebody asks about
+ *
+ * Law: a message is looked at where it lies; what is stamped is written into the copies alone.
+ */
+#ifndef TM_SWITCH_MESSAGE_H
+#define TM_SWITCH_MESSAGE_H
+
+#include "switch.h"
+
+typedef struct parts {
+    const uint8_t *frame; /* borrowed */
+    uint32_t size;
+    uint32_t extension_size;
+    uint32_t from; /* connection */
+    tm_form *form; /* of the switch */
+    size_t attribute_count;
+    uint64_t source; /* transit, as it is stamped */
+    uint64_t epoch;
+    uint64_t counter;
+    uint8_t hops;    /* left when it came here */
+    bool is_dry;     /* delivered to nobody */
+    tm_trail *trail; /* NULL: nobody asks; borrowed from the switch */
+} parts;
+
+typedef struct extensions {
+    uint64_t expiry_ns; /* 0: none */
+    bool has_expiry;
+    uint64_t trace;  /* 0: none */
+    bool is_strange; /* one that must be understood is not */
+} extensions;
+
+uint64_t switch_unix_ns(void);
+uint64_t switch_monotonic_ns(void);
+
+/* Tables of the shape. */
+#define SHAPE_LOCAL 0U
+#define SHAPE_NETWORK 1U
+
+/* After the last match of a message. */
+static inline void switch_trim_shape(const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_shape_trim(&message->form->shape);
+    }
+}
+
+/* ---- switch_publish.c */
+
+/* The header, but for what depends on the rest. false: a fault was told. */
+bool switch_check_header(tm_switch *sw, const parts *message);
+/* Attributes, which are decoded, and extensions. false: a fault was told. */
+bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
+static inline bool switch_is_expired(const extensions *found) {
+    return found->has_expiry && found->expiry_ns <= switch_unix_ns();
+}
+/* Rows of local filters that match, in `sw->rows`; false: no memory. */
+bool switch_match(tm_switch *sw, const parts *message, size_t *count);
+/* One frame to each receiver among the rows; returns how many there are. */
+uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
+
+/* ---- switch_transit.c */
+
+/* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
+void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
+/* Copies to the links behind which somebody wants it, but for the one it came from; returns how many. `source` is a
+ * router's index. */
+uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from);
+
+/* ---- switch_trace.c */
+
+/* Begin the trail of a message that has a trace id or is a dry run; NULL: it has none, or there is no memory. */
+tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensions *found);
+/* Around a match: its time, where somebody asks. */
+static inline uint64_t switch_trail_clock(const parts *message) {
+    return message->trail != NULL ? switch_monotonic_ns() : 0;
+}
+static inline void switch_trail_matched(const parts *message, uint64_t start_ns) {
+    if (message->trail != NULL) {
+        message->trail->head.match_ns += switch_monotonic_ns() - start_ns;
+    }
+}
+void switch_trail_add(tm_trail *trail, unsigned list, uint64_t number, uint64_t id);
+/* Hand it up; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
+void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason);
+
+#endif

@@ -1,0 +1,252 @@
+/* switch_transit.c - messages between routers: whether one from a link is taken, and to which links one goes on.
+ *
+ * Law: a message is taken from a parent in the tree of its source, once, with a hop left, in this order (R5, R11). It
+ * goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back to where it
+ * came from. Its identity from end to end is looked at before local delivery alone: a copy that somebody here has had
+ * is still news to those behind.
+ */
+#include "switch_message.h"
+
+/* ---- departures -------------------------------------------------------------------------------------------------- */
+
+static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+    const tm_neighbour *neighbour = &sw->net->neighbours[place];
+    if (neighbour->connection == CONNECTION_NONE) {
+        switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
+        return false;
+    }
+    uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);
+    if (out == NULL) {
+        return false;
+    }
+    memcpy(out, message->frame, message->size);
+    out[WIRE_HOPS] = message->hops - 1;
+    wire_store64(out + WIRE_TRANSIT, message->source);
+    wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
+    wire_store64(out + WIRE_TRANSIT + 16, message->counter);
+    sw->stats.forwarded++;
+    switch_at(sw, neighbour->connection)->deliveries++;
+    if (message->trail != NULL) {
+        switch_trail_add(message->trail, TM_TRACE_LINKS, sw->net->routers.rows[neighbour->router].number, 0);
+    }
+    return true;
+}
+
+/* The network table; false: no memory for its answer. */
+static bool ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+    uint64_t start = switch_trail_clock(message);
+    query->memo = message->form->shape.memo[SHAPE_NETWORK];
+    int result = tm_table_match(sw->net->network.table, sw->attributes, message->attribute_count, query, hits);
+    switch_trail_matched(message, start);
+    if (result == TM_OK) {
+        tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
+    } else {
+        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+    }
+    return result == TM_OK;
+}
+
+/* Nobody lies behind this router; but until all tables were asked which names they know, no name is left out. */
+static uint32_t depart_to_nobody(tm_switch *sw, const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
+        tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
+        ask(sw, message, &query, &hits);
+    }
+    return 0;
+}
+
+/* One topology is in force: the table itself answers with links, and stops when all have matched. */
+static uint32_t depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from) {
+    tm_net *net = sw->net;
+    tm_query query = {.candidates = route->children,
+                      .grouping = route->ways,
+                      .grouping_count = route->way_count,
+                      .link_count = route->neighbour_count,
+                      .mode = TM_MATCH_INTERFACES};
+    tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
+    if (!ask(sw, message, &query, &hits)) {
+        return 0;
+    }
+    uint32_t departed = 0;
+    for (size_t i = 0; i < hits.count; i++) {
+        departed += net->found[i] != came_from && queue_copy(sw, message, net->found[i]);
+    }
+    return departed;
+}
+
+/* Mark the links behind which a router lies; is there one? */
+static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
+    bool any = false;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        const tm_route *route = tm_generation_route(&net->routes.generations[i], source);
+        uint32_t way = route == NULL ? WAY_NONE : tm_route_way(route, router);
+        if (way != WAY_NONE && way != came_from) {
+            net->departures[way / 64] |= UINT64_C(1) << (way % 64);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void note_matched(const tm_net *net, const parts *message, uint32_t router, uint32_t handle) {
+    const tm_remote_filter *filter = &net->network.filters[handle];
+    if (message->trail != NULL && filter->router == router) { /* else it is gone, and matches until the table settles */
+        switch_trail_add(message->trail, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
+    }
+}
+
+/* Several are in force, or the filters are asked for: the table answers with routers. */
+static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
+    tm_net *net = sw->net;
+    tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
+    tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
+    if (!ask(sw, message, &query, &hits)) {
+        return 0;
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        if (mark_ways(net, source, net->found[i], came_from)) {
+            note_matched(net, message, net->found[i], net->handles[i]);
+        }
+    }
+    uint32_t departed = 0;
+    for (uint32_t word = 0; word < net->departure_words; word++) {
+        for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
+            departed += queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
+        net->departures[word] = 0;
+    }
+    return departed;
+}
+
+uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
+    const tm_net *net = sw->net;
+    if (net->network.count == 0 || net->routes.in_force == 0) {
+        return 0;
+    }
+    if (net->routes.in_force > 1 || message->trail != NULL) {
+        return depart_by_all(sw, message, source, came_from);
+    }
+    const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
+    return route == NULL || route->way_count == 0 ? depart_to_nobody(sw, message)
+                                                  : depart_by(sw, message, route, came_from);
+}
+
+/* ---- arrivals ---------------------------------------------------------------------------------------------------- */
+
+static void drop(tm_switch *sw, const parts *message, unsigned reason) {
+    switch_count_drop(sw, reason, 1, message->size);
+    if (message->trail != NULL) {
+        switch_trail_end(sw, message, reason);
+    }
+}
+
+/* Is it taken? TM_TRACE_NOT_DROPPED, or why not. */
+static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
+    tm_net *net = sw->net;
+    bool is_fresh;
+    if (!tm_routes_accept(&net->routes, source, switch_at(sw, message->from)->neighbour)) {
+        return TM_DROP_PARENT;
+    }
+    if (!tm_windows_note(&net->transit, message->source, message->epoch, message->counter,
+                         &net->routers.rows[source].window, &is_fresh)) {
+        return TM_DROP_MEMORY;
+    }
+    if (!is_fresh) {
+        return TM_DROP_TRANSIT;
+    }
+    return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
+}
+
+/* Local clients: how many it is for. A drop is counted, and is one. */
+static uint32_t deliver_here(tm_switch *sw, const parts *message) {
+    size_t count = 0;
+    uint32_t row = WINDOW_NONE;
+    bool is_fresh = true;
+    bool is_known = switch_match(sw, message, &count);
+    if (is_known && count > 0 && !message->is_dry) {
+        is_known = tm_windows_note(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN), 0,
+                                   tm_load64(message->frame + WIRE_COUNTER), &row, &is_fresh);
+    }
+    if (!is_known || !is_fresh) {
+        switch_count_drop(sw, is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY, 1, message->size);
+        return 1;
+    }
+    return switch_deliver(sw, message, count);
+}
+
+static void forward(tm_switch *sw, const parts *message, uint32_t source) {
+    uint32_t receivers = deliver_here(sw, message);
+    uint32_t departed = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour);
+    if (receivers + departed == 0) {
+        switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
+    }
+    switch_trim_shape(message);
+    if (message->trail != NULL) {
+        switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
+    }
+}
+
+static void take(tm_switch *sw, parts *message, const extensions *found, uint32_t source) {
+    message->trail = switch_trail_begin(sw, message, found);
+    unsigned reason = judge(sw, message, source);
+    if (reason == TM_TRACE_NOT_DROPPED && found->is_strange) {
+        reason = TM_DROP_EXTENSION;
+    } else if (reason == TM_TRACE_NOT_DROPPED && switch_is_expired(found)) {
+        reason = TM_DROP_EXPIRED;
+    }
+    if (reason == TM_TRACE_NOT_DROPPED) {
+        forward(sw, message, source);
+    } else {
+        drop(sw, message, reason);
+    }
+}
+
+/* Nobody has said which way it goes. */
+static void hand_up(tm_switch *sw, const parts *message, bool again) {
+    if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
+        switch_count_drop(sw, TM_DROP_NO_ROUTE, 1, message->size);
+    }
+}
+
+void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size, bool again) {
+    parts message = {.frame = frame, .size = size, .from = id};
+    extensions found = {0};
+    if (!switch_check_header(sw, &message)) {
+        return;
+    }
+    message.source = tm_load64(frame + WIRE_TRANSIT);
+    message.epoch = tm_load64(frame + WIRE_TRANSIT + 8);
+    message.counter = tm_load64(frame + WIRE_TRANSIT + 16);
+    message.hops = frame[WIRE_HOPS];
+    message.is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN;
+    uint32_t source = tm_routers_find(&sw->net->routers, message.source);
+    if (source == ROUTER_NONE || !tm_routes_know(&sw->net->routes, source)) {
+        hand_up(sw, &message, again);
+        return;
+    }
+    if (!switch_check_body(sw, &message, &found)) {
+        return;
+    }
+    switch_at(sw, id)->messages_in++;
+    sw->stats.messages_in++;
+    take(sw, &message, &found, source);
+}
+
+int tm_switch_retake(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
+    if (!switch_knows(sw, id) || frame == NULL || size < WIRE_HEADER_BYTES || size > TM_FRAME_BYTES_MAX ||
+        switch_at(sw, id)->state != CONNECTION_OPEN || !switch_is_link(switch_at(sw, id))) {
+        return TM_MISUSED;
+    }
+    uint32_t room = (uint32_t)size + TM_SHAPE_SLACK;
+    uint8_t *copy = TM_NEW(&sw->memory, TM_COLD, uint8_t, room);
+    if (copy == NULL) {
+        return TM_NO_MEMORY;
+    }
+    memcpy(copy, frame, size);
+    switch_begin(sw);
+    switch_transit(sw, id, copy, (uint32_t)size, true);
+    switch_flush_dirty(sw);
+    TM_DELETE(&sw->memory, TM_COLD, copy, uint8_t, room);
+    return TM_OK;
+}

@@ -1,0 +1,62 @@
+"""What became of a message that somebody asks about, out of the bytes of an event TRACED.
+
+Law: the layout is that of `tm_trace` in tm_api.h; of each list the first rows are there, and all are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.native._tm import ffi, lib
+from tamis.native.switch_figures import DROP_REASONS
+
+Rows = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """`dropped` is a drop reason, empty where it was not dropped. Times are nanoseconds."""
+
+    trace: int
+    source: int
+    came_from: int
+    arrived_ns: int
+    match_ns: int
+    queued_ns: int
+    hop_limit: int
+    is_dry: bool
+    dropped: str
+    satisfied: Rows
+    """(client, subscription) that it satisfies, or would."""
+    matched: Rows
+    """(router, filter id): one matching filter of each router that it is sent on to."""
+    links: tuple[int, ...]
+    """Neighbours it was queued for."""
+    clients: tuple[int, ...]
+    satisfied_count: int
+    matched_count: int
+    links_count: int
+    clients_count: int
+
+    @staticmethod
+    def read(data: bytes) -> Trace:
+        buffer = ffi.from_buffer(data)
+        head = ffi.cast("tm_trace *", buffer)
+        rows = ffi.cast("tm_trace_row *", buffer + ffi.sizeof("tm_trace"))
+        lists: list[Rows] = []
+        for count in head.rows:
+            lists.append(tuple((int(rows[index].number), int(rows[index].id)) for index in range(count)))
+            rows += count
+        return Trace(
+            *(int(getattr(head, name)) for name in _TIMES),
+            int(head.hop_limit),
+            bool(head.is_dry),
+            "" if head.reason == lib.TM_TRACE_NOT_DROPPED else DROP_REASONS[head.reason],
+            *lists[: lib.TM_TRACE_LINKS],
+            *(tuple(number for number, _ in found) for found in lists[lib.TM_TRACE_LINKS :]),
+            *(int(count) for count in head.counts),
+        )
+
+
+_TIMES: Final = ("trace", "source", "came_from", "arrived_ns", "match_ns", "queued_ns")

@@ -1,0 +1,12 @@
+"""Links to the neighbours of a router, from the first SYN to the routing core.
+
+    network     owns the core: events in, commands out     neighbours  one session for each neighbour
+    link        one session, from greeting to end          dialler     connecting, again and again
+    greeting    who is it, in which version (sans-IO)      backoff     how long to wait before that
+    outgoing    control frames that wait for one link      packing     a body as frames, once for all links
+    incoming    parts -> bodies, in slices                 wires       what is below a link: a socket, or TLS
+    secret      the file of a link's secret                tls         certificates of neighbours
+
+Law: what a neighbour says reaches the core only through an open session, whole and decoded. Messages do not come here:
+C moves them between links as it does between clients.
+"""

@@ -1,0 +1,31 @@
+"""How long to wait before a neighbour is dialled again.
+
+Law: 50 ms at first, twice that after each failure, a second at most, and up to a quarter more by chance, so that two
+routers that were cut off together do not come back together. Nobody is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+FIRST_S: Final = 0.05
+MOST_S: Final = 1.0
+JITTER: Final = 0.25
+
+
+class Backoff:
+    """`chance` gives numbers from 0 to 1."""
+
+    def __init__(self, chance: Callable[[], float]) -> None:
+        self._chance = chance
+        self._next_s = FIRST_S
+
+    def next_s(self) -> float:
+        wait_s = self._next_s
+        self._next_s = min(MOST_S, 2 * wait_s)
+        return wait_s * (1 + JITTER * self._chance())
+
+    def reset(self) -> None:
+        """It went well for a while."""
+        self._next_s = FIRST_S

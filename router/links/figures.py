@@ -1,0 +1,48 @@
+"""What each link has carried, over all of its sessions.
+
+Law: sums never go back, whatever sessions come and go; what waits and how it is now are of the present session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tamis.router.links.link import Link
+    from tamis.router.links.neighbours import Neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """`dropped` are messages for the neighbour that its queue had no room for, `lost` those it had none for us."""
+
+    messages_in: int = 0
+    messages_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    dropped: int = 0
+    lost: int = 0
+    control_frames_in: int = 0
+    control_frames_out: int = 0
+    control_bytes_in: int = 0
+    control_bytes_out: int = 0
+
+    def __add__(self, other: Carried) -> Carried:
+        return Carried(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
+
+def carried(link: Link) -> Carried:
+    """By one session, until now."""
+    counted, out = link.plane.switch.connection(link.connection), link.outgoing
+    return Carried(
+        *(counted.messages_in, counted.deliveries, counted.bytes_in, counted.bytes_out, counted.dropped, link.lost),
+        *(link.frames_in, out.frames, link.bytes_in, out.bytes),
+    )
+
+
+def state_of(neighbour: Neighbour) -> str:
+    """`dialling` and `waiting` are the two sides of not being linked."""
+    if neighbour.link is not None:
+        return "up"
+    return "waiting" if neighbour.settings.dial is None else "dialling"

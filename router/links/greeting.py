@@ -1,0 +1,195 @@
+"""The greeting of two routers, from either end: HELLO, WELCOME, AUTH, AUTHENTICATED.
+
+    dialling   HELLO ->             AUTH ->                      is over
+    accepting           <- WELCOME          <- AUTHENTICATED     is over
+
+Law: nothing is read, sent or timed here. Each frame either gives the frame to send back or raises FrameError, after
+which the link is over. Neither end believes a name before it is proved: by the secret of the link, by the name in a
+certificate, or by nothing where the topology asks for nothing. Which frame is due is asked of the session tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.proofs import Prover, proof, proves
+from tamis.protocol.wire.session import LINK, Session
+from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
+from tamis.protocol.wire.versions import SPOKEN, negotiate
+
+
+@dataclass(frozen=True, slots=True)
+class Myself:
+    """What this router says of itself; `nonce` is a new one for each link."""
+
+    name: str
+    epoch: int
+    frame_bytes_max: int
+    nonce: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the topology says of a neighbour; no secret: nothing but its certificate proves its name, if that does."""
+
+    name: str
+    cost: int
+    hold_ms: int
+    secret: bytes | None
+
+    @property
+    def method(self) -> AuthMethod:
+        return AuthMethod.NONE if self.secret is None else AuthMethod.SECRET
+
+
+@dataclass(frozen=True, slots=True)
+class Greeted:
+    """What a neighbour has said of itself."""
+
+    name: str
+    epoch: int
+    frame_bytes_max: int
+    hold_ms: int
+    cost: int
+
+
+Certified = frozenset[str] | None
+"""The names in the certificate that the other end has shown; None: the link is not encrypted."""
+
+
+class Dialling:
+    """The end that has connected to `neighbour`. `other` is set once the greeting is over."""
+
+    def __init__(self, me: Myself, neighbour: Expected, certified: Certified = None) -> None:
+        self._me, self._neighbour, self._certified = me, neighbour, certified
+        self.session = Session(LINK, is_connector=True)
+        self._hello = self._welcome_frame = b""
+        self._welcome: Welcome | None = None
+        self.other: Greeted | None = None
+
+    def begin(self) -> bytes:
+        me, neighbour = self._me, self._neighbour
+        self.session.sent(Kind.HELLO)
+        self._hello = encode(
+            Hello(
+                *(Role.ROUTER, me.name, me.epoch, me.nonce, SPOKEN.low, SPOKEN.high, ()),
+                *(me.frame_bytes_max, neighbour.hold_ms, neighbour.cost),
+            )
+        )
+        return self._hello
+
+    def receive(self, frame: bytes, kind: Kind) -> bytes:
+        """The frame that answers; nothing for the last one, nor for an ERROR, with which the other end has given up."""
+        self.session.received(kind)
+        body = decode(frame)
+        if isinstance(body, Welcome):
+            return self._auth(body, frame)
+        if isinstance(body, Authenticated) and self._welcome is not None:
+            self._believe(body, self._welcome)
+        return b""
+
+    def _auth(self, welcome: Welcome, frame: bytes) -> bytes:
+        neighbour = self._neighbour
+        if welcome.name != neighbour.name:
+            who = "this router itself" if welcome.name == self._me.name else welcome.name
+            raise _refusal(f"expected {neighbour.name} here, and {who} answers")
+        _check_certificate(welcome.name, self._certified)
+        if not SPOKEN.low <= welcome.version <= SPOKEN.high:
+            raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, not {welcome.version}")
+        if not welcome.link_cost:
+            raise FrameError(ErrorCode.MALFORMED, "a router states the cost of its link, from 1")
+        if neighbour.method not in welcome.methods:
+            raise _refusal(_methods_differ(neighbour))
+        self._welcome, self._welcome_frame = welcome, frame
+        secret = neighbour.secret
+        credential = proof(secret, Prover.CONNECTOR, self._hello, frame) if secret is not None else b""
+        self.session.sent(Kind.AUTH)
+        return encode(Auth(neighbour.method, credential))
+
+    def _believe(self, verdict: Authenticated, welcome: Welcome) -> None:
+        secret = self._neighbour.secret
+        if secret is not None and not proves(verdict.proof, secret, Prover.ACCEPTOR, self._hello, self._welcome_frame):
+            raise _refusal(f"{welcome.name} does not know the secret of this link")
+        self.other = Greeted(welcome.name, welcome.epoch, welcome.frame_bytes_max, welcome.hold_ms, welcome.link_cost)
+
+
+class Accepting:
+    """The end that was connected to. `expected` is asked who a name is, and `admit` whether one who has proved it may
+    come in now: FrameError if not."""
+
+    def __init__(
+        self,
+        me: Myself,
+        expected: Callable[[str], Expected],
+        admit: Callable[[Greeted], None],
+        certified: Certified = None,
+    ) -> None:
+        self._me, self._expected, self._admit, self._certified = me, expected, admit, certified
+        self.session = Session(LINK, is_connector=False)
+        self._frames: tuple[bytes, bytes] = (b"", b"")
+        self._hello: Hello | None = None
+        self._neighbour: Expected | None = None
+        self.other: Greeted | None = None
+
+    def receive(self, frame: bytes, kind: Kind) -> bytes:
+        """The frame that answers; nothing for an ERROR, with which the other end has given up."""
+        self.session.received(kind)
+        body = decode(frame)
+        if isinstance(body, Hello):
+            return self._welcome(body, frame)
+        if isinstance(body, Auth) and self._hello is not None and self._neighbour is not None:
+            return self._authenticated(body, self._hello, self._neighbour)
+        return b""
+
+    def _welcome(self, hello: Hello, frame: bytes) -> bytes:
+        me = self._me
+        if hello.role is not Role.ROUTER:
+            raise _refusal("only neighbours connect here; clients connect to the addresses under `clients`")
+        if hello.name == me.name:
+            raise _refusal(f"{hello.name} is this router itself")
+        neighbour = self._expected(hello.name)
+        _check_certificate(hello.name, self._certified)
+        version = negotiate(SPOKEN, hello.versions)
+        self.session.sent(Kind.WELCOME)
+        welcome = encode(
+            Welcome(
+                *(me.name, me.epoch, me.nonce, version, (), me.frame_bytes_max),
+                *(neighbour.hold_ms, neighbour.cost, (neighbour.method,)),
+            )
+        )
+        self._hello, self._neighbour, self._frames = hello, neighbour, (frame, welcome)
+        return welcome
+
+    def _authenticated(self, auth: Auth, hello: Hello, neighbour: Expected) -> bytes:
+        if auth.method is not neighbour.method:
+            raise _refusal(_methods_differ(neighbour))
+        secret = neighbour.secret
+        if secret is not None and not proves(auth.credential, secret, Prover.CONNECTOR, *self._frames):
+            raise _refusal(f"{hello.name} does not know the secret of this link")
+        own_proof = proof(secret, Prover.ACCEPTOR, *self._frames) if secret is not None else b""
+        other = Greeted(hello.name, hello.epoch, hello.frame_bytes_max, hello.hold_ms, hello.link_cost)
+        self._admit(other)
+        self.session.sent(Kind.AUTHENTICATED)
+        self.other = other
+        return encode(Authenticated(own_proof, stable_number(hello.name), 0))
+
+
+def _check_certificate(name: str, certified: Certified) -> None:
+    if certified is not None and name not in certified:
+        shown = ", ".join(sorted(certified)) or "nobody"
+        raise _refusal(f"the certificate is not that of {name}, but of {shown}")
+
+
+def _methods_differ(neighbour: Expected) -> str:
+    has = "no secret" if neighbour.secret is None else "a secret"
+    return f"the link has {has} at this end and not so at the other: give both ends the same `secret`"
+
+
+def _refusal(problem: str) -> FrameError:
+    return FrameError(ErrorCode.AUTHENTICATION_FAILED, problem)

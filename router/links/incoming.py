@@ -1,0 +1,70 @@
+"""Parts of control bodies, as they come from one link, into bodies.
+
+Law: bodies come out in the order in which they were complete. A short one comes out at once; a long one is read in
+slices, and what follows waits for it. What is refused costs that body alone. While more than WAITING_BYTES_MAX wait to
+be read, the link is not read from.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Final
+
+from tamis.protocol.errors import FrameError
+from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, CONTROL_PART_BYTES_MAX
+from tamis.protocol.wire.parts import Complete, Part, PartAssembler, Whole
+from tamis.protocol.wire.slices import at_once
+from tamis.router.work import SlicedWork
+
+WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
+
+
+class Incoming:
+    """`heard` gets each body, `refused` what is wrong with one, `pause` whether to stop reading the link."""
+
+    def __init__(
+        self,
+        work: SlicedWork,
+        heard: Callable[[Whole], None],
+        refused: Callable[[FrameError], None],
+        pause: Callable[[bool], None],
+    ) -> None:
+        self._work, self._heard, self._refused, self._pause = work, heard, refused, pause
+        self._assembler = PartAssembler()
+        self._waiting: deque[Complete] = deque()
+        self._waiting_bytes = 0
+        self._is_closed = False
+
+    def add(self, part: Part) -> None:
+        """FrameError for a part that fits nothing, or a body that is none."""
+        complete = self._assembler.collect(part)
+        if complete is None:
+            return
+        if not self._waiting and len(complete.body) <= CONTROL_PART_BYTES_MAX:
+            self._heard(at_once(complete.read()))
+            return
+        self._waiting.append(complete)
+        self._waiting_bytes += len(complete.body)
+        if self._waiting_bytes > WAITING_BYTES_MAX:
+            self._pause(True)
+        if len(self._waiting) == 1:
+            self._work.add(self._read())
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def _read(self) -> Generator[None, None, None]:
+        while self._waiting:
+            try:
+                whole = yield from self._waiting[0].read()
+            except FrameError as error:
+                self._refused(error)
+            else:
+                self._heard(whole)
+            if self._is_closed:
+                return
+            self._waiting_bytes -= len(self._waiting.popleft().body)
+            if self._waiting_bytes <= WAITING_BYTES_MAX:
+                self._pause(False)
+            yield

@@ -1,0 +1,86 @@
+"""What other routers ask for, into the switch's table and out of it.
+
+Law: jobs are done in their order. A short one is done at once if none is before it, a long one in slices; what is added
+comes in before what is removed goes, so that nothing is missing between. A filter that the table refuses is
+counted and left out, and costs no other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Final
+
+from tamis.native import Switch
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.router.core.commands import Install
+from tamis.router.logs import fields
+from tamis.router.work import SlicedWork
+
+FILTERS_PER_SLICE: Final = 500
+"""A few milliseconds of work."""
+
+_log = logging.getLogger(__name__)
+_Job = Generator[None, None, None]
+
+
+class Installer:
+    """`settle` is called when filters were removed."""
+
+    def __init__(self, switch: Switch, work: SlicedWork, settle: Callable[[], None]) -> None:
+        self._switch, self._work, self._settle = switch, work, settle
+        self._jobs: deque[_Job] = deque()
+        self.refused = 0
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._jobs
+
+    def add(self, install: Install) -> None:
+        # The mapping is the core's own and changes with the next event.
+        self._queue(self._install(install.issuer, list(install.added.items()), install.removed))
+
+    def afterwards(self, do: Callable[[], None]) -> None:
+        """Do something when all that was added until now is in the table."""
+        self._queue(_once(do))
+
+    def _queue(self, job: _Job) -> None:
+        if not self._jobs and next(job, self) is self:
+            return
+        self._jobs.append(job)
+        if len(self._jobs) == 1:
+            self._work.add(self._run())
+
+    def _run(self) -> _Job:
+        while self._jobs:
+            yield from self._jobs[0]
+            self._jobs.popleft()
+
+    def _install(self, issuer: int, added: list[tuple[int, bytes]], removed: tuple[int, ...]) -> _Job:
+        for start in range(0, len(added), FILTERS_PER_SLICE):
+            if start:
+                yield
+            self._install_some(issuer, dict(added[start : start + FILTERS_PER_SLICE]))
+        for start in range(0, len(removed), FILTERS_PER_SLICE):
+            if start or added:
+                yield
+            self._switch.uninstall(issuer, removed[start : start + FILTERS_PER_SLICE])
+        if removed:
+            self._settle()
+
+    def _install_some(self, issuer: int, filters: dict[int, bytes]) -> None:
+        refused = self._switch.install(issuer, filters)
+        changed = {id_: filters[id_] for id_, code in refused.items() if code == RefusalCode.ID_IN_USE}
+        if changed:
+            self._switch.uninstall(issuer, changed)
+            refused = {id_: code for id_, code in refused.items() if id_ not in changed}
+            refused |= self._switch.install(issuer, changed)
+        if refused:
+            self.refused += len(refused)
+            _log.warning("filters of a router are left out", extra=fields(issuer=issuer, count=len(refused)))
+
+
+def _once(do: Callable[[], None]) -> _Job:
+    do()
+    yield from ()

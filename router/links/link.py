@@ -1,0 +1,190 @@
+"""One link: from the connection that a neighbour opened, or that was opened to it, to its end.
+
+Law: a link is a neighbour's session from the end of its greeting to the beginning of its end, and that is told once.
+Bodies that are refused cost themselves; every other fault, silence and a full control queue cost the session, which the
+next one makes good.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from tamis.native import EventType
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.client_bodies import Lost
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.parts import Part
+from tamis.protocol.wire.routing_bodies import Held, LinkState
+from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
+from tamis.router.core.events import Body
+from tamis.router.links.greeting import Accepting, Dialling, Greeted
+from tamis.router.links.incoming import Incoming
+from tamis.router.links.outgoing import Outgoing
+from tamis.router.links.packing import Packed
+from tamis.router.links.wires import Wire
+from tamis.router.other_end import OtherEnd
+
+if TYPE_CHECKING:
+    from tamis.router.links.neighbours import Neighbour, Neighbours
+
+_log = logging.getLogger(__name__)
+
+DRAIN_REASON: Final = "the router is stopping"
+
+
+class Link(OtherEnd):
+    """`neighbour` is None until it has greeted; `session` tells it from that neighbour's other links."""
+
+    CUT = "a link is cut"
+
+    __slots__ = (
+        *("_greeting", "_incoming", "_links", "_outgoing", "_wire"),
+        *("frame_bytes_max", "frames_in", "bytes_in", "lost", "neighbour", "over", "session", "since_s"),
+    )
+
+    def __init__(
+        self, links: Neighbours, connection: int, peer: str, greeting: Accepting | Dialling, wire: Wire
+    ) -> None:
+        super().__init__(links.plane, connection, peer, greeting.session)
+        self._links, self._greeting, self._wire = links, greeting, wire
+        self.neighbour: Neighbour | None = None
+        self.session = self.frame_bytes_max = self.frames_in = self.bytes_in = self.lost = 0
+        self.since_s = 0.0
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._incoming = Incoming(self.plane.work, self._heard, self.fail, self.pause)
+        self._outgoing = Outgoing(self._hand, wire.when_writable, self._overflow)
+
+    @property
+    def hold_ms(self) -> int:
+        return self.neighbour.settings.keepalive.hold_ms if self.neighbour else 0
+
+    @property
+    def outgoing(self) -> Outgoing:
+        return self._outgoing
+
+    def rtt_us(self) -> int | None:
+        return self._wire.rtt_us() if self.is_there else None
+
+    # --- what comes ------------------------------------------------------------------------------------------------
+
+    def receive(self, kind: Kind, frame: bytes) -> None:
+        if self._is_ending:
+            return
+        self.frames_in += 1
+        self.bytes_in += len(frame)
+        if self._is_greeting:
+            self._greet(kind, frame)
+            return
+        self._session.received(kind)
+        body = decode(frame)
+        if isinstance(body, Part):
+            self._incoming.add(body)
+        elif isinstance(body, LinkState | Held):
+            self._heard(body)
+        else:
+            self._take(body)
+
+    def _take(self, body: object) -> None:
+        if isinstance(body, Ping):
+            self.send(Kind.PONG, encode(Pong(body.token)))
+        elif isinstance(body, Error):
+            self._told(body)
+        elif isinstance(body, Lost):
+            self.lost += body.messages
+        elif isinstance(body, Drain):
+            _log.info("a neighbour is stopping", extra=self._fields(grace_ms=body.grace_ms))
+
+    def _heard(self, body: Body) -> None:
+        if not self._is_ending:
+            self._links.heard(self, body)
+
+    def _told(self, error: Error) -> None:
+        """The neighbour says what we did wrong."""
+        _log.warning("a neighbour reports an error", extra=self._fields(code=error.code, text=error.text))
+        if self.neighbour is not None:
+            self.neighbour.problem = f"it says: {error.text}"
+
+    def _greet(self, kind: Kind, frame: bytes) -> None:
+        if self.plane.is_draining:
+            raise FrameError(ErrorCode.FULL, DRAIN_REASON)
+        answer = self._greeting.receive(frame, kind)
+        if kind is Kind.ERROR:
+            body = decode(frame)
+            if isinstance(body, Error):
+                self._told(body)
+            self._end()
+            return
+        self._queue(answer)
+        if self._greeting.other is not None:
+            self.open(self._greeting.other)
+
+    def open(self, other: Greeted) -> None:
+        """The greeting is over."""
+        self._greeted()
+        self.name, self.frame_bytes_max, self.since_s = other.name, other.frame_bytes_max, time.time()
+        self._links.up(self, other)
+
+    def unrouted(self, frame: bytes) -> None:
+        self._links.unrouted(self, frame)
+
+    def event(self, type_: int) -> None:
+        if type_ == EventType.SILENT:
+            self.cut(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
+        else:
+            super().event(type_)
+
+    # --- what goes -------------------------------------------------------------------------------------------------
+
+    def post(self, body: Packed) -> None:
+        """Let a body leave when its turn has come."""
+        self._outgoing.add(body)
+
+    def _hand(self, frame: bytes) -> None:
+        with suppress(Refused):  # a request after our own DRAIN: what it would have repaired is ours no more
+            self.send(Kind(frame[KIND_OFFSET]), frame)
+
+    def _overflow(self) -> None:
+        self.cut(FrameError(ErrorCode.SLOW, "too much control waits: the link begins anew"))
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def cut(self, error: FrameError) -> None:
+        """End it now: nobody reads what waits."""
+        if self.is_open:
+            _log.warning(self.CUT, extra=self._fields(code=error.code, reason=error.problem))
+            if self.neighbour is not None:
+                self.neighbour.problem = error.problem
+            self._queue(encode(Error(error.code, error.problem, 0, True)))
+            self._end(now=True)
+
+    def fail(self, error: FrameError, kind: int = 0) -> None:
+        if self.neighbour is not None:
+            self.neighbour.problem = error.problem
+        super().fail(error, kind)
+
+    def ended(self) -> None:
+        self._over()
+        super().ended()
+        self._wire.close()
+
+    def dropped(self) -> None:
+        super().dropped()
+        self._wire.abort()
+
+    def _end(self, now: bool = False) -> None:
+        super()._end(now)
+        self._over()
+
+    def _over(self) -> None:
+        if not self.over.done():
+            self.over.set_result(None)
+            self._incoming.close()
+            self._outgoing.close()
+            self._links.down(self)

@@ -1,0 +1,181 @@
+"""The neighbours of a router, and the one session with each.
+
+Law: a neighbour has at most one session. One that greets replaces the one before, unless it comes from an earlier start
+of the neighbour than that: then there are two of that name, and the later stays. Up and down are told in turn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from tamis.configs import LinkSettings, RouterSettings
+from tamis.protocol.errors import FrameError
+from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.core.commands import Session
+from tamis.router.core.events import Body
+from tamis.router.links.figures import Carried, carried
+from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, Myself
+from tamis.router.links.link import Link
+from tamis.router.links.packing import Packed
+from tamis.router.links.secret import read_secret
+from tamis.router.links.tls import names_in
+from tamis.router.links.wires import PlainWire, TlsWire, Wire
+from tamis.router.logs import fields
+from tamis.router.plane import Plane
+from tamis.router.settings import link_admission
+from tamis.router.tls import TlsConnection
+
+_log = logging.getLogger(__name__)
+
+
+class Told(Protocol):
+    """Who wants to know what happens; neighbours go by their number."""
+
+    def up(self, neighbour: int, session: int, cost: int) -> None: ...
+
+    def down(self, neighbour: int, session: int) -> None: ...
+
+    def heard(self, neighbour: int, session: int, body: Body) -> None: ...
+
+    def unrouted(self, connection: int, frame: bytes) -> None: ...
+
+
+@dataclass(slots=True)
+class Neighbour:
+    """One of the topology file. `problem` is what went wrong last, empty while all is well."""
+
+    settings: LinkSettings
+    expected: Expected
+    number: int
+    link: Link | None = None
+    epoch: int = 0
+    sessions: int = 0
+    problem: str = ""
+    past: Carried = field(default_factory=Carried)
+
+    @classmethod
+    def of(cls, settings: LinkSettings) -> Neighbour:
+        """CannotStart if its secret cannot be read."""
+        secret = read_secret(settings.secret) if settings.secret else None
+        expected = Expected(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
+        return cls(settings, expected, stable_number(settings.neighbour))
+
+    @property
+    def carried(self) -> Carried:
+        """By all sessions until now."""
+        return self.past if self.link is None else self.past + carried(self.link)
+
+    def failed(self, problem: str) -> None:
+        """An attempt to connect has; each problem is logged once, as there will be many attempts."""
+        if problem != self.problem:
+            self.problem = problem
+            where = str(self.settings.dial)
+            _log.warning("cannot link to a neighbour", extra=fields(name=self.expected.name, at=where, reason=problem))
+
+
+class Neighbours:
+    """`told` hears of every session."""
+
+    def __init__(self, plane: Plane, settings: RouterSettings, told: Told) -> None:
+        self.plane = plane
+        self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
+        self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}
+        self._settings, self._told = settings, told
+        self._sessions = itertools.count(1)
+
+    # --- connections -----------------------------------------------------------------------------------------------
+
+    def myself(self) -> Myself:
+        limits = self._settings.limits
+        return Myself(self._settings.id, self.plane.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
+
+    def open(self, descriptor: int, peer: str) -> Link | None:
+        """Somebody has connected over a socket, which is now the switch's; None: full."""
+        return self._accept(descriptor, peer, PlainWire(descriptor, self.plane.loop), None)
+
+    def open_tls(self, connection: TlsConnection) -> Link | None:
+        return self._accept(-1, connection.peer, TlsWire(connection), names_in(connection.transport))
+
+    def opened(self, dialling: Dialling, other: Greeted, descriptor: int, peer: str, wire: Wire) -> Link | None:
+        """We have connected to a neighbour, and the greeting is over; None: full."""
+        link = self._connect(descriptor, peer, dialling, wire)
+        if link is not None:
+            link.open(other)
+        return link
+
+    def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
+        return self._connect(descriptor, peer, Accepting(self.myself(), self._expected, self._admit, certified), wire)
+
+    def _connect(self, descriptor: int, peer: str, greeting: Accepting | Dialling, wire: Wire) -> Link | None:
+        link = self.plane.connect(descriptor, peer, lambda connection: Link(self, connection, peer, greeting, wire))
+        if link is None:
+            wire.close()
+        return link
+
+    def _expected(self, name: str) -> Expected:
+        neighbour = self.named.get(name)
+        if neighbour is None:
+            raise _refusal(f"{name} is no neighbour of {self._settings.id}")
+        if neighbour.settings.dial is not None:
+            raise _refusal(f"between {self._settings.id} and {name} it is {self._settings.id} that connects")
+        return neighbour.expected
+
+    def _admit(self, other: Greeted) -> None:
+        neighbour = self.named[other.name]
+        if neighbour.link is not None and other.epoch < neighbour.epoch:
+            raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
+
+    # --- sessions --------------------------------------------------------------------------------------------------
+
+    def up(self, link: Link, other: Greeted) -> None:
+        """Its greeting is over."""
+        neighbour = self.named[other.name]
+        if neighbour.link is not None:
+            neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"another link has come from {other.name}"))
+        neighbour.link, neighbour.epoch, neighbour.problem = link, other.epoch, ""
+        neighbour.sessions += 1
+        link.neighbour, link.session = neighbour, next(self._sessions)
+        admission = link_admission(self._settings, neighbour.settings, neighbour.number, other)
+        self.plane.switch.admit(link.connection, admission)
+        _log.info("link up", extra=fields(neighbour=other.name, peer=link.peer, session=link.session))
+        self._told.up(neighbour.number, link.session, neighbour.settings.cost)
+
+    def down(self, link: Link) -> None:
+        """It ends, or has ended; one that never was up says nothing."""
+        neighbour = link.neighbour
+        if neighbour is not None and neighbour.link is link:
+            neighbour.past, neighbour.link = neighbour.carried, None
+            _log.info("link down", extra=fields(neighbour=link.name, peer=link.peer, session=link.session))
+            self._told.down(neighbour.number, link.session)
+
+    def heard(self, link: Link, body: Body) -> None:
+        if link.neighbour is not None and link.neighbour.link is link:
+            self._told.heard(link.neighbour.number, link.session, body)
+
+    def unrouted(self, link: Link, frame: bytes) -> None:
+        """A message of a source without a route has come."""
+        self._told.unrouted(link.connection, frame)
+
+    def send(self, to: Iterable[Session], body: Body) -> None:
+        """The same body to each of these sessions, packed once; those that are over get nothing."""
+        links = [link for link in map(self._current, to) if link is not None]
+        if links:
+            room = min(CONTROL_PART_BYTES_MAX, *(link.frame_bytes_max for link in links))
+            packed = Packed(body, room, self.plane.work)
+            for link in links:
+                link.post(packed)
+
+    def _current(self, session: Session) -> Link | None:
+        link = self._numbered[session.neighbour].link
+        return link if link is not None and link.session == session.session else None
+
+
+def _refusal(problem: str) -> FrameError:
+    return FrameError(ErrorCode.AUTHENTICATION_FAILED, problem)

@@ -1,0 +1,204 @@
+"""The routing core of this router among its links, its clients and its switch.
+
+    links ── up, down, heard ──┐                ┌── Send ──> links
+    clients ── wanted, awaited ┼─> Core.handle ─┼── Install, Reroute, RaiseEpoch ──> the switch
+    time ── Tick, work ────────┘                └── Reached, Audited ──> whoever asked
+
+Law: commands are carried out in their order. What a `Held` promises is in the table before it leaves. The core is
+called when something happens, when it is due, and in slices while it has work; never otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from functools import partial
+from typing import Final, cast
+
+from tamis.configs import RouterSettings
+from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
+from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
+from tamis.router.core.core import Core, CoreSettings
+from tamis.router.core.events import Audit, Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.times import MS
+from tamis.router.core.trees import Broadcast
+from tamis.router.epoch import Epoch
+from tamis.router.links.dialler import Dialler
+from tamis.router.links.installing import Installer
+from tamis.router.links.neighbours import Neighbours
+from tamis.router.links.routes import Routes
+from tamis.router.links.tls import dialling_context
+from tamis.router.logs import fields
+from tamis.router.plane import Plane
+from tamis.router.settings import new_table
+
+SOURCES_MAX: Final = 4_096
+"""Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
+
+_log = logging.getLogger(__name__)
+
+
+class Network:
+    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the plane's is kept in."""
+
+    def __init__(self, plane: Plane, settings: RouterSettings, epoch: Epoch) -> None:
+        self.plane, self._epoch = plane, epoch
+        self.core = Core(settings.id, plane.epoch, CoreSettings(cast("Broadcast", settings.broadcast)))
+        self.table = new_table(settings)
+        plane.join(self, self.table, SOURCES_MAX)
+        self.neighbours = Neighbours(plane, settings, self)
+        self.installer = Installer(plane.switch, plane.work, plane.settle)
+        self.routes = Routes(plane.switch, self.core.me, self.core.desk.times.tree_hold_us // 1_000)
+        context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
+        dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
+        self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
+        self._tickets = itertools.count(1)
+        self._awaited: dict[int, Callable[[], None]] = {}
+        self.audits: dict[int, Audited | None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due_us = 0
+        self._events: deque[Event] = deque()
+        self._is_working = self._is_handling = False
+        self.alarms = 0
+        self.news_s = time.monotonic()
+
+    def start(self) -> None:
+        self._carry_out(self.core.start(_now_us()))
+        for dialler in self._diallers:
+            dialler.start()
+
+    def stop_dialling(self) -> None:
+        """No new links; those that are up stay."""
+        for dialler in self._diallers:
+            dialler.close()
+
+    def close(self) -> None:
+        self.stop_dialling()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    @property
+    def quiet_s(self) -> float:
+        """For how long nobody has said anything new; 0 while something waits to be said or done."""
+        links = [neighbour.link for neighbour in self.neighbours.named.values() if neighbour.link is not None]
+        if self.core.has_work or not self.installer.is_idle or any(link.outgoing.queued_bytes for link in links):
+            return 0.0
+        return time.monotonic() - self.news_s
+
+    # --- what happens ----------------------------------------------------------------------------------------------
+
+    def up(self, neighbour: int, session: int, cost: int) -> None:
+        self.news_s = time.monotonic()
+        self._handle(LinkUp(neighbour, session, cost))
+
+    def down(self, neighbour: int, session: int) -> None:
+        self.news_s = time.monotonic()
+        self._handle(LinkDown(neighbour, session))
+
+    def heard(self, neighbour: int, session: int, body: Body) -> None:
+        if not isinstance(body, SenderRequest) and not (isinstance(body, UpdateReply) and not body.entries):
+            self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
+        self._handle(Heard(neighbour, session, body))
+
+    def unrouted(self, connection: int, frame: bytes) -> None:
+        self.routes.unrouted(connection, frame)
+
+    def wanted(self, filters: Iterable[bytes]) -> None:
+        """Clients of this router want these, packed; each as often as it is named."""
+        self._handle(Wanted(tuple(filters)))
+
+    def unwanted(self, filters: Iterable[bytes]) -> None:
+        self._handle(Unwanted(tuple(filters)))
+
+    def when_known(self, callback: Callable[[], None]) -> None:
+        """Call it once all that is wanted now is known to every router that can be reached."""
+        ticket = next(self._tickets)
+        self._awaited[ticket] = callback
+        self._handle(Await(ticket))
+
+    def audit(self) -> int:
+        """Ask every router whether it holds what this one does; the number of the answer in `audits`."""
+        ticket = next(self._tickets)
+        self.audits = {ticket: None}
+        self._handle(Audit(ticket))
+        return ticket
+
+    def _handle(self, event: Event) -> None:
+        """What happens while commands are carried out waits until they are."""
+        self._events.append(event)
+        if self._is_handling:
+            return
+        self._is_handling = True
+        try:
+            while self._events:
+                self._carry_out(self.core.handle(self._events.popleft(), _now_us()))
+        finally:
+            self._is_handling = False
+
+    def _due(self) -> None:
+        self._timer = None
+        self._handle(Tick())
+
+    def _work(self) -> Generator[None, None, None]:
+        while self.core.has_work:
+            self._carry_out(self.core.work(_now_us()))
+            yield
+        self._is_working = False
+
+    # --- what is to be done ----------------------------------------------------------------------------------------
+
+    def _carry_out(self, commands: list[Command]) -> None:
+        for command in commands:
+            self._do(command)
+        self._set_timer()
+        if self.core.has_work and not self._is_working:
+            self._is_working = True
+            self.plane.work.add(self._work())
+
+    def _do(self, command: Command) -> None:
+        if isinstance(command, Send):
+            send = partial(self.neighbours.send, command.to, command.body)
+            if isinstance(command.body, Held):
+                self.installer.afterwards(send)
+            else:
+                send()
+        elif isinstance(command, Install):
+            self.installer.add(command)
+        elif isinstance(command, Reroute):
+            self.routes.reroute(command.trees)
+        elif isinstance(command, RaiseEpoch):
+            self._raise_epoch(command.epoch)
+        elif isinstance(command, Reached):
+            self._awaited.pop(command.ticket)()
+        elif isinstance(command, Audited):
+            self.audits[command.ticket] = command
+        else:
+            self._alarm(command)
+
+    def _raise_epoch(self, epoch: int) -> None:
+        self._epoch.raise_to(epoch)
+        self.plane.epoch = epoch
+        self.plane.switch.raise_epoch(epoch)
+
+    def _alarm(self, alarm: Alarm) -> None:
+        self.alarms += 1
+        _log.error("alarm", extra=fields(because=alarm.text))
+
+    def _set_timer(self) -> None:
+        due_us = self.core.due_us
+        if self._timer is not None:
+            if due_us == self._timer_due_us:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if due_us is not None:
+            wait_ms = -(-max(0, due_us - _now_us()) // MS)  # up: timers of loops are as coarse, and never early
+            self._timer, self._timer_due_us = self.plane.loop.call_later(wait_ms / 1_000, self._due), due_us
+
+
+def _now_us() -> int:
+    return time.monotonic_ns() // 1_000

@@ -1,0 +1,94 @@
+"""Control frames that wait for one link.
+
+    streams    (RA, issuer 7): body body      (UR, me): body      (LSA, 3): body       one frame of each in turn
+
+Law: bodies of one stream leave one after the other, each with its frames in order; those of others pass between. The
+switch is given WINDOW_BYTES at most until the wire has been seen to take more, so that its urgent lane always has
+room for signs of life and errors. At most QUEUE_BYTES_MAX wait; with more, the link is of no use any more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from tamis.protocol.limits import ASSEMBLY_BYTES_MAX
+from tamis.router.links.packing import Packed, Stream
+
+WINDOW_BYTES: Final = 65_536
+"""One part of the largest size, and so any frame: a quarter of what the switch's urgent lane takes."""
+QUEUE_BYTES_MAX: Final = 2 * ASSEMBLY_BYTES_MAX
+"""The largest body that a neighbour takes, and as much again of what happens while it is on its way. Frames of
+advertisements are shared by all the links that they wait for."""
+
+
+class Outgoing:
+    """`hand` gives one frame to the switch; `when_writable` calls once when the wire takes more; `overflow` is called
+    when too much waits."""
+
+    def __init__(
+        self,
+        hand: Callable[[bytes], None],
+        when_writable: Callable[[Callable[[], None]], None],
+        overflow: Callable[[], None],
+    ) -> None:
+        self._hand, self._when_writable, self._overflow = hand, when_writable, overflow
+        self._streams: dict[Stream, deque[Packed]] = {}
+        self._turn: deque[tuple[Stream, deque[bytes]]] = deque()  # of streams whose first body is packed: its frames
+        self._window = WINDOW_BYTES
+        self._is_waiting = self._is_closed = False
+        self.queued_bytes = self.frames = self.bytes = 0
+
+    def add(self, body: Packed) -> None:
+        self._streams.setdefault(body.stream, deque()).append(body)
+        body.when_packed(partial(self._packed, body))
+
+    def close(self) -> None:
+        """Nothing leaves any more."""
+        self._is_closed = True
+        self._streams.clear()
+        self._turn.clear()
+        self.queued_bytes = 0
+
+    def _packed(self, body: Packed) -> None:
+        if self._is_closed or body.frames is None:
+            return
+        self.queued_bytes += sum(map(len, body.frames))
+        if self.queued_bytes > QUEUE_BYTES_MAX:
+            self._overflow()
+            return
+        if self._streams[body.stream][0] is body:
+            self._turn.append((body.stream, deque(body.frames)))
+        self._pump()
+
+    def _pump(self) -> None:
+        while self._turn and len(self._turn[0][1][0]) <= self._window:
+            stream, frames = self._turn.popleft()
+            frame = frames.popleft()
+            self._window -= len(frame)
+            self.queued_bytes -= len(frame)
+            self.frames += 1
+            self.bytes += len(frame)
+            if frames:
+                self._turn.append((stream, frames))
+            else:
+                self._next_body(stream)
+            self._hand(frame)  # which may close us
+        if self._turn and not self._is_waiting:
+            self._is_waiting = True
+            self._when_writable(self._writable)
+
+    def _next_body(self, stream: Stream) -> None:
+        bodies = self._streams[stream]
+        bodies.popleft()
+        if not bodies:
+            del self._streams[stream]
+        elif bodies[0].frames is not None:
+            self._turn.append((stream, deque(bodies[0].frames)))
+
+    def _writable(self) -> None:
+        self._is_waiting = False
+        self._window = WINDOW_BYTES
+        self._pump()

@@ -1,0 +1,72 @@
+"""A control body as frames, packed once for all links that it goes to.
+
+Law: a short body is packed at once, a long one in slices, between which others work; who waits for it is told when it
+is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Final, cast
+
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.parts import ReplyPart, Whole, cut, packed_whole
+from tamis.protocol.wire.routing_bodies import (
+    Held,
+    LinkState,
+    ReceiverAdvertisement,
+    SenderRequest,
+    UpdateReply,
+)
+from tamis.router.core.events import Body
+from tamis.router.work import SlicedWork
+
+Stream = tuple[Kind, int]
+"""Bodies of one kind and origin: they stay in order."""
+
+_KINDS: Final[dict[type, Kind]] = {
+    LinkState: Kind.LSA,
+    ReceiverAdvertisement: Kind.RA,
+    SenderRequest: Kind.SR,
+    UpdateReply: Kind.UR,
+    Held: Kind.HELD,
+}
+
+
+def stream_of(body: Body) -> Stream:
+    kind = _KINDS[type(body)]
+    if isinstance(body, LinkState):
+        return kind, stable_number(body.issuer)
+    return kind, body.issuer if isinstance(body, Held) else body.ticket.origin
+
+
+class Packed:
+    """`frames` is None until it is packed."""
+
+    __slots__ = ("_waiting", "frames", "stream")
+
+    def __init__(self, body: Body, frame_bytes_max: int, work: SlicedWork) -> None:
+        self.stream = stream_of(body)
+        self.frames: list[bytes] | None = None
+        self._waiting: list[Callable[[], None]] = []
+        if isinstance(body, LinkState | Held):
+            self.frames = [encode(body)]
+            return
+        packing = self._pack(body, frame_bytes_max)
+        if next(packing, self) is not self:
+            work.add(packing)
+
+    def when_packed(self, callback: Callable[[], None]) -> None:
+        if self.frames is None:
+            self._waiting.append(callback)
+        else:
+            callback()
+
+    def _pack(self, whole: Whole, frame_bytes_max: int) -> Generator[None, None, None]:
+        body = yield from packed_whole(whole)
+        self.frames = [encode(cast("ReplyPart", part)) for part in cut(whole, body, frame_bytes_max)]  # or another
+        waiting, self._waiting = self._waiting, []
+        for callback in waiting:
+            callback()

@@ -1,0 +1,45 @@
+"""Links behind TLS 1.3: each end shows a certificate, and its router's id has to stand in it.
+
+Law: a certificate that does not lead to the configured roots ends the connection before a byte of the wire is read;
+whose it is, the greeting compares with the name that is said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Any
+
+from tamis.configs.topology import NeighbourTls
+from tamis.router.settings import CannotStart
+from tamis.router.tls import load_certificate
+
+
+def accepting_context(tls: NeighbourTls) -> ssl.SSLContext:
+    return _context(ssl.PROTOCOL_TLS_SERVER, tls)
+
+
+def dialling_context(tls: NeighbourTls) -> ssl.SSLContext:
+    return _context(ssl.PROTOCOL_TLS_CLIENT, tls)
+
+
+def names_in(transport: asyncio.BaseTransport) -> frozenset[str]:
+    """The names in the certificate that the other end has shown: its alternative names, and its common name."""
+    certificate: dict[str, Any] = transport.get_extra_info("peercert") or {}
+    alternative = {value for kind, value in certificate.get("subjectAltName", ()) if kind == "DNS"}
+    common = {value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"}
+    return frozenset(alternative | common)
+
+
+def _context(protocol: int, tls: NeighbourTls) -> ssl.SSLContext:
+    """CannotStart if a file cannot be used."""
+    context = ssl.SSLContext(protocol)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False  # routers are known by their ids, wherever they are
+    context.verify_mode = ssl.CERT_REQUIRED
+    load_certificate(context, tls)
+    try:
+        context.load_verify_locations(tls.ca)
+    except (OSError, ssl.SSLError) as error:
+        raise CannotStart(f"neighbour_tls: {tls.ca} has no certificates: {error}") from error
+    return context

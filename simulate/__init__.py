@@ -1,0 +1,16 @@
+"""A network of routers in virtual time: the same core objects, faults of every kind, and a judge who knows the truth.
+
+Law: a run is a function of its scenario; the same seed gives the same trace, whatever the hash seed. What the judge
+(`oracle/`) uses to judge shares no code with the routers.
+
+    clock.py        virtual time                       direction.py    one way of a link: lanes, queues, accounts
+    link.py         sessions, cuts, silence            node.py         a router: core, forwarder, table, clients
+    table.py        filters -> issuers, purely         control.py      how large a control frame is
+    topologies.py   tree, line, ring, grid, ...        workload.py     filters, contents, publishers
+    faults.py       what is going to be done to it     world.py        routers, links and clients, and doing it
+    settle.py       waiting, probing, looking          drills.py       what one change may cost
+    oracle/         what must be, and what was         strategies.py   which core a strategy has
+    breaks.py       a rule left out                    shrink.py       the fewest operations that still fail
+    run.py          one run                            report.py       its counts for people and programs
+    ledger.py       many runs, added up
+"""

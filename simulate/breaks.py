@@ -1,0 +1,203 @@
+"""A rule of ROUTING left out: what the rule is for, shown by what goes wrong without it.
+
+Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it.
+Each has a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
+from tamis.router.core.asking import Asking
+from tamis.router.core.cover import Cover
+from tamis.router.core.damper import Damper
+from tamis.router.core.desk import Desk
+from tamis.router.core.flood import Flood
+from tamis.router.core.forwarder import Forwarder
+from tamis.router.core.freshness import Verdict, Version
+from tamis.router.core.identity import Identity
+from tamis.router.core.link_states import LinkStates
+from tamis.router.core.neighbours import Neighbours
+from tamis.router.core.own import Own
+from tamis.router.core.paths import Graph, Length, PathCache, edge_length
+from tamis.router.core.rib import Change, Held, Rib
+from tamis.router.core.trees import Broadcast, Trees, make_trees
+from tamis.router.core.windows import PublisherWindows
+from tamis.simulate.direction import Direction, Frame
+from tamis.simulate.strategies import Kit
+
+
+class Undamped(Asking):
+    """R1: every change is advertised at once."""
+
+    def __init__(self, desk: Desk, own: Own) -> None:
+        super().__init__(desk, own)
+        self._damper = Damper(0)
+
+
+class Credulous(Rib):
+    """R2: what is said last is taken for true, and a change is applied to whatever there is."""
+
+    def judge(self, issuer: int, version: Version, digest: bytes) -> Verdict:
+        known = super().judge(issuer, version, digest)
+        return Verdict.NEWER if known is Verdict.OLDER else known
+
+    def apply(self, change: ReceiverAdvertisement) -> Change:
+        held = self.entries.setdefault(change.issuer, Held(Version(0, 0), b"", {}))
+        removed = tuple(id_ for id_ in change.removed if held.filters.pop(id_, None) is not None)
+        held.filters.update(change.added)
+        held.version, held.digest = Version(change.epoch, change.seq), change.digest
+        return Change(dict(change.added), removed)
+
+
+class Whispering(Flood):
+    """R3: what a neighbour says is not passed on."""
+
+    def is_fresh(self, issuer: int, version: Version) -> bool:
+        super().is_fresh(issuer, version)
+        return False
+
+
+class Incurious(Neighbours):
+    """R4: a link that comes up is used without comparing what both ends know."""
+
+    def up(self, neighbour: int, session: int, cost: int) -> None:
+        link = self._desk.links.up(neighbour, session, cost)
+        if link is not None:
+            link.is_synced = True
+            self._states.links_changed()
+            self._plan_request(neighbour)
+
+    def send_digests(self) -> None:
+        pass
+
+
+class Opinionated(Graph):
+    """R5: of equally cheap ways each router prefers others."""
+
+    whose: int = 0
+
+    @cached_property
+    def lengths(self) -> dict[int, tuple[tuple[int, Length], ...]]:
+        return {
+            router: tuple(
+                (other, edge_length(router ^ self.whose, other ^ self.whose, cost))
+                for other, cost in sorted(costs.items())
+            )
+            for router, costs in self.neighbours.items()
+        }
+
+
+def opinionated_trees(broadcast: Broadcast, graph: Graph, me: int, _: PathCache, coarse: bool) -> Trees:
+    own = Opinionated(graph.neighbours, graph.digest)
+    object.__setattr__(own, "whose", me)
+    return make_trees(broadcast, own, me, PathCache(), coarse)
+
+
+class Abrupt(Forwarder):
+    """R5b: old trees are dropped when new ones come."""
+
+    def reroute(self, trees: Trees, now_us: int) -> None:
+        self._generations.clear()
+        super().reroute(trees, now_us)
+
+
+class Indiscriminate(Forwarder):
+    """R6: a message goes to all children, whoever wants it."""
+
+    def departures(
+        self, source: int, matched: Collection[int], _: int, came_from: int | None = None
+    ) -> tuple[int, ...]:
+        children = self._generations[0].trees.children(source)
+        return tuple(child for child in children if child != came_from) if matched else ()
+
+
+class Hasty(Own):
+    """R7: what nobody wants is withdrawn at once."""
+
+    def __init__(self, _: int, cover: Cover) -> None:
+        super().__init__(0, cover)
+
+
+class Hoarding(LinkStates):
+    """R8: what is out of reach is kept for ever."""
+
+    def age_out(self, router: int) -> None:
+        pass
+
+
+class Humble(Identity):
+    """R9: a router that is told newer things of itself says nothing newer."""
+
+    def jump(self, now_us: int) -> bool:
+        self._jumps.append(now_us)
+        return False
+
+
+class Trusting(Neighbours):
+    """R10: nobody asks whether something was missed."""
+
+    def periodic(self, neighbour: int) -> None:
+        pass
+
+    def close_gap(self, issuer: int) -> None:
+        pass
+
+
+class Forgetful(PublisherWindows):
+    """R11: nobody remembers which messages came before."""
+
+    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the signature is the windows'
+        return True
+
+
+class OneLane(Direction):
+    """R12: control stands in line behind data."""
+
+    def _queue(self, frame: Frame) -> None:
+        self._data.append(frame)
+        self._data_bytes += frame.size
+        self._wait_for_turn()
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    apply: Callable[[Kit], Kit]
+    invariants: frozenset[int]
+    """One of these must fail."""
+    topology: str
+    operations: int
+    faults: str
+
+
+def _part(**parts: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - the fields of Parts have their types
+    return lambda kit: replace(kit, parts=replace(kit.parts, **parts))
+
+
+def _piece(**pieces: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - so have those of Kit
+    return lambda kit: replace(kit, **pieces)
+
+
+BREAKS: Final[dict[str, Break]] = {
+    "R1": Break(_part(asking=Undamped), frozenset({9}), "random:6", 200, "none"),
+    "R2": Break(_part(rib=Credulous), frozenset({4, 5, 8}), "ring:8", 300, "stall,reset"),
+    "R3": Break(_part(flood=Whispering), frozenset({1, 4}), "random:8", 100, "none"),
+    "R4": Break(_part(neighbours=Incurious), frozenset({1, 4}), "random:8", 200, "partition"),
+    "R5": Break(_part(make_trees=opinionated_trees), frozenset({1, 4}), "grid:9", 100, "none"),
+    "R5b": Break(_piece(forwarder=Abrupt), frozenset({1}), "random:12", 600, "cut,add"),
+    "R6": Break(_piece(forwarder=Indiscriminate), frozenset({6}), "random:8", 100, "none"),
+    "R7": Break(_part(own=Hasty), frozenset({9}), "random:8", 300, "none"),
+    "R8": Break(_part(link_states=Hoarding), frozenset({7}), "random:8", 50, "none"),
+    "R9": Break(_part(identity=Humble), frozenset({1, 4}), "random:6", 400, "crash,jump"),
+    "R10": Break(_part(neighbours=Trusting), frozenset({1, 4}), "random:8", 300, "lose"),
+    "R11": Break(_piece(windows=Forgetful), frozenset({2}), "random:8", 100, "none"),
+    "R12": Break(_piece(direction=OneLane), frozenset({9}), "random:8", 300, "none"),
+}
+
+
+def without(rule: str, kit: Kit) -> Kit:
+    return BREAKS[rule].apply(kit)

@@ -1,0 +1,113 @@
+"""Many runs, added up: `python -m tamis.simulate.ledger --minutes 120 --seed-from 1 --processes 2`.
+
+Law: a line of the ledger is one whole run, which its seed and its shape repeat. Seeds are taken upwards from where the
+ledger ends, or from --seed-from, so that no two lines are of one seed. A run that was interrupted leaves no line.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+from tamis.router.core.trees import Broadcast
+from tamis.simulate.report import for_programs
+from tamis.simulate.run import Scenario, run
+from tamis.simulate.topologies import KINDS
+
+LEDGER = Path(__file__).parents[1] / "bench" / "results" / "simulation.jsonl"
+SIZES = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12, 16, 16, 20, 24, 32, 48, 64)
+BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
+
+
+def scenario_of(seed: int, operations: int) -> Scenario:
+    """The run of a seed: shapes in turn, sizes and layers by chance."""
+    random = Random(f"{seed}/ledger")
+    kind = tuple(KINDS)[seed % len(KINDS)]
+    broadcast = random.choice(BROADCASTS)
+    coarse = broadcast == "source-trees" and random.random() < 0.1
+    return Scenario(f"{kind}:{random.choice(SIZES)}", operations, "all", seed, broadcast=broadcast, coarse=coarse)
+
+
+def line_of(seed: int, operations: int) -> dict[str, Any]:
+    scenario = scenario_of(seed, operations)
+    began = time.process_time()
+    told = for_programs(run(scenario), time.process_time() - began)
+    counts = told["counts"]
+    return {
+        "seed": seed,
+        "topology": scenario.topology,
+        "broadcast": scenario.broadcast,
+        "coarse": scenario.coarse,
+        "ops": counts["operations"],
+        "delivered": counts.get("delivered", 0),
+        "required_at_rest": counts.get("required at rest", 0),
+        "required_in_motion": counts.get("required in motion", 0),
+        "violations": counts.get("violations", 0),
+        "cpu_s": told["seconds"],
+        "digest": told["digest"],
+    } | ({"replay": told["replay"]} if counts.get("violations") else {})
+
+
+def totals(lines: Iterable[dict[str, Any]]) -> Counter[str]:
+    added: Counter[str] = Counter()
+    for line in lines:
+        added["runs"] += 1
+        for key in ("ops", "delivered", "required_at_rest", "required_in_motion", "violations", "cpu_s"):
+            added[key] += line[key]
+    return added
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@click.command()
+@click.option("--minutes", type=click.FloatRange(min=0), default=1.0, show_default=True, help="No run begins later.")
+@click.option("--seed-from", type=int, help="The first seed; without it, the one after the last of the ledger.")
+@click.option("--ops", type=click.IntRange(min=1), default=200, show_default=True, help="Operations of each run.")
+@click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="The ledger.")
+def main(minutes: float, seed_from: int | None, ops: int, processes: int, into: Path) -> int:
+    """Run network after network and write a line for each; the exit code is 1 if any violation was found."""
+    before = read(into)
+    known = {line["seed"] for line in before}
+    first = max(known, default=0) + 1 if seed_from is None else seed_from
+    until = time.monotonic() + 60 * minutes
+    seeds = (seed for seed in count(first) if seed not in known)
+    bad = 0
+    with into.open("a") as ledger:
+        for line in _lines(seeds, ops, processes, until):
+            ledger.write(json.dumps(line) + "\n")
+            ledger.flush()
+            bad += line["violations"]
+            if line["violations"]:
+                click.echo(f"{line['violations']} violations: {line['replay']}", err=True)
+    added = totals(read(into))
+    words = (f"{added[key]:,.0f} {key.replace('_', ' ')}" for key in added)
+    click.echo(", ".join(words))
+    return 1 if bad else 0
+
+
+def _lines(seeds: Iterator[int], operations: int, processes: int, until: float) -> Iterator[dict[str, Any]]:
+    """As they come; each process has one run in hand and one in store."""
+    with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
+        running: set[Future[dict[str, Any]]] = set()
+        while running or time.monotonic() < until:
+            while len(running) < 2 * processes and time.monotonic() < until:
+                running.add(pool.submit(line_of, next(seeds), operations))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (each.result() for each in done)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(standalone_mode=False))

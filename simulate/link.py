@@ -1,0 +1,246 @@
+"""A link between two routers: a line that may be cut, and the sessions that come and go on it.
+
+Law: what an end knows of a session is its own business: one end may believe in a session that the other gave up.
+Numbers of sessions grow, a new one replaces the old. An end that has none dials after a pause; greeting takes a round
+trip. Bytes that cannot arrive are found out by silence, as heartbeats would (they are not simulated one by one:
+nothing else is learnt of them).
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Protocol
+
+from tamis.router.core.events import Body
+from tamis.simulate.clock import Clock
+from tamis.simulate.direction import NO_SESSION, Direction, Frame, Line, Session
+from tamis.simulate.message import Packet
+
+MS = 1_000
+HOLD_US = 1_000 * MS
+"""A silent neighbour is given up after this."""
+HEARTBEAT_US = 250 * MS
+"""The last sign of life may be so old when the silence begins."""
+DIAL_FIRST_US = 50 * MS
+DIAL_LAST_US = 1_000 * MS
+
+
+class Router(Protocol):
+    """What a link needs of its ends."""
+
+    number: int
+    alive: bool
+
+    def link_up(self, neighbour: int, session: int, cost: int) -> None: ...
+
+    def link_down(self, neighbour: int, session: int) -> None: ...
+
+    def heard(self, neighbour: int, session: int, body: Body) -> None: ...
+
+    def carried(self, neighbour: int, packet: Packet) -> None: ...
+
+
+class Watcher(Protocol):
+    """Who is told what became of a link."""
+
+    def joined(self, link: Link) -> None: ...
+
+    def broken(self, link: Link) -> None: ...
+
+    def unsettled(self) -> None: ...
+
+    def lost(self, frame: Frame, reason: str) -> None: ...
+
+
+class Link:
+    """Sides are 0 and 1; `ways[i]` is the direction that leaves from side i."""
+
+    __slots__ = (
+        *("ends", "name", "cost", "line", "intact", "ways", "believed"),
+        *("_clock", "_random", "_watcher", "_newest", "_dialling"),
+    )
+
+    def __init__(
+        self,
+        clock: Clock,
+        ends: tuple[Router, Router],
+        cost: int,
+        line: Line,
+        random: Random,
+        watcher: Watcher,
+        direction: type[Direction] = Direction,
+    ) -> None:
+        self.ends = ends
+        self.cost = cost
+        self.line = line
+        self.name = (ends[0].number, ends[1].number)
+        self.intact = True
+        """The line is not cut."""
+        self.ways = (direction(clock, line), direction(clock, line))
+        self.believed: list[Session | None] = [None, None]
+        """The session that each side takes for open."""
+        self._clock = clock
+        self._random = random
+        self._watcher = watcher
+        self._newest = NO_SESSION
+        self._dialling = False
+        for side, way in enumerate(self.ways):
+            way.lost = watcher.lost
+            way.overflowed = self.reset
+            way.arrived = self._arrived_at_1 if side == 0 else self._arrived_at_0
+
+    # What the ends ask for.
+
+    def side_of(self, router: int) -> int:
+        return 0 if self.name[0] == router else 1
+
+    def send(self, side: int, number: int, size: int, body: Body) -> None:
+        """A control frame, in the session that the core means."""
+        session = self.believed[side]
+        if session is None or session.number != number:
+            self.ways[side].refuse(True, body)
+        else:
+            self.ways[side].send(session, True, size, body)
+
+    def carry(self, side: int, size: int, packet: Packet | None) -> None:
+        """A data frame, in the session of this side if it has one. No packet: traffic that is only there."""
+        session = self.believed[side]
+        if session is None:
+            self.ways[side].refuse(False, packet)
+        else:
+            self.ways[side].send(session, False, size, packet)
+
+    # What happens to the line.
+
+    def cut(self, silently: bool) -> None:
+        """No byte passes any more; the ends are told, or find out."""
+        self.intact = False
+        self._end_session()
+        for side in (0, 1):
+            self._find_out(side, silently)
+
+    def restore(self) -> None:
+        self.intact = True
+        for way in self.ways:
+            way.dark = False
+        self.wake()
+
+    def reset(self, _: Session | None = None) -> None:
+        """The session breaks and the line stays."""
+        self._end_session()
+        for side in (0, 1):
+            self._find_out(side, silently=False)
+
+    def darken(self, side: int) -> None:
+        """What leaves from this side vanishes from now on: the other end finds out by the silence."""
+        way = self.ways[side]
+        way.dark = True
+        way.deaf_to = self.believed[1 - side]
+        self._broken(self._newest)
+        self._find_out(1 - side, silently=True)
+
+    def end_died(self, side: int, silently: bool) -> None:
+        """A router is no more: with a last word to its neighbours, or without."""
+        self.believed[side] = None
+        self._end_session()
+        self._find_out(1 - side, silently)
+
+    def wake(self) -> None:
+        """Somebody may want to dial; where that fails for now, whoever changes it wakes again."""
+        self._clock.after(self._random.randint(DIAL_FIRST_US, DIAL_LAST_US), self._dial)
+
+    @property
+    def passable(self) -> bool:
+        return (
+            self.intact
+            and not self.ways[0].dark
+            and not self.ways[1].dark
+            and self.ends[0].alive
+            and self.ends[1].alive
+        )
+
+    @property
+    def open(self) -> bool:
+        """Both ends believe in the same session, and bytes pass."""
+        session = self.believed[0]
+        return (
+            session is not None and session is self.believed[1] and session.whole and not session.over and self.passable
+        )
+
+    # Sessions.
+
+    def _end_session(self) -> None:
+        self._newest.over = True
+        self._broken(self._newest)
+
+    def _broken(self, session: Session) -> None:
+        if session.whole:
+            session.whole = False
+            self._watcher.broken(self)
+        self._watcher.unsettled()
+
+    def _find_out(self, side: int, silently: bool) -> None:
+        """This side will notice that the session it believes in is dead."""
+        session = self.believed[side]
+        if session is None:
+            return
+        soon = (HOLD_US - HEARTBEAT_US, HOLD_US) if silently else (0, 2 * self.line.delay_us)
+        self._clock.after(self._random.randint(*soon), self._close, (side, session))
+
+    def _close(self, what: tuple[int, Session]) -> None:
+        side, session = what
+        if self.believed[side] is not session:
+            return
+        self.believed[side] = None
+        session.over = True
+        self._broken(session)
+        other = 1 - side
+        if self.believed[other] is session and not self.ways[side].dark and self.intact:
+            self._clock.after(self.line.delay_us, self._close, (other, session))
+        self.ends[side].link_down(self.name[other], session.number)
+        self.wake()
+
+    def _dial(self, _: None) -> None:
+        if self._dialling or not self.passable or None not in self.believed:
+            return
+        self._dialling = True
+        dialler = self.believed.index(None)
+        self._newest.over = True  # whoever still believes in it learns of the new one
+        session = self._newest = Session(self._newest.number + 1)
+        delay = self.line.delay_us
+        self._clock.after(delay, self._greet, (1 - dialler, session))
+        self._clock.after(2 * delay, self._greet, (dialler, session))
+
+    def _greet(self, what: tuple[int, Session]) -> None:
+        """This side has read the other's greeting."""
+        side, session = what
+        last = self.believed[1 - side] is session
+        if session.over or not self.passable:
+            self._dialling = False
+            session.over = True
+            if last:
+                self._find_out(1 - side, silently=False)
+            self.wake()
+            return
+        self.believed[side] = session
+        self._watcher.unsettled()
+        if last:
+            self._dialling = False
+            session.whole = True
+            self._watcher.joined(self)
+        self.ends[side].link_up(self.name[1 - side], session.number, self.cost)
+
+    def _arrived_at_0(self, frame: Frame) -> bool:
+        return self._arrived(0, frame)
+
+    def _arrived_at_1(self, frame: Frame) -> bool:
+        return self._arrived(1, frame)
+
+    def _arrived(self, side: int, frame: Frame) -> bool:
+        if self.believed[side] is not frame.session:
+            return False
+        if frame.control:
+            self.ends[side].heard(self.name[1 - side], frame.session.number, frame.content)
+        elif frame.content is not None:
+            self.ends[side].carried(self.name[1 - side], frame.content)
+        return True

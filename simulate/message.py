@@ -1,0 +1,50 @@
+"""A message as the simulator knows it: its number of content, who published it, and what became of it.
+
+Law: routers read `content`, `publisher` and `counter` only; the rest is for the judge. Each try of a publisher is one
+entry of the message into the network, with a transit id of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tamis.router.core.forwarder import Transit
+
+
+class Try(NamedTuple):
+    """Where and when it was published; `entered` is false where the router had it already."""
+
+    router: int
+    at_us: int
+    entered: bool
+
+
+class Message:
+    __slots__ = (
+        *("serial", "content", "publisher", "counter"),
+        *("tries", "received", "lost", "last_us", "visits", "refusals"),
+    )
+
+    def __init__(self, serial: int, content: int, publisher: int, counter: int) -> None:
+        self.serial = serial
+        self.content = content
+        self.publisher = publisher
+        self.counter = counter
+        self.tries: list[Try] = []
+        self.received: dict[int, int] = {}
+        """Client -> how often."""
+        self.lost: dict[str, int] = {}
+        """Why copies of it were dropped on links -> how many."""
+        self.last_us = 0
+        """When something was last done about it."""
+        self.visits: list[int] = []
+        """The routers that took it, by number."""
+        self.refusals: dict[str, int] = {}
+
+
+class Packet(NamedTuple):
+    """A copy of a message on a link."""
+
+    transit: Transit
+    hops_left: int
+    message: Message

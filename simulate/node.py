@@ -1,0 +1,256 @@
+"""A router in virtual time: core, forwarder and table, and what a shell does between them and the links.
+
+Law: this is the shell and keeps no rule of the protocol. Commands are carried out in their order. A crash loses
+everything but the epoch file; what was arranged by an earlier life never reaches a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol, cast
+
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.core.commands import (
+    Alarm,
+    Audited,
+    Command,
+    Install,
+    RaiseEpoch,
+    Reached,
+    Reroute,
+    Send,
+)
+from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.forwarder import Forwarder
+from tamis.router.core.paths import PathCache
+from tamis.router.core.windows import PublisherWindows
+from tamis.simulate import control
+from tamis.simulate.clock import Clock
+from tamis.simulate.link import Link
+from tamis.simulate.message import Message, Packet, Try
+from tamis.simulate.strategies import AnyCore, Kit
+from tamis.simulate.table import Matches, PureTable
+
+DATA_BYTES: Final = 200
+"""A message on the wire."""
+WORK_AFTER_US: Final = 500
+"""A router is idle so long after an event, and covers then."""
+
+
+class Observer(Protocol):
+    """Who is told what happens at a router."""
+
+    def delivered(self, client: int, message: Message) -> None: ...
+
+    def heard(self, router: int, neighbour: int, body: Body) -> None: ...
+
+    def took(self, router: int, message: Message) -> None: ...
+
+    def refused(self, router: int, message: Message, reason: str) -> None: ...
+
+    def sent(self, body: Body, copies: int) -> None: ...
+
+    def reached(self, router: int, ticket: int) -> None: ...
+
+    def audited(self, router: int, answer: Audited) -> None: ...
+
+    def alarmed(self, router: int, text: str) -> None: ...
+
+    def new_epoch(self, router: int) -> None: ...
+
+
+class Node:
+    """`clients` maps a local client to the contents it wants (bits) and is written by `want` and `unwant` alone."""
+
+    def __init__(
+        self, name: str, clock: Clock, kit: Kit, matches: Matches, paths: PathCache, observer: Observer
+    ) -> None:
+        self.name = name
+        self.number = stable_number(name)
+        self.alive = False
+        self.epoch_file: int | None = None
+        self.clock_skew_ms = 0
+        self.links: dict[int, tuple[Link, int]] = {}
+        """Neighbour -> link, and which side of it is here."""
+        self.core: AnyCore
+        self.forwarder: Forwarder
+        self.table: PureTable
+        self.clients: dict[int, int] = {}
+        self._clock = clock
+        self._kit = kit
+        self._matches = matches
+        self._paths = paths
+        self._observer = observer
+        self.life = 0
+        self._armed_us: int | None = None
+        self._working = False
+        self._entered: PublisherWindows
+        self._delivered: PublisherWindows
+        self._listeners: dict[int, tuple[int, ...]] = {}
+
+    # Life and death.
+
+    def start(self, unix_ms: int) -> None:
+        """With the epoch file if there is one, by the clock if not."""
+        epoch = unix_ms + self.clock_skew_ms if self.epoch_file is None else self.epoch_file + 1
+        self.epoch_file = epoch
+        self.life += 1
+        self.alive = True
+        self.core = self._kit.core(self.name, epoch, self._paths)
+        self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
+        self.table = PureTable(self._matches)
+        self._entered = self._kit.windows()
+        self._delivered = self._kit.windows()
+        self._armed_us = None
+        self._working = False
+        self._carry_out(self.core.start(self._clock.now_us))
+
+    def crash(self, silently: bool) -> None:
+        self.alive = False
+        self.clients.clear()
+        self._listeners.clear()
+        for link, side in self.links.values():
+            link.end_died(side, silently)
+
+    # What links bring.
+
+    def link_up(self, neighbour: int, session: int, cost: int) -> None:
+        self._handle(LinkUp(neighbour, session, cost))
+
+    def link_down(self, neighbour: int, session: int) -> None:
+        self._handle(LinkDown(neighbour, session))
+
+    def heard(self, neighbour: int, session: int, body: Body) -> None:
+        self._observer.heard(self.number, neighbour, body)
+        self._handle(Heard(neighbour, session, body))
+
+    def carried(self, neighbour: int, packet: Packet) -> None:
+        transit, hops_left, message = packet
+        refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
+        if refusal is None:
+            self._take(packet, neighbour)
+        else:
+            self._observer.refused(self.number, message, refusal.value)
+
+    # What clients do.
+
+    def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
+        """`contents`: all that the client wants from now on."""
+        self._listen(client, contents)
+        self._handle(Wanted(filters))
+
+    def unwant(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
+        self._listen(client, contents)
+        self._handle(Unwanted(filters))
+
+    def ask(self, event: Event) -> None:
+        self._handle(event)
+
+    def publish(self, message: Message) -> None:
+        entered = self._entered.fresh(message.publisher, message.counter)
+        message.tries.append(Try(self.number, self._clock.now_us, entered))
+        if entered:
+            transit, hop_limit = self.forwarder.enter(self._clock.now_us)
+            self._take(Packet(transit, hop_limit, message), None)
+
+    def _listen(self, client: int, contents: int) -> None:
+        self._listeners.clear()
+        if contents:
+            self.clients[client] = contents
+        else:
+            self.clients.pop(client, None)
+
+    def _take(self, packet: Packet, came_from: int | None) -> None:
+        transit, hops_left, message = packet
+        self._observer.took(self.number, message)
+        self._deliver(message)
+        matched = self.table.matching(message.content)
+        if not matched:
+            return
+        onward = Packet(transit, hops_left if came_from is None else hops_left - 1, message)
+        for neighbour in self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from):
+            link, side = self.links[neighbour]
+            link.carry(side, DATA_BYTES, onward)
+
+    def _deliver(self, message: Message) -> None:
+        listeners = self._listeners.get(message.content)
+        if listeners is None:
+            content = message.content
+            listeners = tuple(client for client, contents in self.clients.items() if contents >> content & 1)
+            self._listeners[content] = listeners
+        if self._delivered.fresh(message.publisher, message.counter):
+            for client in listeners:
+                self._observer.delivered(client, message)
+
+    # The core.
+
+    def _handle(self, event: Event) -> None:
+        self._carry_out(self.core.handle(event, self._clock.now_us))
+
+    def _carry_out(self, commands: list[Command]) -> None:
+        for command in commands:
+            _CARRY_OUT[type(command)](self, command)
+        core = self.core
+        due_us = core.due_us
+        if due_us is not None and (self._armed_us is None or due_us < self._armed_us):
+            self._armed_us = due_us
+            self._clock.at(max(due_us, self._clock.now_us), self._tick, (self.life, due_us))
+        if core.has_work and not self._working:
+            self._working = True
+            self._clock.after(WORK_AFTER_US, self._work, self.life)
+
+    def _tick(self, armed: tuple[int, int]) -> None:
+        life, due_us = armed
+        if not self.alive or life != self.life or due_us != self._armed_us:
+            return
+        self._armed_us = None
+        now = self._clock.now_us
+        due = self.core.due_us
+        self._carry_out(self.core.handle(Tick(), now) if due is not None and due <= now else [])
+
+    def _work(self, life: int) -> None:
+        if self.alive and life == self.life:
+            self._working = False
+            self._carry_out(self.core.work(self._clock.now_us))
+
+    def _send(self, command: Send) -> None:
+        body = command.body
+        size = control.size(body)
+        self._observer.sent(body, len(command.to))
+        for neighbour, session in command.to:
+            link, side = self.links[neighbour]
+            link.send(side, session, size, body)
+
+    def _install(self, command: Install) -> None:
+        self.table.install(command.issuer, command.added, command.removed)
+
+    def _reroute(self, command: Reroute) -> None:
+        self.forwarder.reroute(command.trees, self._clock.now_us)
+
+    def _raise_epoch(self, command: RaiseEpoch) -> None:
+        self.epoch_file = command.epoch
+        self.forwarder.raise_epoch(command.epoch)
+        self._observer.new_epoch(self.number)
+
+    def _reached(self, command: Reached) -> None:
+        self._observer.reached(self.number, command.ticket)
+
+    def _audited(self, command: Audited) -> None:
+        self._observer.audited(self.number, command)
+
+    def _alarm(self, command: Alarm) -> None:
+        self._observer.alarmed(self.number, command.text)
+
+
+_CARRY_OUT: Final = cast(
+    "dict[type, Callable[[Node, Command], None]]",
+    {
+        Send: Node._send,
+        Install: Node._install,
+        Reroute: Node._reroute,
+        RaiseEpoch: Node._raise_epoch,
+        Reached: Node._reached,
+        Audited: Node._audited,
+        Alarm: Node._alarm,
+    },
+)

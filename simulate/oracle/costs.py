@@ -1,0 +1,74 @@
+"""Invariants 7, 8, 9, 11: what is kept, in which order it changes, how much is said, and where frames went.
+
+Law: bounds are those that ROUTING states, or that follow from its times; each is named here with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+Report = Callable[[int, str], None]
+
+FRAMES_PER_LINK = 2
+"""A change of one filter: one frame each way at most."""
+STORM_ISSUES = 9
+"""In two seconds of changes, damped 100 ms at first and twice that each time, at most so many advertisements leave a
+router."""
+CONTROL_WAIT_US = 20_000
+"""Behind a frame of data that is being sent, on a saturated link."""
+
+
+class Versions:
+    """8: of each issuer a router holds newer and newer versions, for as long as it lives and holds something of it."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._seen: dict[int, tuple[int, dict[int, tuple[int, int]]]] = {}
+
+    def look(self, router: int, life: int, held: dict[int, tuple[int, int]]) -> None:
+        lived, before = self._seen.get(router, (life, {}))
+        if lived != life:
+            before = {}
+        for issuer, version in held.items():
+            if version < before.get(issuer, version):
+                self._report(8, f"{router:x} held {before[issuer]} of {issuer:x} and went back to {version}")
+        self._seen[router] = life, held
+
+
+def accounts(name: str, sent: int, delivered: int, dropped: Mapping[str, int], queued: int, report: Report) -> None:
+    """11."""
+    if sent != delivered + sum(dropped.values()) + queued:
+        report(11, f"link {name}: {sent} sent, {delivered} delivered, {dict(dropped)} dropped, {queued} queued")
+
+
+def still_kept(router: int, about: Collection[int], living: Collection[int], report: Report) -> None:
+    """7, long after everything."""
+    gone = sorted(set(about) - set(living))
+    if gone:
+        report(7, f"{router:x} still holds something of {', '.join(f'{each:x}' for each in gone)}")
+
+
+def unfinished(router: int, counts: Mapping[str, int], report: Report) -> None:
+    """7, at rest."""
+    if counts:
+        report(7, f"{router:x} is not done with {', '.join(f'{count} {what}' for what, count in counts.items())}")
+
+
+def quiet(said: Mapping[str, int], report: Report) -> None:
+    """9: at rest only digests are compared."""
+    if any(said.values()):
+        report(
+            9, f"not quiet: {', '.join(f'{count} {what}' for what, count in said.items() if count)} were sent at rest"
+        )
+
+
+def one_change(what: str, frames: int, links: int, allowed_per_link: int, report: Report) -> None:
+    """9."""
+    if frames > links * allowed_per_link:
+        report(9, f"{what} cost {frames} control frames on {links} links, not {allowed_per_link} on each at most")
+
+
+def control_wait(wait_us: int, report: Report) -> None:
+    """9 and R12."""
+    if wait_us > CONTROL_WAIT_US:
+        report(9, f"control waited {wait_us / 1000:.1f} ms on a saturated link")

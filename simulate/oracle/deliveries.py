@@ -1,0 +1,176 @@
+"""Invariants 1, 2, 3: who gets which message.
+
+Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can
+be reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest
+ways from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too
+many changes, and the client had asked for it well before. What was lost on a line that failed is nobody's fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
+from tamis.simulate.oracle.truth import Truth, Want
+
+
+class Trial(Protocol):
+    """One entry of a message into the network."""
+
+    @property
+    def router(self) -> int: ...
+
+    @property
+    def at_us(self) -> int: ...
+
+    @property
+    def entered(self) -> bool: ...
+
+
+class Judged(Protocol):
+    """What the judge reads of a message."""
+
+    @property
+    def serial(self) -> int: ...
+
+    @property
+    def content(self) -> int: ...
+
+    @property
+    def tries(self) -> Iterable[Trial]: ...
+
+    @property
+    def received(self) -> dict[int, int]: ...
+
+    @property
+    def lost(self) -> dict[str, int]: ...
+
+    @property
+    def last_us(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long routers may take."""
+
+    known_us: int
+    """Until everybody knows of a change of the topology."""
+    asked_us: int
+    """Until everybody knows of a filter."""
+    hold_us: int
+    """So long a message may still go the way that was right before."""
+    changes_max: int
+    """And so many changes of the topology ago."""
+
+
+Report = Callable[[int, str], None]
+
+
+class Deliveries:
+    def __init__(
+        self,
+        truth: Truth,
+        patience: Patience,
+        report: Report,
+        ways: Callable[[Graph, int, int], set[Edge] | None] = edges_between,
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        self._truth = truth
+        self._patience = patience
+        self._report = report
+        self._ways = ways
+        """The edges by which a message may have to go."""
+        self._graphs: dict[int, Graph] = {}
+        self._known_ways: dict[tuple[int, int, int], set[Edge] | None] = {}
+
+    # As it happens.
+
+    def delivered(self, client: int, session: int, message: Judged) -> None:
+        """2 and 3. `session`: which connection of the client this is; another one may get it again."""
+        self.counts["delivered"] += 1
+        if message.received.get(client) == session:
+            self._report(2, f"message {message.serial} came to client {client} twice")
+        message.received[client] = session
+        if not self._truth.contents_wanted(client) >> message.content & 1:
+            self._report(
+                3, f"message {message.serial} came to client {client}, who does not want content {message.content}"
+            )
+
+    # Afterwards.
+
+    def at_rest(self, message: Judged, source: int) -> None:
+        """1, exactly: a message that entered at `source`, and nothing has changed since."""
+        truth = self._truth
+        reachable = component(graph_of(truth.edges(truth.now_us), truth.living()), source)
+        for client, wants in truth.in_force.items():
+            for want in wants.values():
+                if want.router in reachable and want.contents >> message.content & 1:
+                    self.counts["required at rest"] += 1
+                    if client not in message.received:
+                        self._missing(message, want, "at rest")
+                    break
+
+    def in_motion(self, message: Judged) -> None:
+        """1, as far as something is promised."""
+        truth = self._truth
+        if truth.is_tainted or message.lost.keys() & {"silently lost", "queue full"}:
+            self.counts["excused"] += 1
+            return
+        for trial in message.tries:
+            if trial.entered:
+                self._one_try(message, trial)
+
+    def _one_try(self, message: Judged, trial: Trial) -> None:
+        truth, patience = self._truth, self._patience
+        calm_us = truth.last_calm(patience.known_us, trial.at_us)
+        until_us = message.last_us
+        if (
+            until_us - calm_us >= patience.hold_us and calm_us < trial.at_us
+        ) or until_us - trial.at_us >= patience.hold_us:
+            self.counts["excused"] += 1
+            return
+        if truth.changes(calm_us, until_us) > patience.changes_max or not truth.lived(
+            trial.router, calm_us - patience.known_us, until_us
+        ):
+            self.counts["excused"] += 1
+            return
+        known = {
+            want.client: want
+            for want in truth.wants
+            if want.contents >> message.content & 1 and self._was_known(want, calm_us, until_us)
+        }
+        for want in known.values():
+            self._one_client(message, trial.router, want, calm_us)
+
+    def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
+        ways = self._ways_between(source, want.router, calm_us)
+        if ways is None or not all(self._truth.stayed_whole(edge, calm_us, message.last_us) for edge in ways):
+            return
+        self.counts["required in motion"] += 1
+        if want.client not in message.received:
+            self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
+
+    def _ways_between(self, source: int, end: int, at_us: int) -> set[Edge] | None:
+        truth = self._truth
+        peace = truth.epoch_of_peace(at_us)
+        key = (peace, source, end)
+        if key not in self._known_ways:
+            if peace not in self._graphs:
+                self._graphs[peace] = graph_of(truth.edges(at_us), list(truth.lives))
+            self._known_ways[key] = self._ways(self._graphs[peace], source, end)
+        return self._known_ways[key]
+
+    def forget(self) -> None:
+        """What was remembered of graphs that were."""
+        self._known_ways.clear()
+        self._graphs.clear()
+
+    def _was_known(self, want: Want, calm_us: int, until_us: int) -> bool:
+        return want.since_us <= calm_us - self._patience.asked_us and want.until_us > until_us
+
+    def _missing(self, message: Judged, want: Want, why: str) -> None:
+        self.counts["missing"] += 1
+        self._report(1, f"message {message.serial} is missing at client {want.client} of {want.router:x}, {why}")

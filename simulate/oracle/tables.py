@@ -1,0 +1,195 @@
+"""Invariants 4 and 6: what routers hold at rest, and the ways messages take by it.
+
+Law: everything is compared with what follows from the truth, computed from scratch. Where routers may choose (equally
+short ways) their choices must agree with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tamis.simulate.oracle.paths import Graph, component, costs_from, graph_of
+from tamis.simulate.oracle.truth import Truth
+
+Report = Callable[[int, str], None]
+Filters = Mapping[int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one router holds."""
+
+    router: int
+    versions: Mapping[int, tuple[int, int, bytes]]
+    """Issuer -> epoch, seq, digest."""
+    advertised: Mapping[int, Filters]
+    """Issuer -> its predicate: id -> filter."""
+    table: Mapping[int, Filters]
+    """The same as messages are matched by it, without the router's own."""
+
+
+class Ways(NamedTuple):
+    """What one router does with messages of one source."""
+
+    parent: int | None
+    children: tuple[int, ...]
+    below: Mapping[int, int]
+
+
+class Layer(NamedTuple):
+    """What is promised of the ways, which differs by broadcast layer."""
+
+    shortest: bool
+    mutual: bool
+    """Whoever is a parent's child takes it for its parent, and the other way round."""
+    exact: bool
+    """Nobody is thought to be where he is not."""
+
+
+LAYERS = {
+    "source-trees": Layer(shortest=True, mutual=True, exact=True),
+    "shared-tree": Layer(shortest=False, mutual=True, exact=True),
+    "reverse-path": Layer(shortest=True, mutual=False, exact=False),
+}
+
+
+class Tables:
+    def __init__(self, truth: Truth, layer: Layer, meaning: Callable[[bytes], int], report: Report) -> None:
+        self._truth = truth
+        self._layer = layer
+        self._meaning = meaning
+        """Packed filter -> contents, of those that somebody asked for; KeyError for others."""
+        self._report = report
+
+    # 4: advertisements.
+
+    def compare(self, holdings: Mapping[int, Holding]) -> None:
+        graph = graph_of(self._truth.edges(self._truth.now_us), self._truth.living())
+        seen: set[int] = set()
+        for router in holdings:
+            if router not in seen:
+                together = component(graph, router)
+                seen |= together
+                self._compare_component([holdings[each] for each in sorted(together)])
+        for holding in holdings.values():
+            self._compare_table(holding)
+
+    def _compare_component(self, holdings: list[Holding]) -> None:
+        for issuer in holdings:
+            version = issuer.versions[issuer.router]
+            for other in holdings:
+                held = other.versions.get(issuer.router)
+                if held != version or other.advertised[issuer.router] != issuer.advertised[issuer.router]:
+                    self._report(4, f"{other.router:x} has {held} of {issuer.router:x}, who has {version}")
+            self._compare_wishes(issuer)
+
+    def _compare_wishes(self, issuer: Holding) -> None:
+        """Covering takes nothing away and adds nothing (5)."""
+        said = 0
+        for packed in issuer.advertised[issuer.router].values():
+            said |= self._meaning(packed)
+        wanted = self._truth.contents_wanted_at(issuer.router)
+        if said & wanted != wanted:
+            self._report(5, f"{issuer.router:x} does not ask for contents {wanted & ~said:x} that its clients want")
+        if said & ~wanted:
+            self._report(4, f"{issuer.router:x} asks for contents {said & ~wanted:x} that none of its clients wants")
+
+    def _compare_table(self, holding: Holding) -> None:
+        from_scratch = {
+            issuer: filters for issuer, filters in holding.advertised.items() if filters and issuer != holding.router
+        }
+        if holding.table != from_scratch:
+            self._report(4, f"the table of {holding.router:x} is not what follows from what it holds")
+
+    # 4: trees.
+
+    def compare_ways(self, ways: Mapping[int, Mapping[int, Ways]]) -> None:
+        """Router -> source -> what it does."""
+        graph = graph_of(self._truth.edges(self._truth.now_us), self._truth.living())
+        for source in next(iter(ways.values()), {}):
+            together = component(graph, source)
+            self._compare_tree(source, graph, {router: ways[router][source] for router in sorted(together)})
+
+    def _compare_tree(self, source: int, graph: Graph, ways: Mapping[int, Ways]) -> None:
+        costs = costs_from(graph, source)
+        for router, way in ways.items():
+            if router == source:
+                continue
+            if way.parent is None or way.parent not in graph[router]:
+                self._report(4, f"{router:x} takes messages of {source:x} from {way.parent}, which is no neighbour")
+                return
+            if self._layer.shortest and costs[way.parent] + graph[router][way.parent] != costs[router]:
+                self._report(4, f"{router:x} takes messages of {source:x} from {way.parent:x}, not by a shortest way")
+        lines = {router: line_to(router, source, ways) for router in ways}
+        if any(line is None for line in lines.values()):
+            self._report(4, f"parents in the tree of {source:x} lead in a circle")
+        elif self._layer.mutual:
+            self._compare_children(source, ways, {router: line for router, line in lines.items() if line})
+
+    def _compare_children(self, source: int, ways: Mapping[int, Ways], lines: Mapping[int, list[int]]) -> None:
+        children: dict[int, list[int]] = {router: [] for router in ways}
+        below: dict[int, dict[int, int]] = {router: {} for router in ways}
+        for router, line in lines.items():
+            if router != source:
+                children[line[1]].append(router)
+            for nearer, farther in zip(line[1:], line, strict=False):
+                below[nearer][router] = farther
+        for router, way in ways.items():
+            if list(way.children) != sorted(children[router]):
+                self._report(
+                    4, f"{router:x} has other children in the tree of {source:x} than take it for their parent"
+                )
+            elif self._layer.exact and dict(way.below) != below[router]:
+                self._report(4, f"{router:x} is wrong about who is below it in the tree of {source:x}")
+
+    # 6: where a message went.
+
+    def went(
+        self,
+        serial: int,
+        content: int,
+        source: int,
+        visits: list[int],
+        refusals: int,
+        ways: Mapping[int, Mapping[int, Ways]],
+    ) -> None:
+        if len(set(visits)) != len(visits):
+            self._report(6, f"message {serial} was taken twice by a router")
+        if not self._layer.exact:
+            return
+        wanting = {
+            want.router
+            for wants in self._truth.in_force.values()
+            for want in wants.values()
+            if want.contents >> content & 1 and want.router in ways
+        }
+        tree = {router: each[source] for router, each in ways.items()}
+        needed = {source}.union(
+            *(line_to(router, source, tree) or () for router in wanting if self._reaches(tree[router], router, source))
+        )
+        if set(visits) != needed or refusals:
+            vain, short = len(set(visits) - needed), len(needed - set(visits))
+            self._report(6, f"message {serial}: {vain} routers too many, {short} too few, {refusals} copies refused")
+
+    @staticmethod
+    def _reaches(way: Ways, router: int, source: int) -> bool:
+        return router == source or way.parent is not None
+
+
+def line_to(router: int, source: int, ways: Mapping[int, Ways]) -> list[int] | None:
+    """From a router up to the source by parents; None: they do not lead there."""
+    line = [router]
+    while line[-1] != source:
+        way = ways.get(line[-1])
+        if way is None or way.parent is None or len(line) > len(ways):
+            return None
+        line.append(way.parent)
+    return line
+
+
+def sources_of(routers: Iterable[int], at_most: int) -> list[int]:
+    """Some of them, spread over all."""
+    listed = sorted(routers)
+    return listed[:: max(1, -(-len(listed) // at_most))]

@@ -1,0 +1,159 @@
+"""What is so and was so: links that carry, routers that live, what clients want. Told by the world, never by a router.
+
+Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* where
+anything happened that makes routers change their minds about the topology. History reaches back to the last `forget`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from tamis.simulate.oracle.paths import Edge
+
+FOREVER: Final = 1 << 62
+
+
+class Want:
+    """A filter of a client that was in force for a while, at one router."""
+
+    __slots__ = ("client", "contents", "router", "session", "since_us", "until_us")
+
+    def __init__(self, client: int, session: int, router: int, contents: int, since_us: int) -> None:
+        self.client = client
+        self.session = session
+        self.router = router
+        self.contents = contents
+        self.since_us = since_us
+        self.until_us = FOREVER
+
+
+class Span(NamedTuple):
+    since_us: int
+    until_us: int
+
+
+class Truth:
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self._clock = now_us
+        self.costs: dict[Edge, int] = {}
+        self.whole: dict[Edge, list[Span]] = {}
+        """When each edge was whole, the present last."""
+        self.lives: dict[int, list[Span]] = {}
+        self.unsettled: list[int] = []
+        self._changed: list[int] = []
+        """When edges came and went."""
+        self.wants: list[Want] = []
+        """All that were in force at some time since the last `forget`."""
+        self.in_force: dict[int, dict[int, Want]] = {}
+        """Client -> filter -> what is in force now."""
+        self.is_tainted = False
+        """Control was silently lost: nothing is promised until it was repaired (R10)."""
+
+    @property
+    def now_us(self) -> int:
+        return self._clock()
+
+    # What happens.
+
+    def joined(self, edge: Edge, cost: int) -> None:
+        self.costs[edge] = cost
+        self.whole.setdefault(edge, []).append(Span(self.now_us, FOREVER))
+        self._changed.append(self.now_us)
+
+    def broken(self, edge: Edge) -> None:
+        _end(self.whole.get(edge), self.now_us)
+        self._changed.append(self.now_us)
+
+    def began(self, router: int) -> None:
+        self.lives.setdefault(router, []).append(Span(self.now_us, FOREVER))
+        self.unsettle()
+
+    def ended(self, router: int) -> None:
+        _end(self.lives.get(router), self.now_us)
+        self.unsettle()
+
+    def unsettle(self) -> None:
+        if not self.unsettled or self.unsettled[-1] != self.now_us:
+            self.unsettled.append(self.now_us)
+
+    def wanted(self, client: int, session: int, router: int, filter_: int, contents: int) -> None:
+        want = Want(client, session, router, contents, self.now_us)
+        self.in_force.setdefault(client, {})[filter_] = want
+        self.wants.append(want)
+
+    def unwanted(self, client: int, filter_: int) -> None:
+        want = self.in_force.get(client, {}).pop(filter_, None)
+        if want is not None:
+            want.until_us = self.now_us
+
+    def forget(self, before_us: int) -> None:
+        """Nobody will ask about what ended before."""
+        for spans in (*self.whole.values(), *self.lives.values()):
+            spans[:] = [span for span in spans if span.until_us > before_us]
+        self.wants = [want for want in self.wants if want.until_us > before_us]
+        del self.unsettled[: bisect_right(self.unsettled, before_us)]
+        del self._changed[: bisect_right(self._changed, before_us)]
+
+    # What is asked.
+
+    def contents_wanted(self, client: int) -> int:
+        bits = 0
+        for want in self.in_force.get(client, {}).values():
+            bits |= want.contents
+        return bits
+
+    def contents_wanted_at(self, router: int) -> int:
+        """By the clients of a router."""
+        bits = 0
+        for wants in self.in_force.values():
+            for want in wants.values():
+                if want.router == router:
+                    bits |= want.contents
+        return bits
+
+    def edges(self, at_us: int) -> dict[Edge, int]:
+        """Those that were whole then, with their costs."""
+        return {edge: self.costs[edge] for edge, spans in self.whole.items() if _at(spans, at_us)}
+
+    def stayed_whole(self, edge: Edge, since_us: int, until_us: int) -> bool:
+        span = _at(self.whole.get(edge, []), since_us)
+        return span is not None and span.until_us > until_us
+
+    def lived(self, router: int, since_us: int, until_us: int) -> bool:
+        span = _at(self.lives.get(router, []), since_us)
+        return span is not None and span.until_us > until_us
+
+    def living(self) -> list[int]:
+        return sorted(router for router, spans in self.lives.items() if spans and spans[-1].until_us == FOREVER)
+
+    def last_calm(self, length_us: int, before_us: int) -> int:
+        """The last moment up to `before_us` at which nothing had been unsettled for so long."""
+        times = self.unsettled
+        at = bisect_right(times, before_us) - 1
+        if at < 0 or times[at] + length_us <= before_us:
+            return before_us
+        while at > 0 and times[at] - times[at - 1] <= length_us:
+            at -= 1
+        return times[at] - 1
+
+    def epoch_of_peace(self, at_us: int) -> int:
+        """The same number for moments between which nothing was unsettled."""
+        return bisect_right(self.unsettled, at_us)
+
+    def changes(self, since_us: int, until_us: int) -> int:
+        """How often an edge came or went after the one moment and up to the other."""
+        return bisect_right(self._changed, until_us) - bisect_right(self._changed, since_us)
+
+
+def _end(spans: list[Span] | None, now_us: int) -> None:
+    if spans and spans[-1].until_us == FOREVER:
+        spans[-1] = Span(spans[-1].since_us, now_us)
+
+
+def _at(spans: list[Span], at_us: int) -> Span | None:
+    for span in reversed(spans):
+        if span.since_us <= at_us:
+            return span if at_us < span.until_us else None
+    return None

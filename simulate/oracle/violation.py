@@ -1,0 +1,33 @@
+"""What was found, and by which invariant of ROUTING."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+INVARIANTS: Final = {
+    1: "no message is lost",
+    2: "no message comes twice",
+    3: "no message comes to who did not ask for it",
+    4: "all routers hold the same, and what follows from it",
+    5: "covering is sound",
+    6: "a message takes each router at most once, and only where it is wanted",
+    7: "nothing is kept of what has gone",
+    8: "versions never go back",
+    9: "quiet soon, and little is said",
+    10: "the same seed gives the same trace",
+    11: "frames are accounted for",
+}
+
+
+class Violation(NamedTuple):
+    invariant: int
+    at_us: int
+    what: str
+    operation: int
+    """The last operation before it."""
+
+    def __str__(self) -> str:
+        rule = INVARIANTS[self.invariant]
+        return (
+            f"invariant {self.invariant} ({rule}) at {self.at_us / 1e6:.3f} s, operation {self.operation}: {self.what}"
+        )

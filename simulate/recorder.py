@@ -1,0 +1,133 @@
+"""Everything that happens passes here: the trace notes it, the truth keeps it, the judge hears of it.
+
+Law: the recorder decides nothing and tells routers nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.router.core.commands import Audited
+from tamis.router.core.events import Body
+from tamis.simulate import control
+from tamis.simulate.clock import Clock
+from tamis.simulate.direction import Frame
+from tamis.simulate.link import Link
+from tamis.simulate.message import Message
+from tamis.simulate.oracle.deliveries import Deliveries, Patience
+from tamis.simulate.oracle.paths import edges_between, edges_by_root
+from tamis.simulate.oracle.truth import Truth
+from tamis.simulate.oracle.violation import Violation
+from tamis.simulate.trace import Trace
+
+VIOLATIONS_MAX = 100
+"""More than that say nothing new."""
+
+
+class Recorder:
+    def __init__(self, clock: Clock, patience: Patience, broadcast: str) -> None:
+        self._clock = clock
+        self.patience = patience
+        self.trace = Trace()
+        self.truth = Truth(lambda: clock.now_us)
+        self.deliveries = Deliveries(
+            self.truth, patience, self.report, edges_by_root if broadcast == "shared-tree" else edges_between
+        )
+        self.violations: list[Violation] = []
+        self.counts: Counter[str] = Counter()
+        self.said: Counter[str] = Counter()
+        """Control frames by kind."""
+        self.sessions: dict[int, int] = {}
+        """Client -> how often it has connected."""
+        self.on_reached: Callable[[int, int], None]
+        """Who is told of the router and the ticket of a wait that was answered."""
+        self.audits: list[tuple[int, Audited]] = []
+        self.operation = -1
+
+    def report(self, invariant: int, what: str) -> None:
+        self.counts["violations"] += 1
+        if len(self.violations) < VIOLATIONS_MAX:
+            self.violations.append(Violation(invariant, self._clock.now_us, what, self.operation))
+
+    # Routers.
+
+    def delivered(self, client: int, message: Message) -> None:
+        self.trace.note(self._clock.now_us, client, message.serial)
+        self.deliveries.delivered(client, self.sessions[client], message)
+
+    def heard(self, router: int, neighbour: int, body: Body) -> None:
+        self.trace.note(self._clock.now_us, router, neighbour, *control.mark(body))
+
+    def took(self, router: int, message: Message) -> None:
+        message.last_us = self._clock.now_us
+        message.visits.append(router)
+        self.counts["hops"] += 1
+        self.trace.note(self._clock.now_us, router, message.serial)
+
+    def refused(self, router: int, message: Message, reason: str) -> None:
+        message.last_us = self._clock.now_us
+        message.refusals[reason] = message.refusals.get(reason, 0) + 1
+        self.counts["refused copies"] += 1
+        self.trace.note(self._clock.now_us, router, message.serial)
+
+    def sent(self, body: Body, copies: int) -> None:
+        kind = _KINDS[type(body)]
+        if isinstance(body, SenderRequest) and body.digest:
+            kind = "digests"
+        self.said[kind] += copies
+
+    def reached(self, router: int, ticket: int) -> None:
+        self.trace.note(self._clock.now_us, router, ticket)
+        self.on_reached(router, ticket)
+
+    def audited(self, router: int, answer: Audited) -> None:
+        self.trace.note(self._clock.now_us, router, answer.ticket, answer.answered)
+        self.audits.append((router, answer))
+
+    def alarmed(self, router: int, text: str) -> None:
+        self.trace.note(self._clock.now_us, router)
+        self.counts[f"alarm: {text.partition(' ')[0]}"] += 1
+
+    def new_epoch(self, router: int) -> None:
+        self.trace.note(self._clock.now_us, router)
+        self.counts["raised epochs"] += 1
+        self.truth.ended(router)
+        self.truth.began(router)
+
+    # Links.
+
+    def joined(self, link: Link) -> None:
+        self.trace.note(self._clock.now_us, *link.name)
+        self.truth.joined(_edge(link), link.cost)
+
+    def broken(self, link: Link) -> None:
+        self.trace.note(self._clock.now_us, *link.name)
+        self.truth.broken(_edge(link))
+
+    def unsettled(self) -> None:
+        self.truth.unsettle()
+
+    def lost(self, frame: Frame, reason: str) -> None:
+        if frame.control:
+            self.truth.is_tainted |= reason == "silently lost"
+        elif frame.content is not None:
+            message = frame.content.message
+            message.lost[reason] = message.lost.get(reason, 0) + 1
+            message.last_us = self._clock.now_us
+
+
+def _edge(link: Link) -> tuple[int, int]:
+    a, b = link.name
+    return (a, b) if a < b else (b, a)
+
+
+_KINDS: Final[dict[type, str]] = {
+    LinkState: "link states",
+    ReceiverAdvertisement: "advertisements",
+    SenderRequest: "requests",
+    UpdateReply: "replies",
+    Held: "confirmations",
+}

@@ -1,0 +1,126 @@
+"""One run: a network, its operations round by round, rest after each, and what was found.
+
+Law: the outcome is a function of the scenario. `only` leaves out all other operations and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from tamis.router.core.core import CoreSettings
+from tamis.router.core.trees import Broadcast
+from tamis.simulate import breaks, drills, faults, topologies
+from tamis.simulate.faults import Operation
+from tamis.simulate.oracle.violation import Violation
+from tamis.simulate.settle import Rest
+from tamis.simulate.strategies import Kit
+from tamis.simulate.topologies import Network
+from tamis.simulate.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All that a run depends on."""
+
+    topology: str = "random:12"
+    operations: int = 1_500
+    faults: str = "all"
+    seed: int = 1
+    strategy: str = "advertise"
+    broadcast: Broadcast | None = None
+    coarse: bool = False
+    without: str | None = None
+    """A rule that is left out."""
+    only: tuple[int, ...] | None = None
+
+    def command(self) -> str:
+        """What replays it."""
+        words = ["tamis simulate", f"--topology {self.topology}", f"--ops {self.operations}", f"--faults {self.faults}"]
+        words.append(f"--seed {self.seed}")
+        if self.strategy != "advertise":
+            words.append(f"--strategy {self.strategy}")
+        if self.broadcast is not None:
+            words.append(f"--broadcast {self.broadcast}")
+        if self.coarse:
+            words.append("--coarse")
+        if self.without is not None:
+            words.append(f"--break {self.without}")
+        if self.only is not None:
+            words.append(f"--only {','.join(map(str, self.only)) or 'none'}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    scenario: Scenario
+    routers: int
+    violations: list[Violation]
+    digest: str
+    virtual_s: float
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+Progress = Callable[[int, int], Any]
+"""Operations done, violations found; true stops the run."""
+
+
+def run(scenario: Scenario, progress: Progress = lambda *_: None, stop_at_first: bool = False) -> Outcome:
+    network = topologies.read(scenario.topology, scenario.seed)
+    world = World(network, scenario.seed, _kit(scenario, network))
+    rest = Rest(world, scenario.seed)
+    world.begin()
+    rest.come(0)
+    for round_, operations in groupby(plan_of(scenario), key=lambda operation: operation.round):
+        _do(world, rest, list(operations))
+        rest.come(round_)
+        drills.drill(world, rest, round_, scenario.seed)
+        if progress(world.recorder.counts["operations"], len(world.recorder.violations)):
+            break
+        if stop_at_first and world.recorder.violations:
+            break
+    else:
+        rest.long_after()
+    return _outcome(scenario, world)
+
+
+def plan_of(scenario: Scenario) -> list[Operation]:
+    """The operations that are left of it."""
+    network = topologies.read(scenario.topology, scenario.seed)
+    kinds = faults.kinds_of(scenario.faults)
+    operations = faults.plan(network, scenario.operations, kinds, scenario.seed)
+    if scenario.only is None:
+        return operations
+    kept = frozenset(scenario.only)
+    return [operation for operation in operations if operation.number in kept]
+
+
+def _kit(scenario: Scenario, network: Network) -> Kit:
+    settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
+    kit = Kit(scenario.strategy, settings)
+    return kit if scenario.without is None else breaks.without(scenario.without, kit)
+
+
+def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
+    began_us = world.clock.now_us
+    for operation in operations:
+        world.clock.run_until(began_us + operation.at_us)
+        # A router that comes back may be older than what was forgotten of it: the judge must have seen that it was.
+        rest.glance(at_all=operation.kind == "return")
+        world.perform(operation)
+
+
+def _outcome(scenario: Scenario, world: World) -> Outcome:
+    recorder = world.recorder
+    counts = dict(sorted((recorder.counts + recorder.deliveries.counts).items()))
+    counts |= {f"sent {what}": count for what, count in sorted(recorder.said.items())}
+    return Outcome(
+        scenario,
+        len(world.nodes),
+        recorder.violations,
+        recorder.trace.digest(),
+        world.clock.now_us / 1e6,
+        counts,
+    )

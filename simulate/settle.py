@@ -1,0 +1,162 @@
+"""Rest: waiting until nothing is under way, then looking at everything and sending messages that must arrive.
+
+Law: the wait is bounded by the times of the protocol, so whatever still moves after it is a violation (invariant 9).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from random import Random
+from typing import Final
+
+from tamis.simulate import view
+from tamis.simulate.faults import MS
+from tamis.simulate.link import HOLD_US
+from tamis.simulate.oracle import costs
+from tamis.simulate.oracle.tables import LAYERS, Layer, Tables, Ways, sources_of
+from tamis.simulate.workload import CONTENTS
+from tamis.simulate.world import World
+
+CLIENTS_US: Final = 5_000 * MS
+"""The last operation may be a client that comes back so late."""
+SPARE_US: Final = 3_000 * MS
+PROBE_SOURCES: Final = 12
+PROBES_EACH: Final = 3
+PROBE_GAP_US: Final = 2 * MS
+PROBE_PUBLISHER: Final = 1_000
+GLANCE: Final = 4
+"""Routers looked at before an operation."""
+QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
+
+
+class Rest:
+    """Looks at one world whenever it has come to rest."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self._world = world
+        self._seed = seed
+        self._versions = costs.Versions(world.recorder.report)
+        self._turn = 0
+        settings = world.kit.settings
+        layer = LAYERS[settings.broadcast]
+        if settings.coarse:
+            layer = Layer(layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree")
+        self._layer = layer
+        self._tables = Tables(world.recorder.truth, layer, world.meaning, world.recorder.report)
+
+    @property
+    def compares(self) -> bool:
+        """Whether routers hold what can be compared: in mode paper they do not."""
+        return self._world.kit.strategy != "paper"
+
+    def glance(self, at_all: bool) -> None:
+        """8, between operations: a few routers, others each time."""
+        if not self.compares:
+            return
+        nodes = self._world.nodes
+        for _ in range(len(nodes) if at_all else min(GLANCE, len(nodes))):
+            self._turn = (self._turn + 1) % len(nodes)
+            self._look_at_versions(self._turn)
+
+    def come(self, round_: int) -> None:
+        """Wait, judge the round, look, probe."""
+        world = self._world
+        world.lose_no_more()
+        recorder, truth = world.recorder, world.recorder.truth
+        world.clock.run_until(world.clock.now_us + self._wait_us())
+        for message in world.messages:
+            recorder.deliveries.in_motion(message)
+        world.messages.clear()
+        truth.is_tainted = False
+        self._look_at_waits()
+        said = Counter(recorder.said)
+        ways = self._look()
+        self._probe(round_, ways)
+        costs.quiet({what: recorder.said[what] - said[what] for what in QUIET_KINDS}, recorder.report)
+        recorder.counts["rests"] += 1
+        self.forget()
+
+    def forget(self) -> None:
+        self._world.messages.clear()
+        recorder = self._world.recorder
+        recorder.truth.forget(self._world.clock.now_us - 2 * recorder.patience.known_us - recorder.patience.asked_us)
+        recorder.deliveries.forget()
+
+    def _wait_us(self) -> int:
+        times = self._world.kit.settings.times
+        news_us = 2 * HOLD_US + times.topology_damp_max_us + 2 * times.retry_us
+        narrow_us = times.narrow_hold_us + times.damp_narrow_max_us
+        repair_us = 2 * (times.request_every_us * 4 // 3) if self._world.recorder.truth.is_tainted else 0
+        return CLIENTS_US + news_us + narrow_us + repair_us + SPARE_US
+
+    # Looking.
+
+    def _look_at_waits(self) -> None:
+        world = self._world
+        for number, ticket in world.tickets.items():
+            node = world.by_number[ticket.router]
+            if node.alive and node.life == ticket.life:
+                world.recorder.report(9, f"{node.number:x} never answered wait {number}")
+        world.tickets.clear()
+
+    def _look(self) -> dict[int, dict[int, Ways]]:
+        """4, 7, 8, 11. The ways that messages take now, of some sources."""
+        world, report = self._world, self._world.recorder.report
+        for link in world.links:
+            for way in link.ways:
+                name = "/".join(f"{end:x}" for end in link.name)
+                costs.accounts(name, way.sent, way.delivered, way.dropped, way.queued, report)
+            if link.passable and not link.open:
+                report(9, f"link {link.name} is not open, though it could be")
+        if not self.compares:
+            return {}
+        living = [node for node in world.nodes if node.alive]
+        self._tables.compare({node.number: view.holding(node) for node in living})
+        for index, node in enumerate(world.nodes):
+            self._look_at_versions(index)
+            if node.alive:
+                costs.unfinished(node.number, view.kept(node).unfinished, report)
+        sources = sources_of((node.number for node in living), PROBE_SOURCES)
+        ways = {node.number: view.ways(node, sources) for node in living}
+        self._tables.compare_ways(ways)
+        return ways
+
+    def _look_at_versions(self, index: int) -> None:
+        node = self._world.nodes[index]
+        if node.alive:
+            self._versions.look(node.number, node.life, view.versions(node))
+
+    # Probing.
+
+    def _probe(self, round_: int, ways: Mapping[int, Mapping[int, Ways]]) -> None:
+        """1, 2, 3, 6: messages from everywhere, now that everything must work."""
+        world, recorder = self._world, self._world.recorder
+        random = Random(f"{self._seed}/probes/{round_}")
+        living = {node.number: index for index, node in enumerate(world.nodes) if node.alive}
+        probes = []
+        for source in sources_of(living, PROBE_SOURCES):
+            for content in random.sample(range(len(CONTENTS)), PROBES_EACH):
+                message = world.publish(living[source], content, PROBE_PUBLISHER + living[source])
+                if message is not None:
+                    probes.append((source, message))
+                world.clock.run_until(world.clock.now_us + PROBE_GAP_US)
+        world.clock.run_until(world.clock.now_us + 1_000 * MS)
+        for source, message in probes:
+            recorder.deliveries.at_rest(message, source)
+            if ways:
+                refusals = sum(message.refusals.values())
+                self._tables.went(message.serial, message.content, source, message.visits, refusals, ways)
+
+    # The end.
+
+    def long_after(self) -> None:
+        """7: one router leaves for good, and what cannot be reached is forgotten by everybody in time."""
+        world = self._world
+        if not self.compares:
+            return
+        world.leave_for_good()
+        world.clock.run_until(world.clock.now_us + world.kit.settings.times.age_out_us + self._wait_us())
+        for node in world.nodes:
+            if node.alive:
+                costs.still_kept(node.number, view.kept(node).about, world.reachable(node), world.recorder.report)

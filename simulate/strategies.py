@@ -1,0 +1,66 @@
+"""What the routers of a run are made of.
+
+Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part
+of the kit. The product's code has no switches for experiments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from tamis.router.core.commands import Command
+from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.events import Event
+from tamis.router.core.forwarder import Forwarder
+from tamis.router.core.paper import PaperCore
+from tamis.router.core.paths import PathCache
+from tamis.router.core.windows import PublisherWindows
+from tamis.simulate.direction import Direction
+
+
+class AnyCore(Protocol):
+    """What the simulator needs of a core, whatever its strategy."""
+
+    @property
+    def due_us(self) -> int | None: ...
+
+    @property
+    def has_work(self) -> bool: ...
+
+    def start(self, now_us: int) -> list[Command]: ...
+
+    def handle(self, event: Event, now_us: int) -> list[Command]: ...
+
+    def work(self, now_us: int) -> list[Command]: ...
+
+
+def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: Parts) -> AnyCore:
+    return Core(name, epoch, settings, paths, parts)
+
+
+def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts) -> AnyCore:
+    """Its parts are its own, so no rule can be left out."""
+    return PaperCore(name, epoch, settings, paths)
+
+
+STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts], AnyCore]]] = {
+    "advertise": advertise,
+    "paper": paper,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What routers and links are built from."""
+
+    strategy: str = "advertise"
+    settings: CoreSettings = field(default_factory=CoreSettings)
+    parts: Parts = field(default_factory=Parts)
+    forwarder: type[Forwarder] = Forwarder
+    windows: type[PublisherWindows] = PublisherWindows
+    direction: type[Direction] = Direction
+
+    def core(self, name: str, epoch: int, paths: PathCache) -> AnyCore:
+        return STRATEGIES[self.strategy](name, epoch, self.settings, paths, self.parts)

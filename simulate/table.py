@@ -1,0 +1,71 @@
+"""Filters to issuers in plain Python: what the C table is in a router.
+
+Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer. What
+a filter matches is asked of `tamis.protocol.evaluate`, once for each filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tamis.protocol.evaluate import filter_matches
+from tamis.protocol.values import Value
+from tamis.protocol.wire.packed_filters import decode_filter
+
+
+class Matches:
+    """Packed filter -> contents that it matches; one for all tables of a run."""
+
+    __slots__ = ("_contents", "_known")
+
+    def __init__(self, contents: Sequence[Mapping[str, Value]]) -> None:
+        self._contents = contents
+        self._known: dict[bytes, int] = {}
+
+    def of(self, packed: bytes) -> int:
+        bits = self._known.get(packed)
+        if bits is None:
+            filter_ = decode_filter(packed)
+            bits = sum(1 << number for number, each in enumerate(self._contents) if filter_matches(filter_, each))
+            self._known[packed] = bits
+        return bits
+
+
+class PureTable:
+    """The port that a router's forwarder matches by."""
+
+    __slots__ = ("_bits", "_found", "_matches", "filters")
+
+    def __init__(self, matches: Matches) -> None:
+        self.filters: dict[int, dict[int, bytes]] = {}
+        """Issuer -> id -> packed filter."""
+        self._matches = matches
+        self._bits: dict[int, int] = {}
+        self._found: dict[int, tuple[int, ...]] = {}
+
+    def install(self, issuer: int, added: Mapping[int, bytes], removed: Sequence[int]) -> None:
+        held = self.filters.setdefault(issuer, {})
+        held.update(added)
+        for each in removed:
+            del held[each]
+        self._found.clear()
+        if not held:
+            del self.filters[issuer]
+            self._bits.pop(issuer, None)
+            return
+        bits = 0
+        for packed in held.values():
+            bits |= self._matches.of(packed)
+        self._bits[issuer] = bits
+
+    def matching(self, content: int) -> tuple[int, ...]:
+        """The issuers that want this content, ascending."""
+        found = self._found.get(content)
+        if found is None:
+            found = tuple(sorted(issuer for issuer, bits in self._bits.items() if bits >> content & 1))
+            self._found[content] = found
+        return found
+
+    def wanted_by(self, issuer: int) -> int:
+        """The contents that an issuer wants, as this router knows it."""
+        return self._bits.get(issuer, 0)

@@ -1,0 +1,401 @@
+"""Routers, links and clients in one virtual time, and how each operation is done to them.
+
+Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is
+passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
+little as can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from tamis.router.core.events import Await
+from tamis.router.core.paths import PathCache
+from tamis.router.core.times import Times
+from tamis.simulate.clock import Clock
+from tamis.simulate.direction import Line
+from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, WISHES, Args, Operation, Say
+from tamis.simulate.link import Link
+from tamis.simulate.message import Message
+from tamis.simulate.node import Node
+from tamis.simulate.oracle.deliveries import Patience
+from tamis.simulate.oracle.meaning import contents_of
+from tamis.simulate.oracle.paths import component, graph_of
+from tamis.simulate.recorder import Recorder
+from tamis.simulate.strategies import Kit
+from tamis.simulate.table import Matches
+from tamis.simulate.topologies import Network
+from tamis.simulate.workload import CONTENTS, wishes
+
+UNIX_MS: Final = 1_700_000_000_000
+"""The wall clock of every router when a run begins; jumps are relative to it."""
+NEWS_US: Final = 200 * MS
+"""Links are so fast that news crosses any network within this: the hold of R5b is made for that."""
+DELAY_MAX_US: Final = 30 * MS
+FILLER_BYTES: Final = 16 * 1024
+CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
+
+
+@dataclass(slots=True)
+class Client:
+    number: int
+    home: int
+    """Index of its router."""
+    wishes: set[int] = field(default_factory=set)
+    is_connected: bool = False
+    attempts: int = 0
+    """A connection that was superseded does not come about."""
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A wait for a subscription to be known everywhere."""
+
+    router: int
+    life: int
+    contents: int
+
+
+def patience(times: Times) -> Patience:
+    """How long the rules allow: damped once, told to everybody, asked once more where a change was missed."""
+    known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
+    asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
+    return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3)
+
+
+class World:
+    def __init__(self, network: Network, seed: int, kit: Kit) -> None:
+        self.network = network
+        self.kit = kit
+        self._seed = seed
+        self.clock = Clock()
+        self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast)
+        self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
+        self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
+        self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
+        self.messages: list[Message] = []
+        """Of this round."""
+        self.tickets: dict[int, Ticket] = {}
+        self._random = Random(f"{seed}/world")
+        self._matches = Matches(CONTENTS)
+        paths = PathCache(paths_max=4 * len(network.names) + 1_024, routers_max=4_000_000)
+        self.nodes = [Node(name, self.clock, kit, self._matches, paths, self.recorder) for name in network.names]
+        self.by_number = {node.number: node for node in self.nodes}
+        self.links = [self._link(a, b, cost) for a, b, cost in network.links]
+        self.clients = [
+            Client(number, number // CLIENTS_PER_ROUTER) for number in range(len(self.nodes) * CLIENTS_PER_ROUTER)
+        ]
+        self.recorder.on_reached = self._reached
+        self._partition: list[Link] = []
+        self._counters: dict[int, int] = {}
+        self._serial = 0
+
+    def begin(self) -> None:
+        """All start at about the same time, each client with a filter or two."""
+        for node in self.nodes:
+            self.clock.at(self._random.randrange(50 * MS), self._first_start, node)
+        for link in self.links:
+            link.wake()
+        for client in self.clients:
+            client.wishes.update(self._random.sample(range(WISHES), self._random.choice((0, 1, 1, 2))))
+            self.clock.at(self._random.randint(50 * MS, 300 * MS), self._connect, (client, client.attempts))
+
+    def meaning(self, packed: bytes) -> int:
+        """What the judge takes a packed filter for; KeyError: nobody ever asked for it."""
+        return self._meanings[packed]
+
+    def unix_ms(self) -> int:
+        return UNIX_MS + self.clock.now_us // MS
+
+    def reachable(self, node: Node) -> set[int]:
+        truth = self.recorder.truth
+        return component(graph_of(truth.edges(self.clock.now_us), truth.living()), node.number)
+
+    def leave_for_good(self) -> None:
+        """The last router that lives, if others do."""
+        living = [index for index, node in enumerate(self.nodes) if node.alive]
+        if len(living) > 1:
+            self._crash((living[-1], 0))
+
+    # Operations.
+
+    def perform(self, operation: Operation) -> None:
+        self.recorder.operation = operation.number
+        self.recorder.counts["operations"] += 1
+        self.recorder.counts[f"did {operation.kind}"] += 1
+        self.recorder.trace.note(self.clock.now_us, operation.number)
+        self._random.seed(operation.number * 0x9E3779B97F4A7C15)
+        _DO[operation.kind](self, operation.args)
+        for say in operation.says:
+            self.clock.after(say.after_us, self._say, say)
+
+    def _subscribe(self, args: Args) -> None:
+        client = self.clients[args[0]]
+        if self.subscribe(client, args[1]) and args[2]:
+            self.wait_network(client)
+
+    def _unsubscribe(self, args: Args) -> None:
+        self.unsubscribe(self.clients[args[0]], args[1])
+
+    def _reconnect(self, args: Args) -> None:
+        self.reconnect(self.clients[args[0]], args[1])
+
+    def _move(self, args: Args) -> None:
+        client = self.clients[args[0]]
+        self._disconnect(client)
+        client.home = args[2]
+        self.clock.after(args[1], self._connect, (client, client.attempts))
+
+    def _cut(self, args: Args) -> None:
+        link = self._at(args[0])
+        if link is not None and link.intact:
+            link.cut(silently=bool(args[1]))
+
+    def _restore(self, args: Args) -> None:
+        link = self._at(args[0])
+        if link is not None and link not in self._partition:
+            link.restore()
+
+    def _reset(self, args: Args) -> None:
+        link = self._at(args[0])
+        if link is not None:
+            link.reset()
+
+    def _darken(self, args: Args) -> None:
+        link = self._at(args[0])
+        for side in (0, 1):
+            if link is not None and args[1] >> side & 1:
+                link.darken(side)
+
+    def _stall(self, args: Args) -> None:
+        link = self._at(args[0])
+        if link is not None:
+            link.ways[args[1]].stall(self.clock.now_us + args[2])
+            self.recorder.unsettled()
+            self.clock.after(args[2], self._unsettle)
+
+    def _unsettle(self, _: None) -> None:
+        self.recorder.unsettled()
+
+    def _lose(self, args: Args) -> None:
+        link = self._at(args[0])
+        if link is not None:
+            link.ways[args[1]].lose_control += args[2]
+            link.ways[args[1]].lose_data += args[3]
+
+    def lose_no_more(self) -> None:
+        for link in self.links:
+            for way in link.ways:
+                way.lose_control = way.lose_data = 0
+
+    def _add(self, args: Args) -> None:
+        a, b, cost = args
+        if self.nodes[b].number not in self.nodes[a].links:
+            link = self._link(a, b, cost)
+            self.links.append(link)
+            link.wake()
+
+    def _crash(self, args: Args) -> None:
+        node = self.nodes[args[0]]
+        if node.alive:
+            node.crash(silently=bool(args[1]))
+            self.recorder.truth.ended(node.number)
+            for client in self.clients:
+                if client.home == args[0]:
+                    self._lose_connection(client)
+
+    def _return(self, args: Args) -> None:
+        node = self.nodes[args[0]]
+        if node.alive:
+            return
+        if not args[1]:
+            node.epoch_file = None
+        self._start(node)
+        for link, _ in node.links.values():
+            link.wake()
+        for client in self.clients:
+            if client.home == args[0]:
+                self.clock.after(self._random.randint(*CLIENTS_RETURN_US), self._connect, (client, client.attempts))
+
+    def _part(self, args: Args) -> None:
+        if self._partition:
+            return
+        for link in self.links:
+            sides = [args[0] >> self.nodes.index(end) & 1 for end in self._ends(link)]
+            if sides[0] != sides[1] and link.intact:
+                link.cut(silently=bool(args[1]))
+                self._partition.append(link)
+
+    def _merge(self, _: Args) -> None:
+        parted, self._partition = self._partition, []
+        for link in parted:
+            link.restore()
+
+    def _jump(self, args: Args) -> None:
+        self.nodes[args[0]].clock_skew_ms += args[1]
+
+    def _flood(self, args: Args) -> None:
+        link = self._at(args[0])
+        for _ in range(args[2]):
+            if link is not None:
+                link.carry(args[1], FILLER_BYTES, None)
+
+    def fill(self, link: Link) -> None:
+        """As much data as its queues hold, both ways."""
+        for side in (0, 1):
+            for _ in range(link.line.data_queue_bytes // FILLER_BYTES):
+                link.carry(side, FILLER_BYTES, None)
+
+    # Publishing.
+
+    def publish(self, router: int, content: int, publisher: int) -> Message | None:
+        """None where the router is down."""
+        node = self.nodes[router]
+        if not node.alive:
+            return None
+        counter = self._counters[publisher] = self._counters.get(publisher, 0) + 1
+        self._serial += 1
+        message = Message(self._serial, content, publisher + 1, counter)
+        self.messages.append(message)
+        self.recorder.counts["messages"] += 1
+        node.publish(message)
+        return message
+
+    def _say(self, say: Say) -> None:
+        message = self.publish(say.router, say.content, say.publisher)
+        if message is not None and say.retry_after_us:
+            self.clock.after(say.retry_after_us, self._say_again, (say.retry_router, message))
+
+    def _say_again(self, what: tuple[int, Message]) -> None:
+        node = self.nodes[what[0]]
+        if node.alive:
+            self.recorder.counts["retries"] += 1
+            node.publish(what[1])
+
+    # Clients.
+
+    def subscribe(self, client: Client, wish: int) -> bool:
+        """Whether its router was told now; otherwise it will be when the client connects."""
+        if wish in client.wishes:
+            return False
+        client.wishes.add(wish)
+        if client.is_connected:
+            self._want(client, [wish])
+        return client.is_connected
+
+    def unsubscribe(self, client: Client, wish: int) -> None:
+        if wish in client.wishes:
+            client.wishes.remove(wish)
+            if client.is_connected:
+                self._unwant(client, [wish])
+
+    def reconnect(self, client: Client, after_us: int) -> None:
+        self._disconnect(client)
+        self.clock.after(after_us, self._connect, (client, client.attempts))
+
+    def _connect(self, what: tuple[Client, int]) -> None:
+        client, attempt = what
+        if client.is_connected or attempt != client.attempts or not self.nodes[client.home].alive:
+            return
+        client.is_connected = True
+        sessions = self.recorder.sessions
+        sessions[client.number] = sessions.get(client.number, 0) + 1
+        self._want(client, sorted(client.wishes))
+
+    def _disconnect(self, client: Client) -> None:
+        if client.is_connected:
+            self._unwant(client, sorted(client.wishes))
+        self._lose_connection(client)
+
+    def _lose_connection(self, client: Client) -> None:
+        client.is_connected = False
+        client.attempts += 1
+        for wish in client.wishes:
+            self.recorder.truth.unwanted(client.number, wish)
+
+    def _want(self, client: Client, wishes_: list[int]) -> None:
+        node, truth = self.nodes[client.home], self.recorder.truth
+        session = self.recorder.sessions[client.number]
+        for wish in wishes_:
+            truth.wanted(client.number, session, node.number, wish, self.contents[wish])
+        if wishes_:
+            packed = tuple(self.wishes[wish].packed for wish in wishes_)
+            node.want(client.number, packed, truth.contents_wanted(client.number))
+
+    def _unwant(self, client: Client, wishes_: list[int]) -> None:
+        node, truth = self.nodes[client.home], self.recorder.truth
+        for wish in wishes_:
+            truth.unwanted(client.number, wish)
+        if wishes_:
+            packed = tuple(self.wishes[wish].packed for wish in wishes_)
+            node.unwant(client.number, packed, truth.contents_wanted(client.number))
+
+    def wait_network(self, client: Client) -> None:
+        """`wait="network"`."""
+        node = self.nodes[client.home]
+        ticket = self.recorder.counts["waits"] = self.recorder.counts["waits"] + 1
+        self.tickets[ticket] = Ticket(node.number, node.life, self.recorder.truth.contents_wanted(client.number))
+        node.ask(Await(ticket))
+
+    def _reached(self, router: int, number: int) -> None:
+        """1: an answer is believed where the topology has been calm for long enough to say who must know."""
+        ticket = self.tickets.pop(number, None)
+        truth, now = self.recorder.truth, self.clock.now_us
+        if ticket is None:
+            self.recorder.report(9, f"{router:x} answered a wait that nobody asked for, or twice")
+        elif truth.last_calm(self.recorder.patience.known_us, now) == now:
+            contents = ticket.contents & truth.contents_wanted_at(router)
+            for other in self.reachable(self.by_number[router]) - {router}:
+                if contents & ~self.by_number[other].table.wanted_by(router):
+                    self.recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
+            self.recorder.counts["judged waits"] += 1
+
+    # Building.
+
+    def _first_start(self, node: Node) -> None:
+        self._start(node)
+
+    def _start(self, node: Node) -> None:
+        self.recorder.truth.began(node.number)
+        node.start(self.unix_ms())
+
+    def _link(self, a: int, b: int, cost: int) -> Link:
+        """Its delay depends on its ends alone, and both ways are alike."""
+        ends = self.nodes[a], self.nodes[b]
+        slowest = min(DELAY_MAX_US, NEWS_US // len(self.nodes))
+        chance = Random(f"{ends[0].name}/{ends[1].name}/{self._seed}")
+        line = Line(delay_us=chance.randint(min(500, slowest), slowest))
+        link = Link(self.clock, ends, cost, line, chance, self.recorder, self.kit.direction)
+        ends[0].links[ends[1].number] = (link, 0)
+        ends[1].links[ends[0].number] = (link, 1)
+        return link
+
+    def _at(self, index: int) -> Link | None:
+        return self.links[index] if index < len(self.links) else None
+
+    def _ends(self, link: Link) -> list[Node]:
+        return [self.by_number[number] for number in link.name]
+
+
+_DO: Final[dict[str, Callable[[World, Args], None]]] = {
+    "subscribe": World._subscribe,
+    "unsubscribe": World._unsubscribe,
+    "reconnect": World._reconnect,
+    "move": World._move,
+    "cut": World._cut,
+    "restore": World._restore,
+    "reset": World._reset,
+    "darken": World._darken,
+    "stall": World._stall,
+    "lose": World._lose,
+    "add": World._add,
+    "crash": World._crash,
+    "return": World._return,
+    "partition": World._part,
+    "merge": World._merge,
+    "jump": World._jump,
+    "flood": World._flood,
+}

@@ -1,0 +1,145 @@
+"""`tamis simulate`: a network in virtual time, with faults, under the eyes of a judge."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+from click.core import ParameterSource
+
+from tamis.cli.extras import router_extra
+from tamis.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tamis.router.core.trees import Broadcast
+    from tamis.simulate.run import Outcome, Scenario
+
+SHRINKING_S = 60
+"""Nobody waits longer for a shorter command."""
+_EXAMPLE = """\b
+Examples:
+  tamis simulate --topology random:12 --ops 1500 --faults all
+  tamis simulate --topology configs/topologies/ring5.yaml --faults cut,crash --seed 7
+  tamis simulate --break R5b
+"""
+
+
+@click.command("simulate", epilog=_EXAMPLE)
+@click.option(
+    "--topology", metavar="FILE|KIND:N", default="random:12", show_default=True, help="A topology file, or a shape."
+)
+@click.option("--ops", type=click.IntRange(min=0), default=1_500, show_default=True, help="Faults and changes.")
+@click.option("--faults", metavar="MIX", default="all", show_default=True, help="all, none, or kinds joined by commas.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
+@click.option("--strategy", type=click.Choice(("advertise", "paper")), default="advertise", show_default=True)
+@click.option(
+    "--broadcast",
+    type=click.Choice(("source-trees", "shared-tree", "reverse-path")),
+    help="Instead of the topology's broadcast layer.",
+)
+@click.option("--coarse", is_flag=True, help="One predicate for each interface.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, or R5b.")
+@click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
+@click.option("--json", "as_json", is_flag=True, help="One object with all counts.")
+@click.pass_context
+def command(ctx: click.Context, /, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click's options by name
+    """Run a network of routers in virtual time, do things to it, and judge every delivery.
+
+    Shapes are tree, line, ring, grid, random, scale-free and dumbbell, of so many routers. Kinds of faults are cut,
+    reset, half-open, stall, lose, add, crash, partition, jump and flood; clients come, go and change their minds
+    all the while. With --break, what is not given is chosen so that the rule is missed soon.
+
+    The exit code is 0 if nothing was wrong, 1 if something was: it is printed with the shortest command that shows
+    it again.
+    """
+    given = {name for name in options if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    with router_extra("simulations"):
+        from tamis.simulate import report
+    scenario = _scenario(options, given)
+    began = time.monotonic()
+    outcome = _watched(scenario, lambda told: _run(scenario, told))
+    seconds = time.monotonic() - began
+    if outcome.violations and options["only"] is None and options["strategy"] != "paper":
+        click.echo(report.violations(outcome), err=True)
+        outcome = _shrunk(outcome)
+    click.echo(json.dumps(report.for_programs(outcome, seconds)) if as_json else report.for_people(outcome, seconds))
+    if outcome.violations:
+        click.echo(f"{report.violations(outcome)}\nseed {scenario.seed}; again: {outcome.scenario.command()}", err=True)
+    return 1 if outcome.violations else 0
+
+
+def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
+    """UsageError for what cannot be."""
+    from tamis.simulate.breaks import BREAKS
+    from tamis.simulate.run import Scenario, plan_of
+
+    rule = options["rule"]
+    if rule is not None and (rule not in BREAKS or options["strategy"] == "paper"):
+        raise click.UsageError(f"--break takes {', '.join(BREAKS)}, with strategy advertise")
+    if rule is not None:
+        soon = BREAKS[rule]
+        chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults}
+        options |= {name: value for name, value in chosen.items() if name not in given}
+    try:
+        scenario = Scenario(
+            options["topology"],
+            options["ops"],
+            options["faults"],
+            options["seed"],
+            options["strategy"],
+            cast("Broadcast | None", options["broadcast"]),
+            options["coarse"],
+            rule,
+            _numbers(options["only"]),
+        )
+        plan_of(scenario)
+    except ConfigError as error:
+        raise click.UsageError("\n".join(error.mistakes)) from None
+    except (ValueError, OSError) as error:
+        raise click.UsageError(str(error)) from None
+    return scenario
+
+
+def _numbers(listed: str | None) -> tuple[int, ...] | None:
+    return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
+
+
+def _run(scenario: Scenario, told: Callable[[int, int], None]) -> Outcome:
+    from tamis.simulate.run import run
+
+    return run(scenario, told, stop_at_first=scenario.without is not None)
+
+
+def _watched(scenario: Scenario, do: Callable[[Callable[[int, int], None]], Outcome]) -> Outcome:
+    """With a bar on stderr where somebody looks at it."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("operations", total=scenario.operations)
+
+        def told(done: int, violations: int) -> None:
+            found = f", {violations} violations" if violations else ""
+            bar.update(task, completed=done, description=f"operations{found}")
+
+        return do(told)
+
+
+def _shrunk(outcome: Outcome) -> Outcome:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from tamis.simulate.shrink import RUNS_MAX, shrink
+
+    until = time.monotonic() + SHRINKING_S
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("shrinking", total=RUNS_MAX)
+
+        def told(runs: int, left: int) -> bool:
+            bar.update(task, completed=runs, description=f"shrinking, {left} operations left")
+            return time.monotonic() > until
+
+        return shrink(outcome, told)

@@ -1,0 +1,54 @@
+"""Large bodies in slices: the same bytes, the same values, the same refusals, and never long without a pause."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire._msgpack import pack
+from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement, UpdateReply
+from tamis.protocol.wire.schema import record_of
+from tamis.protocol.wire.slices import ROWS_PER_SLICE, at_once, packed, read
+
+
+def advertisement(count: int) -> ReceiverAdvertisement:
+    rows = tuple(AdvertisedFilter(number, b"\x90") for number in range(count))
+    return ReceiverAdvertisement(1, 2, 3, True, 0, rows, (), bytes(16), count, False)
+
+
+def reply(entries: int, rows: int) -> UpdateReply:
+    return UpdateReply(
+        1, 2, 3, tuple(Entry(issuer, 1, 1, bytes(16), advertisement(rows).added) for issuer in range(entries))
+    )
+
+
+@pytest.mark.parametrize("whole", [advertisement(0), advertisement(3 * ROWS_PER_SLICE + 1), reply(3, 5), reply(0, 0)])
+def test_slices_change_nothing(whole):
+    record = record_of(type(whole))
+    body = at_once(packed(record, whole))
+    assert body == pack(record.plain(whole))
+    reader = BodyReader(body, "it")
+    assert at_once(read(record, reader)) == whole
+    reader.finish()
+
+
+@pytest.mark.parametrize(
+    ("whole", "pauses"), [(advertisement(1), 0), (advertisement(3 * ROWS_PER_SLICE + 1), 3), (reply(4, 5), 3)]
+)
+def test_it_pauses_between_slices(whole, pauses):
+    record = record_of(type(whole))
+    assert sum(1 for _ in packed(record, whole)) == pauses
+    assert sum(1 for _ in read(record, BodyReader(at_once(packed(record, whole)), "it"))) == pauses
+
+
+def test_what_is_refused_names_its_field():
+    record = record_of(UpdateReply)
+    wrong = UpdateReply(1, 2, 3, (Entry(1, 1, 1, b"short", ()),))
+    with pytest.raises(Refused, match="entries of UpdateReply: digest of Entry: expected 16 bytes"):
+        at_once(packed(record, wrong))
+    body = pack([1, 2, 3, [[1, 1, 1, bytes(16), [[1, "text"]]]]])
+    with pytest.raises(FrameError, match="entries of filters of filter of it: expected 1 to 65536 bytes"):
+        at_once(read(record, BodyReader(body, "it")))
+    with pytest.raises(FrameError, match="elements"):
+        at_once(read(record, BodyReader(b"\x94\x01\x02\x03\xdd\xff\xff\xff\xff", "it")))

@@ -1,0 +1,107 @@
+"""Networks of routers inside the test's own loop, linked over Unix sockets or TCP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+
+from tamis.configs import Address, parse_topology
+from tamis.router.admin.routes import network_form
+from tamis.router.epoch import Epoch
+from tamis.router.links.network import Network
+from tamis.router.links.tls import accepting_context
+from tamis.router.listeners import Acceptor, bind, serve_tls
+from tamis.router.plane import Plane
+from tamis.router.tls import TlsConnection
+from tests.router.wire_client import WireClient, close_all
+
+PATIENCE_S = 20
+
+
+class Node:
+    """One router of a topology. `start` makes it listen and dial, `kill` cuts everything as a crash would."""
+
+    def __init__(self, folder, topology, name: str) -> None:
+        self.settings = topology.router(name)
+        self._epoch = Epoch(self.settings.data)
+        self._folder, self._closers = folder, []
+        self.name = name
+
+    async def start(self) -> Node:
+        loop = asyncio.get_running_loop()
+        self.plane = Plane(self.settings, None, self._epoch.next(), loop)
+        self.network = Network(self.plane, self.settings, self._epoch)
+        for address in self.settings.neighbours:
+            for listener in bind(address):
+                await self._listen(listener)
+        [clients] = bind(Address("unix", path=str(self._folder / f"{self.name}.clients")))
+        self._closers.append(Acceptor(clients, self.plane, loop).close)
+        self.where = str(clients.address)
+        self.plane.start()
+        self.network.start()
+        return self
+
+    async def _listen(self, listener) -> None:
+        tls, plane, neighbours = self.settings.neighbour_tls, self.plane, self.network.neighbours
+        if tls is None or listener.address.kind == "unix":
+            self._closers.append(Acceptor(listener, neighbours, plane.loop).close)
+        else:
+            server = await serve_tls(
+                listener, accepting_context(tls), lambda: TlsConnection(plane, neighbours.open_tls), 2
+            )
+            self._closers.append(server.close)
+
+    def neighbour(self, name: str):
+        return self.network.neighbours.named[name]
+
+    def is_up(self, *names: str) -> bool:
+        return all(self.neighbour(name).link is not None for name in names)
+
+    def status(self) -> dict:
+        return network_form(self.network)
+
+    async def client(self, name: str) -> WireClient:
+        return await WireClient.greeted(self.where, name)
+
+    async def until(self, is_so) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not is_so():
+                await self.plane.next_tick()
+
+    async def knows(self, *names: str) -> None:
+        """Until it reaches so many others."""
+        await self.until(lambda: len(self.network.core.desk.trees.routers) == len(names) + 1)
+
+    def kill(self) -> None:
+        while self._closers:
+            self._closers.pop()()
+        self.network.close()
+        self.plane.switch.validate()
+        self.plane.close()
+
+
+@pytest.fixture
+async def nodes(tmp_path):
+    """nodes(text of a topology file) -> a dict of its routers, none started. {} in it stands for the test's folder."""
+    made = []
+
+    def make(text: str) -> dict[str, Node]:
+        topology = parse_topology(text.replace("{}", str(tmp_path)))
+        made.extend(Node(tmp_path, topology, name) for name in topology.routers)
+        return {node.name: node for node in made}
+
+    yield make
+    await close_all()
+    for node in made:
+        with contextlib.suppress(AttributeError, ValueError):
+            node.kill()
+
+
+def linked(*links: str, more: str = "") -> str:
+    """A topology of routers with one-letter names: linked("ab", "bc")."""
+    names = sorted(set("".join(links)))
+    routers = ", ".join(f"{name}: {{neighbours: 'unix:{{}}/{name}.sock', data: '{{}}/{name}'}}" for name in names)
+    pairs = ", ".join(f"{{ends: [{a}, {b}]{more}}}" for a, b in links)
+    return f"routers: {{{routers}}}\nlinks: [{pairs}]"

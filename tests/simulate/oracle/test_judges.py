@@ -1,0 +1,312 @@
+"""Each check of the judge can fail: he is shown what must not be, and what may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tamis.simulate.message import Message, Try
+from tamis.simulate.oracle import costs
+from tamis.simulate.oracle.deliveries import Deliveries, Patience
+from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, Ways
+from tamis.simulate.oracle.truth import Truth
+from tamis.simulate.oracle.violation import INVARIANTS, Violation
+
+S = 1_000_000
+PATIENCE = Patience(known_us=S, asked_us=S, hold_us=2 * S, changes_max=3)
+A, B, C = 10, 20, 30
+FILTER = b"filter"
+
+
+class Court:
+    """Routers A, B and C in a line; client 1 at C wants contents 0 and 1, since the beginning."""
+
+    def __init__(self) -> None:
+        self.now_us = 0
+        self.found: list[int] = []
+        self.truth = Truth(lambda: self.now_us)
+        for router in (A, B, C):
+            self.truth.began(router)
+        self.truth.joined((A, B), 1)
+        self.truth.joined((B, C), 1)
+        self.truth.wanted(1, 1, C, 0, 0b11)
+        self.deliveries = Deliveries(self.truth, PATIENCE, self.report)
+        self.now_us = 10 * S
+
+    def report(self, invariant: int, what: str) -> None:
+        assert str(Violation(invariant, self.now_us, what, 3)).endswith(what)
+        self.found.append(invariant)
+
+    def message(self, content: int = 0, at_us: int = 10 * S, router: int = A) -> Message:
+        message = Message(1, content, 1, 1)
+        message.tries.append(Try(router, at_us, True))
+        message.last_us = at_us + S // 10
+        self.now_us = at_us + 5 * S
+        return message
+
+
+@pytest.fixture
+def court() -> Court:
+    return Court()
+
+
+# 1, 2, 3.
+
+
+def test_at_rest_every_client_in_reach_gets_it(court: Court) -> None:
+    court.deliveries.at_rest(court.message(), A)
+    assert court.found == [1]
+    court.deliveries.at_rest(court.message(content=2), A)
+    got = court.message()
+    court.deliveries.delivered(1, 1, got)
+    court.deliveries.at_rest(got, A)
+    court.truth.broken((B, C))
+    court.deliveries.at_rest(court.message(), A)
+    assert court.found == [1]
+    court.deliveries.at_rest(court.message(), C)
+    assert court.found == [1, 1]
+
+
+def test_in_motion_it_gets_there_where_the_way_stayed_up(court: Court) -> None:
+    message = court.message()
+    court.now_us = 9 * S + S // 2
+    court.truth.joined((A, C), 5)  # longer: the way does not change
+    court.truth.unsettle()
+    court.deliveries.in_motion(message)
+    assert court.found == [1]
+    court.deliveries.delivered(1, 1, message)
+    court.deliveries.in_motion(message)
+    assert court.found == [1]
+    assert court.deliveries.counts["required in motion"] == 2
+
+
+def _cut(court: Court) -> None:
+    court.now_us = 10 * S + 1
+    court.truth.broken((B, C))
+    court.truth.unsettle()
+
+
+def _restless(court: Court) -> None:
+    for tenth in range(60, 100):
+        court.now_us = tenth * S // 10
+        court.truth.unsettle()
+
+
+def _many_changes(court: Court) -> None:
+    court.now_us = 9 * S + S // 2
+    for _ in range(2):
+        court.truth.joined((A, C), 5)
+        court.truth.broken((A, C))
+    court.truth.unsettle()
+
+
+def _source_restarted(court: Court) -> None:
+    court.now_us = 9 * S + S // 2
+    court.truth.ended(A)
+    court.truth.began(A)
+
+
+def _asked_late(court: Court) -> None:
+    court.now_us = 9 * S + S // 2
+    court.truth.unwanted(1, 0)
+    court.truth.wanted(1, 1, C, 0, 0b11)
+
+
+def _left_early(court: Court) -> None:
+    court.now_us = 10 * S + 1
+    court.truth.unwanted(1, 0)
+
+
+def _tainted(court: Court) -> None:
+    court.truth.is_tainted = True
+
+
+@pytest.mark.parametrize(
+    "excuse", [_cut, _restless, _many_changes, _source_restarted, _asked_late, _left_early, _tainted]
+)
+def test_in_motion_nothing_more_is_promised(court: Court, excuse: Callable[[Court], None]) -> None:
+    message = court.message()
+    excuse(court)
+    court.now_us = 15 * S
+    court.deliveries.in_motion(message)
+    assert court.found == []
+
+
+def test_what_a_line_lost_is_nobodys_fault_and_what_did_not_enter_neither(court: Court) -> None:
+    lost = court.message()
+    lost.lost["queue full"] = 1
+    court.deliveries.in_motion(lost)
+    refused = court.message()
+    refused.tries[0] = refused.tries[0]._replace(entered=False)
+    court.deliveries.in_motion(refused)
+    cut = court.message()
+    cut.lost["session over"] = 1
+    court.deliveries.in_motion(cut)
+    assert court.found == [1]  # a session that is over explains nothing on a way that stayed up
+
+
+def test_twice_to_one_connection_is_a_violation(court: Court) -> None:
+    message = court.message()
+    court.deliveries.delivered(1, 1, message)
+    court.deliveries.delivered(1, 2, message)
+    assert court.found == []
+    court.deliveries.delivered(1, 2, message)
+    assert court.found == [2]
+
+
+def test_what_nobody_asked_for_is_a_violation(court: Court) -> None:
+    court.deliveries.delivered(1, 1, court.message(content=2))
+    court.deliveries.delivered(2, 1, court.message(content=0))
+    assert court.found == [3, 3]
+
+
+# 4, 5, 6.
+
+VERSION = (5, 1, b"digest")
+NOBODY = (5, 2, b"")
+
+
+def _holdings() -> dict[int, Holding]:
+    versions = {A: NOBODY, B: NOBODY, C: VERSION}
+    advertised: dict[int, dict[int, bytes]] = {A: {}, B: {}, C: {1: FILTER}}
+    table = {C: {1: FILTER}}
+    return {router: Holding(router, versions, advertised, {} if router == C else table) for router in (A, B, C)}
+
+
+def _tables(court: Court, layer: str = "source-trees") -> Tables:
+    return Tables(court.truth, LAYERS[layer], {FILTER: 0b11, b"more": 0b111, b"less": 0b1}.__getitem__, court.report)
+
+
+def test_equal_holdings_are_right(court: Court) -> None:
+    _tables(court).compare(_holdings())
+    assert court.found == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"versions": {A: NOBODY, B: NOBODY, C: (5, 0, b"old")}},
+        {"versions": {A: NOBODY, B: NOBODY}},
+        {"advertised": {A: {}, B: {}, C: {1: b"other"}}},
+        {"table": {}},
+        {"table": {C: {1: FILTER}, A: {1: FILTER}}},
+    ],
+)
+def test_a_router_that_holds_something_else_is_found(court: Court, wrong: dict[str, dict[int, object]]) -> None:
+    holdings = _holdings()
+    holdings[A] = replace(holdings[A], **wrong)  # type: ignore[arg-type]
+    _tables(court).compare(holdings)
+    assert set(court.found) == {4}
+
+
+@pytest.mark.parametrize(("said", "invariant"), [(b"less", 5), (b"more", 4)])
+def test_what_is_advertised_is_what_clients_want(court: Court, said: bytes, invariant: int) -> None:
+    holdings = {
+        router: replace(holding, advertised={A: {}, B: {}, C: {1: said}}, table={} if router == C else {C: {1: said}})
+        for router, holding in _holdings().items()
+    }
+    _tables(court).compare(holdings)
+    assert court.found == [invariant]
+
+
+def test_routers_apart_need_not_agree(court: Court) -> None:
+    court.truth.broken((A, B))
+    holdings = _holdings()
+    holdings[A] = Holding(A, {A: NOBODY}, {A: {}}, {})
+    _tables(court).compare(holdings)
+    assert court.found == []
+
+
+def _ways() -> dict[int, dict[int, Ways]]:
+    return {
+        A: {A: Ways(None, (B,), {B: B, C: B})},
+        B: {A: Ways(A, (C,), {C: C})},
+        C: {A: Ways(B, (), {})},
+    }
+
+
+def test_the_tree_of_a_line_is_right(court: Court) -> None:
+    _tables(court).compare_ways(_ways())
+    assert court.found == []
+
+
+@pytest.mark.parametrize(
+    ("router", "way"),
+    [
+        (C, Ways(None, (), {})),
+        (C, Ways(A, (), {})),
+        (B, Ways(C, (C,), {C: C})),
+        (B, Ways(A, (), {C: C})),
+        (B, Ways(A, (C,), {})),
+        (A, Ways(None, (B,), {B: B})),
+    ],
+)
+def test_a_router_with_other_ways_is_found(court: Court, router: int, way: Ways) -> None:
+    ways = _ways()
+    ways[router] = {A: way}
+    _tables(court).compare_ways(ways)
+    assert set(court.found) == {4}
+
+
+def test_a_detour_is_found_where_ways_must_be_short(court: Court) -> None:
+    court.truth.joined((A, C), 1)
+    _tables(court).compare_ways(_ways())
+    assert court.found == [4]
+    _tables(court, "shared-tree").compare_ways(_ways())
+    assert court.found == [4]
+
+
+def test_a_message_goes_where_it_is_wanted_and_nowhere_else(court: Court) -> None:
+    tables = _tables(court)
+    tables.went(1, 0, A, [A, B, C], 0, _ways())
+    tables.went(1, 5, A, [A], 0, _ways())
+    assert court.found == []
+    for visits, refusals in (([A, B], 0), ([A, B, C, B], 0), ([A, B, C], 1)):
+        tables.went(1, 0, A, visits, refusals, _ways())
+    tables.went(1, 5, A, [A, B], 0, _ways())
+    assert court.found == [6] * 4
+
+
+# 7, 8, 9, 11.
+
+
+def test_what_is_kept_of_the_gone_is_found(court: Court) -> None:
+    costs.still_kept(A, {A, B}, {A, B, C}, court.report)
+    costs.unfinished(A, {}, court.report)
+    assert court.found == []
+    costs.still_kept(A, {A, B, 99}, {A, B, C}, court.report)
+    costs.unfinished(A, {"tickets": 1}, court.report)
+    assert court.found == [7, 7]
+
+
+def test_versions_go_up_while_a_router_lives_and_remembers(court: Court) -> None:
+    versions = costs.Versions(court.report)
+    for life, held in ((1, {B: (5, 1)}), (1, {B: (6, 0)}), (1, {}), (1, {B: (5, 9)}), (2, {B: (5, 1)})):
+        versions.look(A, life, held)
+    assert court.found == []
+    versions.look(A, 2, {B: (5, 0)})
+    assert court.found == [8]
+
+
+def test_noise_at_rest_is_found(court: Court) -> None:
+    costs.quiet({"advertisements": 0}, court.report)
+    costs.one_change("a change", 10, 5, 2, court.report)
+    costs.control_wait(costs.CONTROL_WAIT_US, court.report)
+    assert court.found == []
+    costs.quiet({"advertisements": 1}, court.report)
+    costs.one_change("a change", 11, 5, 2, court.report)
+    costs.control_wait(costs.CONTROL_WAIT_US + 1, court.report)
+    assert court.found == [9] * 3
+
+
+def test_frames_that_are_nowhere_are_found(court: Court) -> None:
+    costs.accounts("a/b", 10, 6, {"queue full": 3}, 1, court.report)
+    assert court.found == []
+    costs.accounts("a/b", 10, 6, {"queue full": 3}, 0, court.report)
+    assert court.found == [11]
+
+
+def test_every_invariant_has_its_words() -> None:
+    assert sorted(INVARIANTS) == list(range(1, 12))

@@ -1,0 +1,27 @@
+"""Each rule is missed where it is left out: by an invariant that is its own, and soon."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.simulate.breaks import BREAKS
+from tamis.simulate.run import Scenario, run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", BREAKS)
+def test_a_rule_that_is_left_out_is_missed(rule: str) -> None:
+    how = BREAKS[rule]
+    outcome = run(Scenario(how.topology, how.operations, how.faults, 1, without=rule), stop_at_first=True)
+    assert how.invariants & {violation.invariant for violation in outcome.violations}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["R5b", "R9", "R2"])
+def test_with_the_rule_the_same_run_is_clean(rule: str) -> None:
+    how = BREAKS[rule]
+    assert run(Scenario(how.topology, 150, how.faults, 1)).violations == []
+
+
+def test_there_is_a_break_for_each_rule() -> None:
+    assert sorted(BREAKS) == sorted(["R5b", *(f"R{number}" for number in range(1, 13))])

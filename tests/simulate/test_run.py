@@ -1,0 +1,115 @@
+"""Whole runs: clean ones, the same ones, shorter ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tamis.simulate.run import Outcome, Scenario, plan_of, run
+from tamis.simulate.shrink import shrink
+
+SMALL = Scenario("random:5", 40, "all", 3)
+
+
+def _clean(outcome: Outcome) -> None:
+    assert [str(violation) for violation in outcome.violations] == [], outcome.scenario.command()
+    assert outcome.counts["required at rest"]
+
+
+@pytest.mark.slow
+def test_a_small_network_under_all_faults_is_clean_and_repeats() -> None:
+    outcome = run(SMALL)
+    _clean(outcome)
+    assert outcome.counts["operations"] == 40
+    again = run(SMALL)
+    assert (again.digest, again.counts) == (outcome.digest, outcome.counts)
+    assert run(replace(SMALL, seed=4)).digest != outcome.digest
+
+
+@pytest.mark.slow
+def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
+    code = "from tests.simulate.test_run import SMALL, run; print(run(SMALL).digest)"
+    digests = {
+        subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "12345")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario("tree:9", 80, "all", 11),
+        Scenario("line:12", 60, "all", 12),
+        Scenario("ring:7", 80, "all", 13),
+        Scenario("grid:12", 60, "all", 14),
+        Scenario("random:12", 80, "all", 15),
+        Scenario("scale-free:16", 50, "all", 16),
+        Scenario("dumbbell:10", 80, "all", 17),
+        Scenario("random:8", 60, "all", 18, broadcast="shared-tree"),
+        Scenario("random:8", 60, "all", 19, broadcast="reverse-path"),
+        Scenario("random:8", 60, "all", 20, coarse=True),
+        Scenario("random:2", 100, "crash,jump", 21),
+        Scenario("line:1", 40, "all", 22),
+    ],
+    ids=Scenario.command,
+)
+def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
+    """The slice of the ledger that CI runs."""
+    _clean(run(scenario))
+
+
+def test_only_some_operations_are_done() -> None:
+    some = replace(SMALL, only=(3, 17))
+    assert [operation.number for operation in plan_of(some)] == [3, 17]
+    assert some.command().endswith("--only 3,17")
+    assert run(some).counts["operations"] == 2
+
+
+@pytest.mark.slow
+def test_a_failure_shrinks_to_what_it_takes() -> None:
+    scenario = Scenario("random:4", 40, "crash,jump", 3, without="R9")
+    failed = run(scenario, stop_at_first=True)
+    first = failed.violations[0]
+    lefts: list[int] = []
+
+    def told(_: int, left: int) -> bool:
+        lefts.append(left)
+        return False
+
+    smallest = shrink(failed, told)
+    assert smallest.scenario.only is not None
+    assert 1 <= len(smallest.scenario.only) <= 6
+    assert any(found.invariant == first.invariant for found in run(smallest.scenario).violations)
+    assert lefts == sorted(lefts, reverse=True)
+
+
+@pytest.mark.slow
+def test_shrinking_stops_when_it_is_told_to() -> None:
+    failed = run(Scenario("random:8", 100, "none", 1, without="R11"), stop_at_first=True)
+    assert shrink(failed, lambda runs, _: runs == 1).scenario.only is not None
+    assert shrink(run(SMALL)).scenario == SMALL
+
+
+@pytest.mark.slow
+def test_what_fails_before_anything_is_done_needs_no_operation() -> None:
+    failed = run(Scenario("random:8", 20, "none", 1, without="R4"), stop_at_first=True)
+    assert shrink(failed).scenario.only == ()
+
+
+@pytest.mark.slow
+def test_the_paper_to_the_letter_loses_messages() -> None:
+    outcome = run(Scenario("random:8", 40, "none", 1, strategy="paper"))
+    assert outcome.counts["missing"] > 0
+    assert {violation.invariant for violation in outcome.violations} <= {1, 2, 3, 6, 9}
