@@ -1,5 +1,4 @@
-"""R1 to R10 after any history: links that come and go, routers that crash and forget, frames that get lost in
-silence."""
+"""R1 to R10 after any history: links that come and go, routers that crash and forget, frames lost in silence."""
 
 from __future__ import annotations
 

@@ -32,19 +32,30 @@ def test_an_edge_to_a_router_that_says_nothing_does_not_count():
     assert told(state("a", 1, "b")).graph.neighbours == {}
 
 
+STATEMENTS = st.tuples(st.sampled_from("abcd"), st.sets(st.sampled_from("abcd")), st.integers(1, 3))
+
+
 @checks
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sets(st.sampled_from("abcd")), st.integers(1, 3)), max_size=12))
-def test_the_graph_is_that_of_the_newest_statements_in_whatever_order_they_came(statements):
+@given(st.lists(STATEMENTS, max_size=12), st.sets(st.integers(0, 11)))
+def test_the_graph_is_always_that_of_the_newest_statements_in_whatever_order_they_came(statements, forgets):
     bodies = [state(who, seq, *others - {who}, cost=cost) for seq, (who, others, cost) in enumerate(statements, 1)]
-    newest = {body.issuer: {link.neighbour: link.cost for link in body.links} for body in bodies}
-    said = {stable_number(who): links for who, links in newest.items()}
-    graph = told(*bodies).graph
-    edges = {
-        one: {other: max(cost, said[other][one]) for other, cost in links.items() if one in said.get(other, {})}
-        for one, links in said.items()
-    }
-    assert graph.neighbours == {one: links for one, links in edges.items() if links}
-    assert told(*reversed(bodies)).graph.digest == graph.digest
+    topology, said = Topology(), dict[int, dict[int, int]]()
+    for body in bodies:
+        issuer = stable_number(body.issuer)
+        topology.hear(body)
+        said[issuer] = {link.neighbour: link.cost for link in body.links}
+        if body.seq in forgets:
+            topology.forget(issuer)
+            del said[issuer]
+        edges = {
+            one: {other: max(cost, said[other][one]) for other, cost in links.items() if one in said.get(other, {})}
+            for one, links in said.items()
+        }
+        assert topology.graph.neighbours == {one: links for one, links in edges.items() if links}
+        assert not topology.has_changed
+    assert told(*reversed(bodies)).graph.digest == told(*bodies).graph.digest
+    if not forgets:
+        assert told(*bodies).graph.digest == topology.graph.digest
 
 
 def test_only_what_is_newer_is_kept():
@@ -71,6 +82,7 @@ def test_a_graph_is_computed_once_and_anew_only_where_links_changed():
     topology = told(state("a", 1, "b"), state("b", 1, "a"))
     graph = topology.graph
     assert topology.hear(state("a", 2, "b")) is Verdict.NEWER
+    assert not topology.has_changed
     assert topology.graph is graph
     topology.forget(stable_number("nobody"))
     assert topology.graph is graph
@@ -86,3 +98,7 @@ def test_of_a_router_that_is_forgotten_no_link_is_left():
 def test_a_router_is_called_by_its_id_or_by_its_number():
     topology = told(state("a", 1))
     assert (topology.name_of(A), topology.name_of(7)) == ("a", "7")
+
+
+def test_a_router_is_no_neighbour_of_itself():
+    assert told(state("a", 1, "a", "b"), state("b", 1, "a")).graph.neighbours == {A: {B: 1}, B: {A: 1}}
