@@ -109,9 +109,9 @@ static void see_string(pass *p, const known *at) {
     }
 }
 
-/* Note what the message says of a name, if the table knows it; NULL: it does not. */
-static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t code) {
-    tm_engine *engine = p->engine;
+/* An attribute whose name the table knows; NULL: it does not. */
+static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t code) {
+    const tm_engine *engine = p->engine;
     const tm_attribute *attribute = &p->attributes[i];
     uint64_t forgotten = 0;
     uint64_t *memo = p->query->memo != NULL ? &p->query->memo[i] : &forgotten;
@@ -119,7 +119,6 @@ static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t
     if (name == TM_NO_NAME) {
         return NULL;
     }
-    engine->state[name] = state_of(kind, i, code);
     const tamis_key *key = engine->names.records[name].keys[kind];
     __builtin_prefetch(key);                                              /* two cache lines */
     __builtin_prefetch((const void *)((uintptr_t)key + sizeof *key - 1)); /* key may be NULL: no pointer arithmetic */
@@ -187,7 +186,7 @@ static bool see_some_numbers(pass *p, const sorted *by_kind, uint32_t first) {
         const tm_attribute *attribute = &p->attributes[i];
         int32_t code = attribute->kind == TM_KIND_INTEGER ? tamis_code_of_integer(attribute->integer)
                                                           : tamis_code_of_real(attribute->real);
-        take_note(p, i, TAMIS_NUMBER, code);
+        find_key(p, i, TAMIS_NUMBER, code);
     }
     const uint64_t *found[NUMBERS_AT_ONCE];
     uint32_t words[NUMBERS_AT_ONCE];
@@ -241,21 +240,33 @@ static bool see_strings(pass *p, const sorted *by_kind) {
     part *strings = &p->parts[TAMIS_STRING];
     strings->first = p->known_count;
     for (uint32_t n = 0; n < by_kind->strings; n++) {
-        const known *at = take_note(p, by_kind->string[n], TAMIS_STRING, 0);
+        const known *at = find_key(p, by_kind->string[n], TAMIS_STRING, 0);
         if (at != NULL) {
             view_string(p, at->attribute);
             if (at->key != NULL && at->key->cells != NULL) {
                 see_label(p, at->key->cells, p->views[at->attribute].label, &p->engine->strings);
+                if (is_full(p)) {
+                    return true;
+                }
             }
         }
     }
     strings->end = p->known_count;
     for (uint32_t n = 0; n < by_kind->booleans; n++) {
         uint32_t i = by_kind->boolean[n];
-        take_note(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
+        find_key(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
     }
     p->parts[TAMIS_BOOLEAN] = (part){strings->end, p->known_count};
     return is_full(p);
+}
+
+/* What the message says, by name: for the tests of entries. */
+static void note_states(pass *p) {
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const known *at = &p->known[i];
+        p->engine->state[at->name] = state_of(at->kind, at->attribute, at->code);
+    }
+    p->noted_count = p->known_count;
 }
 
 /* Step 3: all that stands under a value. */
@@ -376,6 +387,7 @@ static void see_everything(pass *p, uint32_t count) {
     if (p->engine->listed > 0) {
         ask_for_keys(p);
     }
+    note_states(p);
     see_values(p);
     if (p->engine->scanned > 0) {
         see_scans(p);
@@ -438,7 +450,7 @@ static void put_bits(pass *p) {
 }
 
 static void clear_scratch(pass *p) {
-    for (uint32_t i = 0; i < p->known_count; i++) {
+    for (uint32_t i = 0; i < p->noted_count; i++) {
         p->engine->state[p->known[i].name] = 0;
     }
     if (p->distinct || p->hits->bits != NULL) {
@@ -493,6 +505,7 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     p.scratch_used = 0;
     p.slot_count = 0;
     p.known_count = 0;
+    p.noted_count = 0;
     p.probe_count = 0;
     p.waiting_count = 0;
     if (hits->bits != NULL) {
