@@ -12,7 +12,7 @@
 #include "tamis_interval_pass.h"
 #include "tamis_reach.h"
 
-#define NUMBERS_AT_ONCE 4U
+#define NUMBERS_AT_ONCE 2U
 
 /* ---- cells --------------------------------------------------------------------------------------------------------
  */
