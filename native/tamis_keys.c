@@ -13,10 +13,7 @@ tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind) {
 }
 
 void tamis_key_clear(tm_memory *memory, tamis_key *key) {
-    if (key->cells != NULL) {
-        tamis_cells_clear(memory, key->cells);
-        TM_DELETE(memory, TM_HOT, key->cells, tamis_cells, 1);
-    }
+    tamis_cells_clear(memory, &key->cells);
     tamis_run *runs[2] = {key->at_most, key->at_least};
     for (unsigned i = 0; i < 2; i++) {
         if (runs[i] != NULL) {

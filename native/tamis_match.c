@@ -22,9 +22,10 @@ static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const ta
     if (p->shape != WHICH) {
         return;
     }
-    for (uint32_t at = 0; at < cells->span_count; at++) {
-        if (tamis_span_holds(cells->spans[at], value, strings)) {
-            emit_if_open(p, cells->spans[at].interface, cells->spans[at].handle);
+    for (uint32_t at = 0; at < cells->spans->count; at++) {
+        const tamis_span *span = &cells->spans->rows[at];
+        if (tamis_span_holds(*span, value, strings)) {
+            emit_if_open(p, span->interface, span->handle);
         }
     }
 }
@@ -51,8 +52,7 @@ static void see_label(pass *p, const tamis_cells *cells, int64_t label, const ta
         see_spans(p, cells, label, order);
         return;
     }
-    uint32_t cell = tamis_cells_of_label(cells, label, order);
-    collect(p, cells->bits + (size_t)cell * cells->words, cells->words);
+    collect(p, tamis_cells_of_label(cells, label, order), cells->words);
 }
 
 /* ---- the steps ----------------------------------------------------------------------------------------------------
@@ -65,8 +65,8 @@ static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
         uint8_t bytes[TAMIS_NUMBER_BYTES];
         tamis_number_bytes(is_real, value->integer, value->real, bytes);
         int64_t label = tamis_strings_label(&p->engine->numbers, bytes, sizeof bytes);
-        if (key->wide->cells != NULL) {
-            see_label(p, key->wide->cells, label, &p->engine->numbers);
+        if (tamis_cells_exist(&key->wide->cells)) {
+            see_label(p, &key->wide->cells, label, &p->engine->numbers);
         }
         see_runs(p, key->wide, label, &p->engine->numbers);
     }
@@ -193,15 +193,15 @@ static bool see_some_numbers(pass *p, const sorted *by_kind, uint32_t first) {
     uint32_t count = 0;
     for (uint32_t i = known_before; i < p->known_count; i++) {
         const tamis_key *key = p->known[i].key;
-        if (key == NULL || key->cells == NULL) {
+        if (key == NULL || !tamis_cells_exist(&key->cells)) {
             continue;
         }
-        const tamis_cells *cells = key->cells;
+        const tamis_cells *cells = &key->cells;
         if (p->shape > GROUPED) {
             see_spans(p, cells, p->known[i].code, NULL);
         } else {
             words[count] = cells->words;
-            found[count] = cells->bits + (size_t)tamis_cells_of_code(cells, p->known[i].code) * cells->words;
+            found[count] = tamis_cells_of_code(cells, p->known[i].code);
             __builtin_prefetch(found[count]);
             count++;
         }
@@ -243,8 +243,8 @@ static bool see_strings(pass *p, const sorted *by_kind) {
         const known *at = find_key(p, by_kind->string[n], TAMIS_STRING, 0);
         if (at != NULL) {
             view_string(p, at->attribute);
-            if (at->key != NULL && at->key->cells != NULL) {
-                see_label(p, at->key->cells, p->views[at->attribute].label, &p->engine->strings);
+            if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
+                see_label(p, &at->key->cells, p->views[at->attribute].label, &p->engine->strings);
                 if (is_full(p)) {
                     return true;
                 }

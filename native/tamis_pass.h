@@ -77,7 +77,7 @@ typedef struct pass {
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
-    uint32_t noted_count; /* of `known`, how many have their state written */
+    uint32_t noted_count;  /* of `known`, how many have their state written */
     part parts[TAMIS_ANY]; /* of `known`, by kind of value */
     known known[TM_ATTRIBUTES_MAX];
     tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
