@@ -30,7 +30,7 @@ static inline int64_t key_of(int32_t point, const tamis_strings *strings) {
         return point;
     }
     static const int64_t DELTA[4] = {0, 1, -1, 0};
-    return strings->records[point >> 2].label + DELTA[point & 3];
+    return strings->labels[point >> 2] + DELTA[point & 3];
 }
 
 /* "Just above a" may share its key with "just below b", the next constant; it comes first. */

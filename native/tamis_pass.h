@@ -229,7 +229,7 @@ static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, 
     default:
         break;
     }
-    return order_holds(op, view->label, p->engine->strings.records[operand].label);
+    return order_holds(op, view->label, p->engine->strings.labels[operand]);
 }
 
 static inline bool wide_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
