@@ -158,6 +158,7 @@ typedef struct tamis_spans {
     uint32_t *references; /* by point: spans that end at it */
     uint32_t count;       /* of rows */
     uint32_t capacity;
+    uint32_t point_capacity;
 } tamis_spans;
 
 /* See tamis_cells.c. A match reads `bits` and what finds a cell in it. */
@@ -168,7 +169,6 @@ typedef struct tamis_cells {
     int32_t *points;
     uint32_t count; /* of points */
     uint32_t words; /* of a cell */
-    uint32_t capacity;
     tamis_spans *spans;
 } tamis_cells;
 

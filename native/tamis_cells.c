@@ -221,7 +221,7 @@ typedef struct layout {
 } layout;
 
 static layout layout_of(const tamis_cells *cells) {
-    return (layout){cells->first, cells->width, cells->words, cells->capacity};
+    return (layout){cells->first, cells->width, cells->words, cells->spans->point_capacity};
 }
 
 static size_t bit_words(layout of) {
@@ -240,8 +240,8 @@ static uint32_t width_of(const tamis_cells *cells, int32_t low, int32_t high, ui
 /* The layout with room for a span more. */
 static layout layout_with(const tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
     layout wanted = layout_of(cells);
-    if (cells->count + 2 > cells->capacity) {
-        wanted.capacity += cells->capacity / 4 + POINTS_MIN;
+    if (cells->count + 2 > wanted.capacity) {
+        wanted.capacity += wanted.capacity / 4 + POINTS_MIN;
     }
     if (span.interface / 64 >= wanted.words) {
         wanted.words = span.interface / 64 + 1;
@@ -283,7 +283,7 @@ static void fill_bits(tamis_cells *cells, layout wanted, uint64_t *bits, const t
 }
 
 static bool reserve_points(tm_memory *memory, tamis_cells *cells, uint32_t capacity) {
-    uint32_t old = cells->capacity;
+    uint32_t old = cells->spans->point_capacity;
     int32_t *points = TM_RESIZE(memory, TM_HOT, cells->points, int32_t, old, capacity);
     if (points == NULL) {
         return false;
@@ -295,7 +295,7 @@ static bool reserve_points(tm_memory *memory, tamis_cells *cells, uint32_t capac
         return false;
     }
     cells->spans->references = references;
-    cells->capacity = capacity;
+    cells->spans->point_capacity = capacity;
     return true;
 }
 
@@ -384,7 +384,7 @@ bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, con
 /* Cells by code that have become many for few points are by point again, where there is memory for it. */
 static void shrink(tm_memory *memory, tamis_cells *cells, const tamis_strings *strings) {
     if (cells->width > 0 && cells->width > 2 * CODES_PER_POINT * cells->count) {
-        layout by_point = {.words = cells->words, .capacity = cells->capacity};
+        layout by_point = {.words = cells->words, .capacity = cells->spans->point_capacity};
         change_layout(memory, cells, by_point, strings);
     }
 }
@@ -423,8 +423,8 @@ void tamis_cells_clear(tm_memory *memory, tamis_cells *cells) {
         return;
     }
     TM_DELETE(memory, TM_HOT, cells->bits, uint64_t, bit_words(layout_of(cells)));
-    TM_DELETE(memory, TM_HOT, cells->points, int32_t, cells->capacity);
-    TM_DELETE(memory, TM_COLD, cells->spans->references, uint32_t, cells->capacity);
+    TM_DELETE(memory, TM_HOT, cells->points, int32_t, cells->spans->point_capacity);
+    TM_DELETE(memory, TM_COLD, cells->spans->references, uint32_t, cells->spans->point_capacity);
     TM_DELETE(memory, TM_COLD, cells->spans->rows, tamis_span, cells->spans->capacity);
     TM_DELETE(memory, TM_COLD, cells->spans, tamis_spans, 1);
     *cells = (tamis_cells){0};

@@ -86,14 +86,16 @@ static inline uint64_t tamis_names_memo(const tamis_names *names, uint32_t id) {
     return (uint64_t)names->version << 32 | id;
 }
 
-/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there. */
+/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there; NULL: not remembered. */
 static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *memo, const uint8_t *bytes,
                                           uint32_t length) {
-    if (*memo >> 32 == names->version) {
+    if (memo != NULL && *memo >> 32 == names->version) {
         return (uint32_t)*memo;
     }
     uint32_t id = tamis_names_find(names, bytes, length);
-    *memo = tamis_names_memo(names, id);
+    if (memo != NULL) {
+        *memo = tamis_names_memo(names, id);
+    }
     return id;
 }
 
