@@ -6,11 +6,13 @@ Law: a run is a function of its scenario; the same seed gives the same trace, wh
     clock.py        virtual time                       direction.py    one way of a link: lanes, queues, accounts
     link.py         sessions, cuts, silence            node.py         a router: core, forwarder, table, clients
     table.py        filters -> issuers, purely         control.py      how large a control frame is
+    message.py      a message and what became of it    recorder.py     through which everything passes
+    trace.py        the digest of all of it            paths.py        shortest paths, once for all
     topologies.py   tree, line, ring, grid, ...        workload.py     filters, contents, publishers
     faults.py       what is going to be done to it     world.py        routers, links and clients, and doing it
     settle.py       waiting, probing, looking          drills.py       what one change may cost
     oracle/         what must be, and what was         strategies.py   which core a strategy has
     breaks.py       a rule left out                    shrink.py       the fewest operations that still fail
-    run.py          one run                            report.py       its counts for people and programs
-    ledger.py       many runs, added up
+    view.py         what a router holds, to the judge  run.py          one run
+    report.py       its counts                         ledger.py       many runs, added up
 """

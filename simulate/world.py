@@ -13,7 +13,6 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.events import Await
-from tamis.router.core.paths import PathCache
 from tamis.router.core.times import Times
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
@@ -24,6 +23,7 @@ from tamis.simulate.node import Node
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
+from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import Recorder
 from tamis.simulate.strategies import Kit
 from tamis.simulate.table import Matches
@@ -81,7 +81,7 @@ class World:
         self.tickets: dict[int, Ticket] = {}
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
-        paths = PathCache(paths_max=4 * len(network.names) + 1_024, routers_max=4_000_000)
+        paths = SharedPaths(len(network.names))
         self.nodes = [Node(name, self.clock, kit, self._matches, paths, self.recorder) for name in network.names]
         self.by_number = {node.number: node for node in self.nodes}
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
