@@ -1,7 +1,7 @@
 """What the routers that a message passed report of it: a tree, as it grows.
 
-    entry ── onward ──> router ── onward ──> router         onward: to whom a report says that the message was passed on
-                `─────> a router that has not answered
+    (publisher, entry) ── onward ──> (entry, b) ── onward ──> (b, c)      each way with a report from its end
+                             `─────> (entry, d)                             or without: no answer from d
 
 Law: a report belongs to the way by which the message came, (from, router), and the first one stands. A trail is
 complete when each way that some report names has its own.
@@ -25,7 +25,7 @@ class Way(NamedTuple):
 
 
 class Trail(Generic[AnyReport]):
-    """Made by `Client.trace` (of TraceRecords) and `Client.route` (of DryRunReports)."""
+    """Made by `Client.trace` (of TraceRecords) and `Client.route` (of DryRunReports). Empty until a router answers."""
 
     def __init__(self, of: type[AnyReport], trace: int) -> None:
         self.trace = trace
@@ -48,13 +48,20 @@ class Trail(Generic[AnyReport]):
         return tuple(self._reports.values())
 
     @property
-    def entry(self) -> AnyReport | None:
-        """That of the router where the message entered; None if it has not come."""
-        return next((report for way, report in self._reports.items() if way.router == report.source), None)
+    def entry(self) -> Way | None:
+        """The step into the network; None if that router has not answered."""
+        return next((way for way, report in self._reports.items() if way.router == report.source), None)
 
-    def onward(self, report: AnyReport) -> tuple[tuple[int, AnyReport | None], ...]:
-        """The routers that it was passed on to from there, by number, each with its report; None: no answer."""
-        return tuple((way.router, self._reports.get(way)) for way in _onward(report))
+    def report(self, way: Way) -> AnyReport | None:
+        """What the router at its end says; None if it has not answered."""
+        return self._reports.get(way)
+
+    def onward(self, way: Way) -> tuple[Way, ...]:
+        """The steps that follow it: as its router says or, where that one has not answered, as those behind it do."""
+        report = self._reports.get(way)
+        if report is not None:
+            return tuple(_onward(report))
+        return tuple(each for each in self._reports if each.came_from == way.router)
 
     @property
     def unanswered(self) -> tuple[Way, ...]:

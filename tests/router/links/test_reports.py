@@ -57,7 +57,6 @@ async def test_each_router_of_a_line_reports_to_the_client(nodes):
     assert (message.payload, trail.is_complete, trail.unanswered) == (b"payload", True, ())
     by_name = {report.router: report for report in trail.reports}
     first, middle, last = [by_name[name] for name in "abc"]
-    assert first is trail.entry
     a, b, c = map(stable_number, "abc")
     assert [each.came_from for each in (first, middle, last)] == [stable_number("alice"), a, b]
     assert [[d[:2] for d in each.departures] for each in (first, middle, last)] == [
@@ -71,7 +70,9 @@ async def test_each_router_of_a_line_reports_to_the_client(nodes):
     assert first.arrived_ns <= middle.arrived_ns <= last.arrived_ns
     assert middle.hop_limit == last.hop_limit + 1
     assert [each.dropped for each in (first, middle, last)] == ["", "", ""]
-    assert trail.onward(first) == ((b, middle),)
+    assert trail.entry == (stable_number("alice"), a)
+    assert trail.onward(trail.entry) == ((a, b),)
+    assert trail.report((a, b)) is middle
 
 
 async def test_a_ring_is_one_tree(nodes):
