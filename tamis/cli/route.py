@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tamis.cli.admin import routers
-from tamis.cli.connecting import access, access_options, refusals, split_addresses
-from tamis.cli.trails import Form, Names, end, router_option, show, some, timeout_option
-from tamis.protocol.message_text import parse_message
+from tamis.cli.connecting import access_options
+from tamis.cli.trails import Form, Names, end, followed, router_option, show, some, timeout_option
 from tamis.protocol.wire.report_bodies import DryRunReport, WouldDeliver
 
 _EXAMPLE = """\b
@@ -39,19 +37,12 @@ def command(
     The question goes the way of the message. Each line is a router that it came to, under the one that it came from:
     how many subscriptions there the message would satisfy and whose they are, and the routers that it was passed on to.
 
-    ADDRESS, ATTRIBUTE, --router and the exit code are as for `tamis trace`. A message that has another publisher may
-    be delivered otherwise: what this client subscribes to is not told of its own messages.
+    ADDRESS, ATTRIBUTE, --router and the exit code are as for `tamis trace`.
     """
-    addresses, attribute_words = split_addresses(words)
-    if not attribute_words:
-        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without any")
-    with refusals():
-        asked = routers(target) if target is not None else []
-        attributes = parse_message(attribute_words)
-        with access(addresses, name, token_file, ca).blocking_client() as client:
-            trail = client.route(attributes, timeout_s=timeout_s)
-    names = Names(client.name, *(report.router for report in trail.reports))
-    names.ask(asked, attributes)
+    trail, names = followed(
+        *(words, (name, token_file, ca), target),
+        lambda client, attributes: client.route(attributes, timeout_s=timeout_s),
+    )
     view = _View(names)
     show(trail, names, _HEAD, view.row, view.form if as_json else None)
     return end(trail, names, timeout_s)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import click
 
-from tamis.cli.admin import routers
-from tamis.cli.connecting import access, access_options, refusals, split_addresses
-from tamis.cli.trails import Form, Names, end, router_option, show, some, timeout_option
-from tamis.protocol.message_text import parse_message
-from tamis.protocol.wire.report_bodies import Departure, MatchedFilter, TraceRecord
+from tamis.cli.connecting import access_options
+from tamis.cli.trails import Form, Names, end, followed, router_option, show, some, timeout_option
+from tamis.protocol.wire.report_bodies import MatchedFilter, TraceRecord
 
 _EXAMPLE = """\b
 Examples:
@@ -47,16 +45,10 @@ def command(
     --router they are asked for names and texts as well (TARGET is as for `tamis status`). The exit code is 1 if a
     router did not answer.
     """
-    addresses, attribute_words = split_addresses(words)
-    if not attribute_words:
-        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without any")
-    with refusals():
-        asked = routers(target) if target is not None else []
-        attributes = parse_message(attribute_words)
-        with access(addresses, name, token_file, ca).blocking_client() as client:
-            trail = client.trace(attributes, payload.encode(), timeout_s=timeout_s)
-    names = Names(client.name, *(report.router for report in trail.reports))
-    names.ask(asked, attributes)
+    trail, names = followed(
+        *(words, (name, token_file, ca), target),
+        lambda client, attributes: client.trace(attributes, payload.encode(), timeout_s=timeout_s),
+    )
     entry = trail.report(trail.entry) if trail.entry is not None else None
     view = _View(names, entry.arrived_ns if entry is not None else 0)
     show(trail, names, _HEAD, view.row, view.form if as_json else None)
@@ -97,10 +89,7 @@ class _View:
         }
 
     def _departures(self, record: TraceRecord, to_client: bool) -> list[str]:
-        return [self._departure(each) for each in record.departures if each.to_client is to_client]
-
-    def _departure(self, departure: Departure) -> str:
-        return self._names.of(departure.to)
+        return [self._names.of(each.to) for each in record.departures if each.to_client is to_client]
 
     def _matched(self, matched: MatchedFilter) -> str:
         return self._names.subscription(*matched)

@@ -9,15 +9,20 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router
+from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.connecting import access, refusals, split_addresses
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
+from tamis.protocol.message_text import parse_message
 from tamis.protocol.values import Value
 from tamis.protocol.wire.numbers import stable_number
+
+if TYPE_CHECKING:
+    from tamis.blocking import Client
 
 SHOWN_MAX: Final = 5
 """Names in one cell of a table; --json has all that the report has."""
@@ -94,6 +99,26 @@ def _below(trail: Trail[AnyReport], way: Way, indent: str, seen: set[Way]) -> St
         yield from _below(trail, each, f"{indent}{'│  ' if left else '   '}", seen)
 
 
+def followed(
+    words: Sequence[str],
+    who: tuple[str | None, str | None, str | None],
+    target: str | None,
+    follow: Callable[[Client, dict[str, Value]], Trail[AnyReport]],
+) -> tuple[Trail[AnyReport], Names]:
+    """Ask the network; `words` are addresses and attributes, `who` is what `access` takes beside addresses."""
+    addresses, attribute_words = split_addresses(words)
+    if not attribute_words:
+        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without any")
+    with refusals():
+        asked = routers(target) if target is not None else []
+        attributes = parse_message(attribute_words)
+        with access(addresses, *who).blocking_client() as client:
+            trail = follow(client, attributes)
+    names = Names(client.name, *(report.router for report in trail.reports))
+    names.ask(asked, attributes)
+    return trail, names
+
+
 Form = dict[str, Any]
 
 
@@ -109,7 +134,11 @@ def show(
     for lead, way in steps(trail):
         report = trail.report(way)
         if form is not None:
-            step = {"router": names.of(way.router), "came_from": names.of(way.came_from), "answered": report is not None}
+            step = {
+                "router": names.of(way.router),
+                "came_from": names.of(way.came_from),
+                "answered": report is not None,
+            }
             click.echo(json.dumps(step if report is None else step | form(report)))
         cells = row(report) if report is not None else ["no answer", *[""] * (len(head) - 1)]
         rows.append((lead + names.of(way.router), *cells))

@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 
-AnyReport = TypeVar("AnyReport", TraceRecord, DryRunReport)
+AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 class Way(NamedTuple):

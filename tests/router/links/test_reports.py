@@ -161,7 +161,8 @@ def test_a_report_fits_the_frames_of_whoever_takes_it(room):
         dropped="d" * 1_024,
         filters=tuple(MatchedFilter(most, most - row) for row in rows),
         departures=tuple(Departure(most - row, False, most) for row in rows),
-        **{"filter_count": 2**32 - 1, "departure_count": 2**32 - 1},
+        filter_count=2**32 - 1,
+        departure_count=2**32 - 1,
     )
     dry = DryRunReport(
         *(most, most, "r" * 256, most, 2**32 - 1, tuple(WouldDeliver(most, 2**32 - 1) for _ in rows)),
