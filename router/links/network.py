@@ -20,6 +20,7 @@ from functools import partial
 from typing import Final, cast
 
 from tamis.configs import RouterSettings
+from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
@@ -106,6 +107,18 @@ class Network:
 
     def unrouted(self, connection: int, frame: bytes) -> None:
         self.routes.unrouted(connection, frame)
+
+    def reported(self, report: Report, came_from: int | None) -> None:
+        """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
+
+        It never goes back: routers that do not agree yet on the topology would play it to and fro.
+        """
+        if report.source == self.core.me:
+            self.plane.asking.bring(report)
+            return
+        hop = self.core.desk.trees.next_hop(report.source)
+        if hop is not None and hop != came_from:
+            self.neighbours.pass_on(hop, report)
 
     def wanted(self, filters: Iterable[bytes]) -> None:
         """Clients of this router want these, packed; each as often as it is named."""
