@@ -80,7 +80,7 @@ def test_it_asks_one_thing_at_a_time_and_again_ever_more_patiently_until_there_i
     single.up("a")
     single.hears("a", digest_of("a"), digest_of("a"))
     assert len(asked(single)) == 2
-    for seconds in (1, 2, 4, 8, 16, 16):
+    for seconds in (1, 2, 4, 8):
         single.waits(seconds * S - 1)
         assert asked(single) == []
         single.waits(1)
