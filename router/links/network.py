@@ -48,7 +48,7 @@ class Network:
 
     def __init__(self, plane: Plane, settings: RouterSettings, epoch: Epoch) -> None:
         self.plane, self._epoch = plane, epoch
-        self.core = Core(settings.id, plane.epoch, CoreSettings(cast("Broadcast", settings.broadcast)))
+        self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
         plane.join(self, self.table, SOURCES_MAX)
         self.neighbours = Neighbours(plane, settings, self)
@@ -215,3 +215,13 @@ class Network:
 
 def _now_us() -> int:
     return time.monotonic_ns() // 1_000
+
+
+def _core(settings: RouterSettings, epoch: int) -> Core:
+    strategy = settings.strategy
+    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse")
+    if strategy.mode == "paper":
+        from tamis.router.core.paper import PaperCore
+
+        return PaperCore(settings.id, epoch, routing)
+    return Core(settings.id, epoch, routing)
