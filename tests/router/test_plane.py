@@ -288,7 +288,7 @@ async def test_draining_tells_clients_and_refuses_what_is_new(inside):
 async def test_a_bug_costs_the_client_that_met_it(inside, monkeypatch, caplog):
     net = inside()
     bob, mallory = await net.client("bob"), await net.client("mallory")
-    monkeypatch.setattr("tamis.router.dry_run.report", lambda *_: 1 / 0)
+    monkeypatch.setattr("tamis.router.client.report_of", lambda *_: 1 / 0)
     await mallory.send(dry_run(mallory, x=1))
     assert await mallory.until_closed() == []
     assert "failed to handle an event" in caplog.text

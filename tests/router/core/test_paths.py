@@ -204,3 +204,9 @@ def test_the_cache_is_bounded_by_routers_too_and_keeps_the_latest():
     cache.paths(line(5), 1)
     cache.paths(line(5), 2)
     assert len(cache) == 2
+
+
+def test_routers_without_an_edge_can_be_named_and_change_nothing_else():
+    graph = Graph.of([(1, 2, 5)], (2, 7))
+    assert graph.neighbours == {1: {2: 5}, 2: {1: 5}, 7: {}}
+    assert graph.digest == Graph.of([(1, 2, 5)]).digest

@@ -59,11 +59,23 @@ def test_changes_lead_to_the_predicate_that_the_issuer_has(versions, data):
         change("a", 2, 3, ONE, TWO),
         change("a", 1, 2, ONE, TWO, epoch=2),
         replace(change("a", 1, 2, ONE, TWO), digest=NO_DIGEST),
+        replace(change("a", 1, 2, ONE, TWO), digest=b"\xff" * len(NO_DIGEST)),
         replace(change("a", 1, 2, ONE, TWO), count=3),
+        replace(change("a", 1, 2, ONE, TWO), count=1),
         change("a", 1, 2, {9: b"not held", **ONE}, TWO),
         change("a", 1, 2, {2: b"two"}, {**ONE, 3: b"three"}),
     ],
-    ids=["unknown", "base", "epoch", "digest", "count", "removes nothing", "adds again"],
+    ids=[
+        "unknown",
+        "base",
+        "epoch",
+        "digest",
+        "a larger digest",
+        "count",
+        "a smaller count",
+        "removes nothing",
+        "adds again",
+    ],
 )
 def test_a_change_that_does_not_fit_is_a_gap_and_changes_nothing(bad):
     rib = holding(ONE)
