@@ -40,6 +40,8 @@ ENGINES = {
     "kdtree": PLANNED,
     "interval": PLANNED,
 }
+ADVERTISE_MODES = {"versioned": SUPPORTED, "paper": SUPPORTED}
+PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
@@ -53,7 +55,6 @@ PLANNED_KEYS = {
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
     "routers.*.auth": "what a client may publish and subscribe to",
-    "strategy.mode": "the papers' literal rules, for experiments",
 }
 """Dotted path of a key (`*` stands for any id or index) -> what it is going to set."""
 _PLANNED_PATTERNS = [(tuple(key.split(".")), purpose) for key, purpose in PLANNED_KEYS.items()]

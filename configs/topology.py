@@ -45,6 +45,15 @@ class Strategy(Section):
     name: Annotated[str, OneOf(choices.STRATEGIES)] = Field(
         default="advertise", description="Which strategy all routers follow."
     )
+    mode: Annotated[str, OneOf(choices.ADVERTISE_MODES)] = Field(
+        default="versioned",
+        description="Strategy `advertise`: `paper` is paper 004 to the letter, which loses messages; for experiments.",
+    )
+    predicates: Annotated[str, OneOf(choices.PREDICATE_FORMS)] = Field(
+        default="exact",
+        description="Broadcast `source-trees`: what lies behind a link is known exactly for each source, or `coarse`, "
+        "the same for all sources, which costs less to compute and sends a few messages in vain.",
+    )
 
 
 class Engine(Section):
@@ -295,6 +304,7 @@ class RouterSettings:
     logging: Logging
     links: tuple[LinkSettings, ...]
     broadcast: str
+    strategy: Strategy
 
 
 class Topology(Section):
@@ -355,6 +365,7 @@ class Topology(Section):
             _overridden(self.logging, own.logging),
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
             self.broadcast,
+            self.strategy,
         )
 
     def _links_of(self, router_id: str) -> Iterator[LinkSettings]:

@@ -203,20 +203,21 @@ static void absorb(tm_engine *engine, uint32_t handle) {
     }
     const tamis_strings *strings = tamis_order_of(engine, record->access);
     tamis_key *key = engine->names.records[tamis_test_name(record->access)].keys[tamis_kind_of(engine, record->access)];
-    const tamis_cells *cells = tamis_range_key(key, record->access)->cells;
+    const tamis_cells *cells = &tamis_range_key(key, record->access)->cells;
     uint32_t victims[ABSORB_MAX];
     uint32_t count = 0;
     uint32_t first;
     uint32_t end;
     tamis_cells_spans(cells, record->interface, &first, &end);
+    const tamis_span *spans = cells->spans->rows;
     uint32_t own = first;
-    while (cells->spans[own].handle != handle) {
+    while (spans[own].handle != handle) {
         own++;
     }
     for (uint32_t at = first; at < end && count < ABSORB_MAX; at++) {
-        if (at != own && !engine->records[cells->spans[at].handle].is_ghost &&
-            tamis_span_covers(cells->spans[own], cells->spans[at], strings)) {
-            victims[count++] = cells->spans[at].handle;
+        if (at != own && !engine->records[spans[at].handle].is_ghost &&
+            tamis_span_covers(spans[own], spans[at], strings)) {
+            victims[count++] = spans[at].handle;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -462,7 +463,7 @@ static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
 /* What stands in order under a key, its wide part too. */
 static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
                            const char **reason) {
-    int result = key->cells == NULL ? TM_OK : tamis_cells_validate(key->cells, order, reason);
+    int result = tamis_cells_validate(&key->cells, order, reason);
     if (result == TM_OK && key->at_most != NULL) {
         result = tamis_run_validate(key->at_most, order, reason);
     }

@@ -115,6 +115,15 @@ bool tm_routes_expire(tm_routes *routes, uint64_t now_ms) {
     return any;
 }
 
+uint8_t tm_routes_hop_limit(const tm_routes *routes) {
+    uint8_t most = 0;
+    for (uint32_t i = 0; i < routes->in_force; i++) {
+        uint8_t limit = routes->generations[i].hop_limit;
+        most = limit > most ? limit : most;
+    }
+    return most;
+}
+
 /* ---- who is in there -------------------------------------------------------------------------------------------- */
 
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router) {

@@ -60,15 +60,15 @@ bool tm_routes_commit(tm_routes *routes, uint64_t now_ms, uint64_t hold_ms);
 /* Drop generations whose hold is over; was there one? */
 bool tm_routes_expire(tm_routes *routes, uint64_t now_ms);
 
+/* Of messages that enter here: the largest of those in force, as they may take the ways of each. 0: none is. */
+uint8_t tm_routes_hop_limit(const tm_routes *routes);
+
 /* Does a generation speak of the router? */
 bool tm_routes_mention(const tm_routes *routes, uint32_t router);
 
 static inline const tm_route *tm_generation_route(const tm_generation *generation, uint32_t source) {
     return source < generation->capacity && generation->routes[source].children != NULL ? &generation->routes[source]
                                                                                         : NULL;
-}
-static inline const tm_generation *tm_routes_newest(const tm_routes *routes) {
-    return routes->in_force > 0 ? &routes->generations[routes->in_force - 1] : NULL;
 }
 static inline uint32_t tm_route_way(const tm_route *route, uint32_t router) {
     return router < route->way_count ? route->ways[router] : WAY_NONE;

@@ -22,7 +22,8 @@ typedef struct parts {
     uint64_t source; /* transit, as it is stamped */
     uint64_t epoch;
     uint64_t counter;
-    uint8_t hops;    /* left when it came here */
+    uint8_t hops; /* left when it came here, or was stamped */
+    uint8_t hops_onward;
     bool is_dry;     /* delivered to nobody */
     tm_trail *trail; /* NULL: nobody asks; borrowed from the switch */
 } parts;

@@ -54,6 +54,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max) {
 
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch) {
     sw->options.epoch = epoch;
+    sw->transit = 0;
 }
 
 /* ---- who is spoken of --------------------------------------------------------------------------------------------
@@ -290,6 +291,12 @@ int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_
     return result;
 }
 
+/* Others are in force. */
+static void note_generations(tm_switch *sw) {
+    sw->options.hop_limit = tm_routes_hop_limit(&sw->net->routes);
+    switch_sweep_routers(sw->net);
+}
+
 int tm_switch_commit(tm_switch *sw, uint32_t hold_ms) {
     if (sw == NULL || sw->net == NULL) {
         return TM_MISUSED;
@@ -298,14 +305,13 @@ int tm_switch_commit(tm_switch *sw, uint32_t hold_ms) {
     if (!tm_routes_commit(&sw->net->routes, sw->now_ms, hold_ms)) {
         return TM_MISUSED;
     }
-    sw->options.hop_limit = tm_routes_newest(&sw->net->routes)->hop_limit;
-    switch_sweep_routers(sw->net);
+    note_generations(sw);
     return TM_OK;
 }
 
 void switch_expire_routes(tm_switch *sw) {
     if (tm_routes_expire(&sw->net->routes, sw->now_ms)) {
-        switch_sweep_routers(sw->net);
+        note_generations(sw);
     }
 }
 

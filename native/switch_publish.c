@@ -368,6 +368,7 @@ static void stamp(tm_switch *sw, parts *message) {
     message->epoch = sw->options.epoch;
     message->counter = ++sw->transit;
     message->hops = sw->options.hop_limit;
+    message->hops_onward = message->hops;
 }
 
 /* Well-formed and new: out with it. */

@@ -2,8 +2,8 @@
  *
  * Law: a message is taken from a parent in the tree of its source, once, with a hop left, in this order (R5, R11). It
  * goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back to where it
- * came from. Its identity from end to end is looked at before local delivery alone: a copy that somebody here has had
- * is still news to those behind.
+ * came from. Every link after the first takes a hop. Its identity from end to end is looked at before local delivery
+ * alone: a copy that somebody here has had is still news to those behind.
  */
 #include "switch_message.h"
 
@@ -20,7 +20,7 @@ static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
         return false;
     }
     memcpy(out, message->frame, message->size);
-    out[WIRE_HOPS] = message->hops - 1;
+    out[WIRE_HOPS] = message->hops_onward;
     wire_store64(out + WIRE_TRANSIT, message->source);
     wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
     wire_store64(out + WIRE_TRANSIT + 16, message->counter);
@@ -219,6 +219,7 @@ void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     message.epoch = tm_load64(frame + WIRE_TRANSIT + 8);
     message.counter = tm_load64(frame + WIRE_TRANSIT + 16);
     message.hops = frame[WIRE_HOPS];
+    message.hops_onward = (uint8_t)(message.hops - 1); /* with none left it goes nowhere */
     message.is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN;
     uint32_t source = tm_routers_find(&sw->net->routers, message.source);
     if (source == ROUTER_NONE || !tm_routes_know(&sw->net->routes, source)) {

@@ -152,20 +152,24 @@ typedef struct tamis_span {
     int32_t high;
 } tamis_span;
 
-typedef struct tamis_cells {
-    uint64_t *bits;  /* (2 * count + 1) * words */
-    uint16_t *ranks; /* NULL, or the cell of every code from `first` - 1 on, `width` of them (see tamis_cells.c) */
-    int32_t first;   /* with ranks: the lowest point */
-    uint32_t width;  /* with ranks: codes from the lowest point to the highest, and one at either side */
-    uint32_t words;  /* of a cell */
-    uint32_t count;  /* of points */
-    int32_t *points;
+/* What cells are made of: cold. */
+typedef struct tamis_spans {
+    tamis_span *rows;     /* sorted by interface */
+    uint32_t *references; /* by point: spans that end at it */
+    uint32_t count;       /* of rows */
     uint32_t capacity;
-    uint32_t rank_capacity;
-    uint32_t *references; /* spans that use a point; cold */
-    tamis_span *spans;    /* sorted by interface; cold */
-    uint32_t span_count;
-    uint32_t span_capacity;
+    uint32_t point_capacity;
+} tamis_spans;
+
+/* See tamis_cells.c. A match reads `bits` and what finds a cell in it. */
+typedef struct tamis_cells {
+    uint64_t *bits; /* NULL: there never was a span */
+    int32_t first;  /* of cells by code: the code of cell 1 */
+    uint32_t width; /* of cells by code: how many; 0: cells are by point */
+    int32_t *points;
+    uint32_t count; /* of points */
+    uint32_t words; /* of a cell */
+    tamis_spans *spans;
 } tamis_cells;
 
 /* Both ends are places on the grid (grid.h): of what is above c, the next place. */
@@ -210,8 +214,8 @@ typedef struct tamis_list {
 
 /* All that hangs on one name and kind; what every match looks at comes first. */
 typedef struct tamis_key {
-    tamis_cells *cells; /* NULL until needed, as the others */
-    tamis_run *at_most; /* bounds of <=: a value satisfies those not below it */
+    tamis_cells cells;
+    tamis_run *at_most; /* NULL until needed, as the others; bounds of <=: a value satisfies those not below it */
     tamis_run *at_least;
     tamis_intervals *intervals;
     struct tamis_key *wide; /* of numbers: cells and runs of constants without a code; it has nothing else */
@@ -391,16 +395,19 @@ void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, 
 void tamis_cells_clear(tm_memory *memory, tamis_cells *cells);
 /* The spans of one interface: [first, end). */
 void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end);
-/* The index of a label's cell, and of a code's. */
-uint32_t tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings);
-uint32_t tamis_cells_search(const tamis_cells *cells, int32_t code);
-static inline uint32_t tamis_cells_of_code(const tamis_cells *cells, int32_t code) {
-    if (cells->ranks == NULL) {
+static inline bool tamis_cells_exist(const tamis_cells *cells) {
+    return cells->bits != NULL;
+}
+/* The cell of a label, where cells exist, and of a code. */
+const uint64_t *tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings);
+const uint64_t *tamis_cells_search(const tamis_cells *cells, int32_t code);
+static inline const uint64_t *tamis_cells_of_code(const tamis_cells *cells, int32_t code) {
+    if (cells->width == 0) {
         return tamis_cells_search(cells, code);
     }
     int64_t at = (int64_t)code - cells->first + 1;
     at = at < 0 ? 0 : at;
-    return cells->ranks[at < cells->width ? at : cells->width - 1];
+    return cells->bits + (at < cells->width ? (uint32_t)at : cells->width - 1) * (size_t)cells->words;
 }
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
 

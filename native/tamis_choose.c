@@ -103,7 +103,7 @@ static bool fits_cells(const tm_engine *engine, uint32_t interface, const tamis_
     unsigned kind = tamis_kind_of(engine, tests->tests[0]);
     tamis_key *key = engine->names.records[tamis_test_name(tests->tests[0])].keys[kind];
     const tamis_key *part = key == NULL ? NULL : tamis_range_key(key, tests->tests[0]);
-    uint32_t points = part == NULL || part->cells == NULL ? 0 : part->cells->count;
+    uint32_t points = part == NULL ? 0 : part->cells.count;
     if (tests->count > 1) {
         return points < CELL_INTERVAL_POINTS_MAX;
     }

@@ -36,11 +36,8 @@ static uint32_t find_in_bucket(const search *s, uint64_t key) {
 static uint32_t find_in_cells(const search *s, const tamis_key *key, tamis_span span, const tamis_strings *strings) {
     uint32_t at;
     uint32_t end;
-    if (key->cells == NULL) {
-        return TAMIS_NONE;
-    }
-    for (tamis_cells_spans(key->cells, s->interface, &at, &end); at < end; at++) {
-        const tamis_span *other = &key->cells->spans[at];
+    for (tamis_cells_spans(&key->cells, s->interface, &at, &end); at < end; at++) {
+        const tamis_span *other = &key->cells.spans->rows[at];
         if (is_usable(s, other->handle) && tamis_span_covers(*other, span, strings)) {
             return other->handle;
         }
@@ -52,11 +49,8 @@ static uint32_t find_in_cells(const search *s, const tamis_key *key, tamis_span 
 static uint32_t find_at_label(const search *s, const tamis_key *key, int64_t label) {
     uint32_t at;
     uint32_t end;
-    if (key->cells == NULL) {
-        return TAMIS_NONE;
-    }
-    for (tamis_cells_spans(key->cells, s->interface, &at, &end); at < end; at++) {
-        const tamis_span *span = &key->cells->spans[at];
+    for (tamis_cells_spans(&key->cells, s->interface, &at, &end); at < end; at++) {
+        const tamis_span *span = &key->cells.spans->rows[at];
         if (is_usable(s, span->handle) && tamis_span_holds(*span, label, &s->engine->strings)) {
             return span->handle;
         }
@@ -112,13 +106,13 @@ static uint32_t find_in_wide_cells(const search *s, const tamis_key *key, tamis_
     const tamis_strings *numbers = &s->engine->numbers;
     uint32_t at;
     uint32_t end;
-    if (key->wide == NULL || key->wide->cells == NULL) {
+    if (key->wide == NULL) {
         return TAMIS_NONE;
     }
     int64_t low = label_of_integer(numbers, codes.no_low ? 0 : (codes.low - (codes.low & 1)) / 2);
     int64_t high = label_of_integer(numbers, codes.no_high ? 0 : ((int64_t)codes.high + (codes.high & 1)) / 2);
-    for (tamis_cells_spans(key->wide->cells, s->interface, &at, &end); at < end; at++) {
-        const tamis_span *span = &key->wide->cells->spans[at];
+    for (tamis_cells_spans(&key->wide->cells, s->interface, &at, &end); at < end; at++) {
+        const tamis_span *span = &key->wide->cells.spans->rows[at];
         bool reaches_low = codes.no_low ? span->no_low : tamis_span_holds(*span, low, numbers);
         bool reaches_high = codes.no_high ? span->no_high : tamis_span_holds(*span, high, numbers);
         if (reaches_low && reaches_high && is_usable(s, span->handle)) {
@@ -152,7 +146,7 @@ static uint32_t find_for_string(const search *s, const tamis_key *key, tamis_tes
     if (key->equalities > 0) {
         handle = find_in_bucket(s, tamis_bucket_key(TAMIS_BY_STRING, name, tamis_test_operand(test)));
     }
-    if (handle == TAMIS_NONE && key->cells != NULL) {
+    if (handle == TAMIS_NONE && tamis_cells_exist(&key->cells)) {
         handle = find_at_label(s, key, tamis_strings_label(&s->engine->strings, string->bytes, string->length));
     }
     if (handle == TAMIS_NONE && key->patterns > 0) {

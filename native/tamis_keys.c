@@ -12,16 +12,8 @@ tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind) {
     return *slot;
 }
 
-void tamis_key_drop_cells(tm_memory *memory, tamis_key *key) {
-    if (key->cells != NULL) {
-        tamis_cells_clear(memory, key->cells);
-        TM_DELETE(memory, TM_HOT, key->cells, tamis_cells, 1);
-        key->cells = NULL;
-    }
-}
-
 void tamis_key_clear(tm_memory *memory, tamis_key *key) {
-    tamis_key_drop_cells(memory, key);
+    tamis_cells_clear(memory, &key->cells);
     tamis_run *runs[2] = {key->at_most, key->at_least};
     for (unsigned i = 0; i < 2; i++) {
         if (runs[i] != NULL) {

@@ -12,8 +12,6 @@
 #include "tamis_interval_pass.h"
 #include "tamis_reach.h"
 
-#define NUMBERS_AT_ONCE 4U
-
 /* ---- cells --------------------------------------------------------------------------------------------------------
  */
 
@@ -22,9 +20,10 @@ static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const ta
     if (p->shape != WHICH) {
         return;
     }
-    for (uint32_t at = 0; at < cells->span_count; at++) {
-        if (tamis_span_holds(cells->spans[at], value, strings)) {
-            emit_if_open(p, cells->spans[at].interface, cells->spans[at].handle);
+    for (uint32_t at = 0; at < cells->spans->count; at++) {
+        const tamis_span *span = &cells->spans->rows[at];
+        if (tamis_span_holds(*span, value, strings)) {
+            emit_if_open(p, span->interface, span->handle);
         }
     }
 }
@@ -51,8 +50,7 @@ static void see_label(pass *p, const tamis_cells *cells, int64_t label, const ta
         see_spans(p, cells, label, order);
         return;
     }
-    uint32_t cell = tamis_cells_of_label(cells, label, order);
-    collect(p, cells->bits + (size_t)cell * cells->words, cells->words);
+    collect(p, tamis_cells_of_label(cells, label, order), cells->words);
 }
 
 /* ---- the steps ----------------------------------------------------------------------------------------------------
@@ -65,8 +63,8 @@ static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
         uint8_t bytes[TAMIS_NUMBER_BYTES];
         tamis_number_bytes(is_real, value->integer, value->real, bytes);
         int64_t label = tamis_strings_label(&p->engine->numbers, bytes, sizeof bytes);
-        if (key->wide->cells != NULL) {
-            see_label(p, key->wide->cells, label, &p->engine->numbers);
+        if (tamis_cells_exist(&key->wide->cells)) {
+            see_label(p, &key->wide->cells, label, &p->engine->numbers);
         }
         see_runs(p, key->wide, label, &p->engine->numbers);
     }
@@ -109,17 +107,15 @@ static void see_string(pass *p, const known *at) {
     }
 }
 
-/* Note what the message says of a name, if the table knows it; NULL: it does not. */
-static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t code) {
-    tm_engine *engine = p->engine;
+/* An attribute whose name the table knows; NULL: it does not. */
+static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t code) {
+    const tm_engine *engine = p->engine;
     const tm_attribute *attribute = &p->attributes[i];
-    uint64_t forgotten = 0;
-    uint64_t *memo = p->query->memo != NULL ? &p->query->memo[i] : &forgotten;
+    uint64_t *memo = p->query->memo != NULL ? &p->query->memo[i] : NULL;
     uint32_t name = tamis_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
     if (name == TM_NO_NAME) {
         return NULL;
     }
-    engine->state[name] = state_of(kind, i, code);
     const tamis_key *key = engine->names.records[name].keys[kind];
     __builtin_prefetch(key);                                              /* two cache lines */
     __builtin_prefetch((const void *)((uintptr_t)key + sizeof *key - 1)); /* key may be NULL: no pointer arithmetic */
@@ -128,17 +124,7 @@ static inline const known *take_note(pass *p, uint32_t i, unsigned kind, int32_t
     return at;
 }
 
-/* Attributes by kind of value. */
-typedef struct sorted {
-    uint32_t numbers;
-    uint32_t strings;
-    uint32_t booleans;
-    uint8_t number[TM_ATTRIBUTES_MAX];
-    uint8_t string[TM_ATTRIBUTES_MAX];
-    uint8_t boolean[TM_ATTRIBUTES_MAX];
-} sorted;
-
-/* Which attributes may have a name that the table knows, as far as is remembered. */
+/* Which attributes may have a name that the table knows, as far as is remembered: a bit each, as below. */
 static uint64_t worth_a_look(const pass *p, uint32_t count) {
     const uint64_t *memo = p->query->memo;
     if (memo == NULL) {
@@ -152,74 +138,35 @@ static uint64_t worth_a_look(const pass *p, uint32_t count) {
     return worth;
 }
 
-/* The attributes of one kind after another, without a jump that depends on a kind. Numbers are sorted out first, as
- * others are often not looked at. */
-static void sort_numbers(const pass *p, uint64_t worth, sorted *out) {
-    out->numbers = 0;
-    for (; worth != 0; worth &= worth - 1) {
-        unsigned i = (unsigned)__builtin_ctzll(worth);
-        unsigned kind = p->attributes[i].kind;
-        out->number[out->numbers] = (uint8_t)i;
-        out->numbers += kind - TM_KIND_INTEGER <= TM_KIND_FLOAT - TM_KIND_INTEGER;
+/* The attributes whose value is of one of these kinds, found without a jump that depends on a kind. */
+static inline uint64_t of_kinds(const pass *p, uint32_t count, unsigned first, unsigned last) {
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        found |= (uint64_t)(p->attributes[i].kind - first <= last - first) << i;
     }
+    return found;
 }
 
-static void sort_others(const pass *p, uint64_t worth, sorted *out) {
-    out->strings = 0;
-    out->booleans = 0;
-    for (; worth != 0; worth &= worth - 1) {
-        unsigned i = (unsigned)__builtin_ctzll(worth);
-        unsigned kind = p->attributes[i].kind;
-        out->string[out->strings] = (uint8_t)i;
-        out->boolean[out->booleans] = (uint8_t)i;
-        out->strings += kind == TM_KIND_STRING;
-        out->booleans += kind == TM_KIND_BOOLEAN;
-    }
+static int32_t code_of(const tm_attribute *number) {
+    return number->kind == TM_KIND_INTEGER ? tamis_code_of_integer(number->integer) : tamis_code_of_real(number->real);
 }
 
-/* Numbers from `first` on, up to NUMBERS_AT_ONCE: first all names, then all cells, so that the memory they lie in is
- * waited for together. true: full. */
-static bool see_some_numbers(pass *p, const sorted *by_kind, uint32_t first) {
-    uint32_t end = first + NUMBERS_AT_ONCE < by_kind->numbers ? first + NUMBERS_AT_ONCE : by_kind->numbers;
-    uint32_t known_before = p->known_count;
-    for (uint32_t n = first; n < end; n++) {
-        uint32_t i = by_kind->number[n];
-        const tm_attribute *attribute = &p->attributes[i];
-        int32_t code = attribute->kind == TM_KIND_INTEGER ? tamis_code_of_integer(attribute->integer)
-                                                          : tamis_code_of_real(attribute->real);
-        take_note(p, i, TAMIS_NUMBER, code);
-    }
-    const uint64_t *found[NUMBERS_AT_ONCE];
-    uint32_t words[NUMBERS_AT_ONCE];
-    uint32_t count = 0;
-    for (uint32_t i = known_before; i < p->known_count; i++) {
-        const tamis_key *key = p->known[i].key;
-        if (key == NULL || key->cells == NULL) {
+/* Step 1: numbers, as most tables are satisfied by them alone. true: full. Names and cells of the next number do not
+ * depend on this one's, so the processor waits for several at once. */
+static bool see_numbers(pass *p, uint64_t numbers) {
+    for (; numbers != 0; numbers &= numbers - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(numbers);
+        int32_t code = code_of(&p->attributes[i]);
+        const known *at = find_key(p, i, TAMIS_NUMBER, code);
+        if (at == NULL || at->key == NULL || !tamis_cells_exist(&at->key->cells)) {
             continue;
         }
-        const tamis_cells *cells = key->cells;
         if (p->shape > GROUPED) {
-            see_spans(p, cells, p->known[i].code, NULL);
+            see_spans(p, &at->key->cells, code, NULL);
         } else {
-            words[count] = cells->words;
-            found[count] = cells->bits + (size_t)tamis_cells_of_code(cells, p->known[i].code) * cells->words;
-            __builtin_prefetch(found[count]);
-            count++;
+            collect(p, tamis_cells_of_code(&at->key->cells, code), at->key->cells.words);
         }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        collect(p, found[i], words[i]);
         if (is_full(p)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Step 1: numbers, as most tables are satisfied by them alone. */
-static bool see_numbers(pass *p, const sorted *by_kind) {
-    for (uint32_t n = 0; n < by_kind->numbers; n += NUMBERS_AT_ONCE) {
-        if (see_some_numbers(p, by_kind, n)) {
             return true;
         }
     }
@@ -237,25 +184,38 @@ static void view_string(pass *p, uint32_t attribute) {
 }
 
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
-static bool see_strings(pass *p, const sorted *by_kind) {
-    part *strings = &p->parts[TAMIS_STRING];
-    strings->first = p->known_count;
-    for (uint32_t n = 0; n < by_kind->strings; n++) {
-        const known *at = take_note(p, by_kind->string[n], TAMIS_STRING, 0);
-        if (at != NULL) {
-            view_string(p, at->attribute);
-            if (at->key != NULL && at->key->cells != NULL) {
-                see_label(p, at->key->cells, p->views[at->attribute].label, &p->engine->strings);
+static bool see_strings(pass *p, uint64_t strings, uint64_t booleans) {
+    part *seen = &p->parts[TAMIS_STRING];
+    seen->first = p->known_count;
+    for (; strings != 0; strings &= strings - 1) {
+        const known *at = find_key(p, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
+        if (at == NULL) {
+            continue;
+        }
+        view_string(p, at->attribute);
+        if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
+            see_label(p, &at->key->cells, p->views[at->attribute].label, &p->engine->strings);
+            if (is_full(p)) {
+                return true;
             }
         }
     }
-    strings->end = p->known_count;
-    for (uint32_t n = 0; n < by_kind->booleans; n++) {
-        uint32_t i = by_kind->boolean[n];
-        take_note(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
+    seen->end = p->known_count;
+    for (; booleans != 0; booleans &= booleans - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(booleans);
+        find_key(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
     }
-    p->parts[TAMIS_BOOLEAN] = (part){strings->end, p->known_count};
+    p->parts[TAMIS_BOOLEAN] = (part){seen->end, p->known_count};
     return is_full(p);
+}
+
+/* What the message says, by name: for the tests of entries. */
+static void note_states(pass *p) {
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const known *at = &p->known[i];
+        p->engine->state[at->name] = state_of(at->kind, at->attribute, at->code);
+    }
+    p->noted_count = p->known_count;
 }
 
 /* Step 3: all that stands under a value. */
@@ -363,19 +323,18 @@ static void ask_for_keys(const pass *p) {
 }
 
 static void see_everything(pass *p, uint32_t count) {
-    sorted by_kind;
     uint64_t worth = worth_a_look(p, count);
-    sort_numbers(p, worth, &by_kind);
-    if (see_numbers(p, &by_kind)) {
+    if (see_numbers(p, worth & of_kinds(p, count, TM_KIND_INTEGER, TM_KIND_FLOAT))) {
         return;
     }
-    sort_others(p, worth, &by_kind);
-    if (see_strings(p, &by_kind)) {
+    uint64_t booleans = of_kinds(p, count, TM_KIND_BOOLEAN, TM_KIND_BOOLEAN);
+    if (see_strings(p, worth & of_kinds(p, count, TM_KIND_STRING, TM_KIND_STRING), worth & booleans)) {
         return;
     }
     if (p->engine->listed > 0) {
         ask_for_keys(p);
     }
+    note_states(p);
     see_values(p);
     if (p->engine->scanned > 0) {
         see_scans(p);
@@ -438,7 +397,7 @@ static void put_bits(pass *p) {
 }
 
 static void clear_scratch(pass *p) {
-    for (uint32_t i = 0; i < p->known_count; i++) {
+    for (uint32_t i = 0; i < p->noted_count; i++) {
         p->engine->state[p->known[i].name] = 0;
     }
     if (p->distinct || p->hits->bits != NULL) {
@@ -493,6 +452,7 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     p.scratch_used = 0;
     p.slot_count = 0;
     p.known_count = 0;
+    p.noted_count = 0;
     p.probe_count = 0;
     p.waiting_count = 0;
     if (hits->bits != NULL) {

@@ -54,6 +54,11 @@ void tamis_names_clear(tamis_names *names);
 uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t length);
 void tamis_names_release(tamis_names *names, uint32_t id);
 
+static inline bool tamis_name_is(const tamis_name *name, tm_head head, const uint8_t *bytes, uint32_t length) {
+    uint64_t differs = (name->head.low ^ head.low) | (name->head.high ^ head.high) | (name->length ^ length);
+    return differs == 0 && (length <= TM_INLINE_BYTES || memcmp(name->bytes, bytes, length) == 0);
+}
+
 static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t *bytes, uint32_t length) {
     if (names->live == 0) {
         return TM_NO_NAME;
@@ -61,19 +66,19 @@ static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t 
     tm_head head = tm_head_of(bytes, length);
     uint32_t hash = (uint32_t)tm_hash_head(head, length, names->seed);
     uint32_t mask = names->slot_capacity - 1;
-    for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
-        const tamis_name_slot *slot = &names->slots[at];
-        if (slot->id == TM_NO_NAME) {
-            return TM_NO_NAME;
-        }
-        if (slot->hash == hash) {
-            const tamis_name *name = &names->records[slot->id];
-            if (name->head.low == head.low && name->head.high == head.high && name->length == length &&
-                (length <= TM_INLINE_BYTES || memcmp(name->bytes, bytes, length) == 0)) {
-                return slot->id;
-            }
+    uint32_t at = hash & mask;
+    at = (at + (names->slots[at].hash != hash)) & mask; /* nine in ten stand in the first two: one jump for both */
+    if (names->slots[at].hash == hash && names->slots[at].id != TM_NO_NAME &&
+        tamis_name_is(&names->records[names->slots[at].id], head, bytes, length)) {
+        return names->slots[at].id;
+    }
+    for (at = hash & mask; names->slots[at].id != TM_NO_NAME; at = (at + 1) & mask) {
+        uint32_t id = names->slots[at].id;
+        if (names->slots[at].hash == hash && tamis_name_is(&names->records[id], head, bytes, length)) {
+            return id;
         }
     }
+    return TM_NO_NAME;
 }
 
 /* What tamis_names_recall leaves behind for an id. */
@@ -81,14 +86,16 @@ static inline uint64_t tamis_names_memo(const tamis_names *names, uint32_t id) {
     return (uint64_t)names->version << 32 | id;
 }
 
-/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there. */
+/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there; NULL: not remembered. */
 static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *memo, const uint8_t *bytes,
                                           uint32_t length) {
-    if (*memo >> 32 == names->version) {
+    if (memo != NULL && *memo >> 32 == names->version) {
         return (uint32_t)*memo;
     }
     uint32_t id = tamis_names_find(names, bytes, length);
-    *memo = tamis_names_memo(names, id);
+    if (memo != NULL) {
+        *memo = tamis_names_memo(names, id);
+    }
     return id;
 }
 

@@ -77,6 +77,7 @@ typedef struct pass {
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
+    uint32_t noted_count;  /* of `known`, how many have their state written */
     part parts[TAMIS_ANY]; /* of `known`, by kind of value */
     known known[TM_ATTRIBUTES_MAX];
     tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
@@ -228,7 +229,7 @@ static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, 
     default:
         break;
     }
-    return order_holds(op, view->label, p->engine->strings.records[operand].label);
+    return order_holds(op, view->label, p->engine->strings.labels[operand]);
 }
 
 static inline bool wide_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {

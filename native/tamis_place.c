@@ -235,19 +235,7 @@ static bool enter_cells(tm_engine *engine, tamis_key *key, uint32_t handle, cons
     tamis_only_span(engine, tests, &span);
     span.interface = (uint16_t)engine->records[handle].interface;
     span.handle = handle;
-    if (key->cells == NULL) {
-        key->cells = TM_NEW(engine->memory, TM_HOT, tamis_cells, 1);
-        if (key->cells == NULL) {
-            return false;
-        }
-    }
-    if (tamis_cells_add(engine->memory, key->cells, span, tamis_order_of(engine, tests->tests[0]))) {
-        return true;
-    }
-    if (key->cells->bits == NULL) { /* a match takes it that cells have their array */
-        tamis_key_drop_cells(engine->memory, key);
-    }
-    return false;
+    return tamis_cells_add(engine->memory, &key->cells, span, tamis_order_of(engine, tests->tests[0]));
 }
 
 static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_test test) {
@@ -431,7 +419,7 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         tamis_only_span(engine, tests, &span);
         span.interface = (uint16_t)record->interface;
         span.handle = handle;
-        tamis_cells_remove(engine->memory, tamis_range_key(key, record->access)->cells, span,
+        tamis_cells_remove(engine->memory, &tamis_range_key(key, record->access)->cells, span,
                            tamis_order_of(engine, record->access));
         break;
     }

@@ -18,7 +18,7 @@ static inline int64_t key_of(int64_t bound, const tamis_strings *strings) {
         return bound;
     }
     static const int64_t DELTA[4] = {0, 1, -1, 0};
-    return strings->records[bound >> 2].label + DELTA[bound & 3];
+    return strings->labels[bound >> 2] + DELTA[bound & 3];
 }
 
 /* How many of the bounds are below the value. Halves differ by nothing but where they start, so that the outcome of a

@@ -22,6 +22,7 @@ void tamis_strings_clear(tamis_strings *strings) {
         }
     }
     TM_DELETE(strings->memory, TM_HOT, strings->records, tamis_string, strings->record_capacity);
+    TM_DELETE(strings->memory, TM_HOT, strings->labels, int64_t, strings->record_capacity);
     TM_DELETE(strings->memory, TM_HOT, strings->slots, uint32_t, strings->slot_capacity);
     TM_DELETE(strings->memory, TM_HOT, strings->order, uint32_t, strings->order_capacity);
     tamis_strings_init(strings, strings->memory, strings->seed);
@@ -93,6 +94,13 @@ static bool reserve_record(tamis_strings *strings) {
         return false;
     }
     strings->records = records;
+    int64_t *labels = TM_RESIZE(strings->memory, TM_HOT, strings->labels, int64_t, strings->record_capacity, capacity);
+    if (labels == NULL) {
+        strings->records =
+            TM_RESIZE(strings->memory, TM_HOT, records, tamis_string, capacity, strings->record_capacity);
+        return false;
+    }
+    strings->labels = labels;
     strings->record_capacity = capacity;
     return true;
 }
@@ -192,31 +200,31 @@ int64_t tamis_strings_label(const tamis_strings *strings, const uint8_t *bytes, 
     bool equal;
     uint32_t rank = rank_of(strings, bytes, length, &equal);
     if (equal) {
-        return strings->records[strings->order[rank]].label;
+        return strings->labels[strings->order[rank]];
     }
-    return rank == 0 ? INT64_MIN : strings->records[strings->order[rank - 1]].label + 1;
+    return rank == 0 ? INT64_MIN : strings->labels[strings->order[rank - 1]] + 1;
 }
 
 static int64_t label_at(const tamis_strings *strings, uint32_t rank) {
-    return strings->records[strings->order[rank]].label;
+    return strings->labels[strings->order[rank]];
 }
 
 static void spread_labels(tamis_strings *strings) {
     int64_t label = -(int64_t)(strings->order_count / 2) * LABEL_STEP;
     for (uint32_t rank = 0; rank < strings->order_count; rank++, label += LABEL_STEP) {
-        strings->records[strings->order[rank]].label = label;
+        strings->labels[strings->order[rank]] = label;
     }
 }
 
 /* Label the constant at `rank` between its neighbours, or spread all where no even label is free between them. */
 static void label_new(tamis_strings *strings, uint32_t rank) {
-    tamis_string *string = &strings->records[strings->order[rank]];
+    int64_t *label = &strings->labels[strings->order[rank]];
     bool first = rank == 0;
     bool last = rank + 1 == strings->order_count;
     if (first || last) {
-        string->label = first && last ? 0
-                        : last        ? label_at(strings, rank - 1) + LABEL_STEP
-                                      : label_at(strings, rank + 1) - LABEL_STEP;
+        *label = first && last ? 0
+                 : last        ? label_at(strings, rank - 1) + LABEL_STEP
+                               : label_at(strings, rank + 1) - LABEL_STEP;
         return;
     }
     int64_t below = label_at(strings, rank - 1);
@@ -225,7 +233,7 @@ static void label_new(tamis_strings *strings, uint32_t rank) {
         spread_labels(strings);
         return;
     }
-    string->label = (below + (above - below) / 2) & ~(int64_t)1;
+    *label = (below + (above - below) / 2) & ~(int64_t)1;
 }
 
 static bool join_order(tamis_strings *strings, uint32_t id) {
@@ -307,7 +315,7 @@ int tamis_strings_validate(const tamis_strings *strings, const char **reason) {
         const tamis_string *below = &strings->records[strings->order[rank - 1]];
         const tamis_string *above = &strings->records[strings->order[rank]];
         if (compare(below->bytes, below->length, above->bytes, above->length) >= 0 ||
-            below->label >= above->label - 1) {
+            label_at(strings, rank - 1) >= label_at(strings, rank) - 1) {
             *reason = "string constants or their labels are out of order";
             return TM_MISUSED;
         }

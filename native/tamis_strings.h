@@ -18,7 +18,6 @@
 typedef struct tamis_string {
     tm_head head;
     uint8_t *bytes; /* owned copy */
-    int64_t label;  /* where ordered > 0 */
     uint32_t length;
     uint32_t references; /* tests that use it; 0: a free record, then `length` is the next free id */
     uint32_t ordered;    /* of these, tests of order */
@@ -29,6 +28,7 @@ typedef struct tamis_strings {
     tm_memory *memory; /* borrowed */
     uint64_t seed;
     tamis_string *records;
+    int64_t *labels; /* by id, where ordered > 0; apart, as searches among bounds read nothing else of a constant */
     uint32_t *slots; /* ids by hash, linear probing */
     uint32_t *order; /* ids of the ordered ones, sorted */
     uint32_t record_count;

@@ -351,7 +351,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first. */
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max);
-/* Messages that enter here are stamped with this epoch from now on. */
+/* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 
 /* Is each filter of wire form bytes[offsets[i] .. offsets[i+1]) one? results[i] says as tm_table_add would;

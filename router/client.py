@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Final
 from tamis.native import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
-from tamis.router import dry_run
 from tamis.router.greeting import Greeting
 from tamis.router.links.wants import Wants
 from tamis.router.logs import fields
 from tamis.router.other_end import OtherEnd
+from tamis.router.reports import report_of
 from tamis.router.requests import Requests
 from tamis.router.settings import admission
 
@@ -98,9 +99,14 @@ class Client(OtherEnd):
             self.plane.switch.admit(self.connection, granted)
 
     def traced(self, trace: Trace) -> None:
-        """What became of one of its messages."""
-        if trace.is_dry and self.is_open:
-            self.send(Kind.DRY_RUN_REPORT, dry_run.report(self.plane.settings.id, trace, self.frame_bytes_max))
+        """What became of one of its messages here; other routers may have more to say."""
+        self.plane.asking.asks(self, trace.trace)
+        self.report(report_of(self.plane.settings.id, trace))
+
+    def report(self, report: Report) -> None:
+        """What became of one of its messages somewhere."""
+        if self.is_open:
+            self.send(kind_of(report), encode(fitted(report, self.frame_bytes_max)))
 
     def ended(self) -> None:
         super().ended()

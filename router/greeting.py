@@ -59,7 +59,7 @@ class Greeting:
         if hello.role is not Role.CLIENT:
             raise FrameError(
                 ErrorCode.AUTHENTICATION_FAILED,
-                "only clients connect here; links between routers come with a later version",
+                "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
         self.hello, door = hello, self._door
         version = negotiate(SPOKEN, hello.versions)

@@ -28,6 +28,7 @@ from tamis.router.client import Client
 from tamis.router.greeting import Door
 from tamis.router.logs import fields
 from tamis.router.other_end import OtherEnd
+from tamis.router.reports import Asking
 from tamis.router.settings import new_table, switch_options
 from tamis.router.tokens import TokenFile
 from tamis.router.work import SlicedWork, Task
@@ -59,6 +60,7 @@ class Plane:
         self.clients: dict[int, Client] = {}
         self.network: Network | None = None
         self.names: dict[str, Client] = {}
+        self.asking = Asking()
         self.work = SlicedWork(loop.call_soon)
         self.is_draining = False
         self.loop = loop

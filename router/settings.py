@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
 
-RESTART_KEYS: Final = ("clients", "neighbours", "links", "neighbour_tls", "broadcast", "admin", "data", "engine")
+RESTART_KEYS: Final = (
+    *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
+    *("broadcast", "strategy", "engine"),
+)
 RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "publishers")
 
 

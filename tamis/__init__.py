@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from tamis.client.gap import Gap, GapReason
     from tamis.client.message import Message
     from tamis.client.subscription import Subscription
+    from tamis.client.trail import Trail
     from tamis.protocol.errors import FrameError, PredicateError, Refused, TamisError
+    from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
 _HOME = {
     "blocking": "tamis.blocking",
@@ -37,6 +39,9 @@ _HOME = {
     "Message": "tamis.client.message",
     "Gap": "tamis.client.gap",
     "GapReason": "tamis.client.gap",
+    "Trail": "tamis.client.trail",
+    "TraceRecord": "tamis.protocol.wire.report_bodies",
+    "DryRunReport": "tamis.protocol.wire.report_bodies",
     "ClientError": "tamis.client.errors",
     "ConnectFailed": "tamis.client.errors",
     "NotAdmitted": "tamis.client.errors",
@@ -58,6 +63,9 @@ __all__ = [
     "Message",
     "Gap",
     "GapReason",
+    "Trail",
+    "TraceRecord",
+    "DryRunReport",
     "TamisError",
     "Refused",
     "PredicateError",

@@ -470,6 +470,16 @@ static void start(uint64_t seed, bool lazily) {
     change_topology();
 }
 
+static void pass_time(void) {
+    const tm_event *events;
+    size_t count;
+    for (unsigned i = 0; i < ROUTERS; i++) {
+        tm_switch_advance(w.routers[i].sw, 2000000000);
+        CHECK(tm_switch_tick(w.routers[i].sw, &events, &count) == TM_OK, "tick");
+        handle(&w.routers[i], events, count);
+    }
+}
+
 static void forget_all(router *at) {
     for (unsigned other = 0; other < ROUTERS; other++) {
         uint32_t left;
@@ -485,6 +495,21 @@ static void stop(void) {
     for (unsigned i = 0; i < ROUTERS; i++) {
         forget_all(&w.routers[i]);
     }
+    w.failing = 0;
+    w.lazily = true;
+    for (unsigned i = 0; i < ROUTERS * ROUTERS; i++) {
+        if (w.cost[i / ROUTERS][i % ROUTERS] > 0) {
+            cut(i / ROUTERS, i % ROUTERS);
+        }
+    }
+    measure();
+    pass_time();
+    for (unsigned i = 0; i < ROUTERS; i++) {
+        reroute(&w.routers[i], 0);
+        tm_switch_stats stats;
+        tm_switch_figures(w.routers[i].sw, &stats);
+        CHECK(stats.routers == 1, "%u routers of which nothing speaks any more", stats.routers - 1);
+    }
     check_all();
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *at = &w.routers[i];
@@ -494,16 +519,6 @@ static void stop(void) {
         tm_switch_free(at->sw);
         tm_table_free(at->local);
         tm_table_free(at->network);
-    }
-}
-
-static void pass_time(void) {
-    const tm_event *events;
-    size_t count;
-    for (unsigned i = 0; i < ROUTERS; i++) {
-        tm_switch_advance(w.routers[i].sw, 2000000000);
-        CHECK(tm_switch_tick(w.routers[i].sw, &events, &count) == TM_OK, "tick");
-        handle(&w.routers[i], events, count);
     }
 }
 

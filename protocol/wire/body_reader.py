@@ -7,8 +7,9 @@ entered only where the schema has one, so that depth never depends on the input.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import CONTROL_DEPTH_MAX
@@ -16,6 +17,9 @@ from tamis.protocol.wire._msgpack import READ_ERRORS, OutOfData, Unpacker
 from tamis.protocol.wire.codes import ErrorCode
 
 T = TypeVar("T")
+Row = tuple[Any, ...]
+_ROWS_BYTES: Final = 262_144
+"""What is read ahead for rows: nothing larger is built before it is judged."""
 
 
 class BodyReader:
@@ -52,6 +56,24 @@ class BodyReader:
             raise FrameError(ErrorCode.OVER_LIMIT, f"{self.what}: more than {CONTROL_DEPTH_MAX} levels deep")
         for _ in range(self._enter_any()):
             self.skip(depth - 1)
+
+    def rows(
+        self, count: int, width: int, fits: Callable[[list[tuple[Any, ...]]], bool]
+    ) -> list[tuple[Any, ...]] | None:
+        """The next `count` arrays of `width` elements as tuples, if they are short and `fits` says that they are what
+        they should be; otherwise None, and nothing is read. For long lists, element by element being slow."""
+        at = self._unpacker.tell()
+        unpacker = Unpacker(max_array_len=width, max_map_len=0, use_list=False, max_buffer_size=_ROWS_BYTES)
+        unpacker.feed(memoryview(self._body)[at : at + _ROWS_BYTES])
+        try:
+            rows = list(itertools.islice(unpacker, count))
+        except READ_ERRORS:
+            return None
+        if len(rows) < count or not fits(rows):
+            return None
+        for _ in rows:
+            self._unpacker.skip()
+        return rows
 
     def finish(self) -> None:
         """Refuse what follows the body."""

@@ -6,11 +6,16 @@ and from there to the client that asked. A list may be cut short; the count besi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, NamedTuple
 
 from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.schema import U8, U32, U64, Between, Name, PositiveU64, Sentence
+
+_HEAD_BYTES: Final = 1_536
+"""More than a report has without its lists: the longest name and sentence, and ten numbers."""
+_ROW_BYTES: Final = 20
+"""The longest row of a list: a Departure."""
 
 
 class MatchedFilter(NamedTuple):
@@ -65,3 +70,14 @@ class DryRunReport:
     deliveries: Annotated[tuple[WouldDeliver, ...], Between(0, REPORT_ITEMS_MAX)]
     passed_count: U32
     passed_to: Annotated[tuple[U64, ...], Between(0, REPORT_ITEMS_MAX)]
+
+
+Report = TraceRecord | DryRunReport
+
+
+def fitted(report: Report, frame_bytes_max: int) -> Report:
+    """The same in a frame of at most so many bytes: of each list the first rows are left."""
+    rows = max(0, frame_bytes_max - _HEAD_BYTES) // (2 * _ROW_BYTES)
+    if isinstance(report, TraceRecord):
+        return replace(report, filters=report.filters[:rows], departures=report.departures[:rows])
+    return replace(report, deliveries=report.deliveries[:rows], passed_to=report.passed_to[:rows])

@@ -7,13 +7,15 @@ the result.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any, Final, TypeVar, cast
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire._msgpack import array_header, pack
 from tamis.protocol.wire.body_reader import BodyReader
-from tamis.protocol.wire.schema import Codec, Many, Record
+from tamis.protocol.wire.schema import Binary, Codec, Many, Record, Unsigned
 
 ROWS_PER_SLICE: Final = 1_000
 """A few milliseconds."""
@@ -70,7 +72,7 @@ def _packed_list(many: Many, value: Sequence[object]) -> Slices[bytes]:
         if step == 1:
             pieces.append((yield from packed(many.item, value[start])))
         else:
-            pieces += [pack(many.item.plain(row)) for row in value[start : start + step]]
+            pieces.append(_packed_rows(many.item, value[start : start + step]))
     return b"".join(pieces)
 
 
@@ -95,8 +97,45 @@ def _read_list(many: Many, reader: BodyReader) -> Slices[tuple[Any, ...]]:
         if step == 1:
             rows.append((yield from read(many.item, reader)))
         else:
-            rows += [many.item.read(reader) for _ in range(min(step, count - len(rows)))]
+            rows += _read_rows(many.item, min(step, count - len(rows)), reader)
     return tuple(rows)
+
+
+# --- many short records at once --------------------------------------------------------------------------------------
+
+
+def _packed_rows(item: Codec, rows: Sequence[Any]) -> bytes:
+    if isinstance(item, Record) and (codecs := _scalars(item)) and _fit(codecs, rows):
+        return pack(rows)[len(array_header(len(rows))) :]
+    return b"".join([pack(item.plain(row)) for row in rows])
+
+
+def _read_rows(item: Codec, count: int, reader: BodyReader) -> Iterable[Any]:
+    if isinstance(item, Record) and (codecs := _scalars(item)):
+        rows = reader.rows(count, len(codecs), partial(_fit, codecs))
+        if rows is not None:
+            return map(tuple.__new__, repeat(item.of), rows)
+    return [item.read(reader) for _ in range(count)]
+
+
+def _scalars(record: Record) -> list[Unsigned | Binary] | None:
+    """The fields of a named tuple of nothing but numbers and bytes."""
+    codecs = [field.codec for field in record.fields if isinstance(field.codec, Unsigned | Binary)]
+    return codecs if len(codecs) == len(record.fields) and issubclass(record.of, tuple) else None
+
+
+def _fit(codecs: list[Unsigned | Binary], rows: Sequence[Any]) -> bool:
+    """Whether the rows are tuples of what the codecs take, judged a column at a time. False may also mean: unusual."""
+    if not all(map(isinstance, rows, repeat(tuple))) or set(map(len, rows)) != {len(codecs)}:
+        return False
+    return all(map(_column_fits, codecs, zip(*rows, strict=True)))
+
+
+def _column_fits(codec: Unsigned | Binary, column: tuple[Any, ...]) -> bool:
+    if isinstance(codec, Unsigned):
+        return set(map(type, column)) == {int} and min(column) >= codec.least and max(column) < 1 << codec.bits
+    sizes = [len(value) for value in column] if set(map(type, column)) == {bytes} else [-1]
+    return min(sizes) >= codec.least and max(sizes) <= codec.most
 
 
 def _step(many: Many) -> int:

@@ -3,5 +3,5 @@
     server     requests and answers, by h11       pages      path -> answer
     metrics    the Prometheus page                exposition its text format
 
-Law: a page reads and never changes anything, and takes a bounded time however large the tables are.
+Law: a page changes nothing of what the router does, and takes a bounded time however large the tables are.
 """

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Held, ReceiverAdvertisement
+from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
 from tamis.router.core.damper import Damper
 from tamis.router.core.desk import Desk
 from tamis.router.core.freshness import Version
 from tamis.router.core.held import Holders
 from tamis.router.core.own import Own
+from tamis.router.core.rib import advertised
 
 
 class Asking:
@@ -92,7 +93,7 @@ class Asking:
             *held.version,
             full=base_seq is None,
             base_seq=base_seq or 0,
-            added=tuple(map(AdvertisedFilter._make, added.items())),
+            added=advertised(added),
             removed=removed,
             digest=held.digest,
             count=len(self.own.issued),

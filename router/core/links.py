@@ -19,6 +19,8 @@ class Link:
     session: int
     cost: int
     is_synced: bool = False
+    tries: int = 0
+    """How often the present question was asked again."""
     asked: int = 0
     """The request to the neighbour whose answer is awaited; 0: none."""
 

@@ -7,12 +7,17 @@ not answered is asked again for as long as the session lasts.
 
 from __future__ import annotations
 
+from typing import Final
+
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.desk import Desk
 from tamis.router.core.exchange import Exchange
 from tamis.router.core.link_states import LinkStates
 from tamis.router.core.links import Link
 from tamis.router.core.predicates import Predicates
+
+DOUBLINGS_MAX: Final = 4
+"""A question is asked again after 1, 2, 4, 8 and then every 16 s."""
 
 
 class Neighbours:
@@ -61,18 +66,23 @@ class Neighbours:
 
     def ask(self, link: Link) -> None:
         """With the vectors, unless an answer to them is under way."""
-        if link.asked:
-            return
+        if not link.asked:
+            link.tries = 0
+            self._ask(link)
+
+    def ask_again(self, neighbour: int) -> None:
+        """Ever more patiently: a long answer takes its time, and asking again makes it longer."""
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is not None:
+            link.tries += 1
+            self._ask(link)
+
+    def _ask(self, link: Link) -> None:
         request = self._request(Scope.NEIGHBOUR)
         link.asked = request.request
         self._desk.send(link, request)
-        self._desk.timers.set(("ask", link.neighbour), self._desk.now_us + self._desk.times.retry_us)
-
-    def ask_again(self, neighbour: int) -> None:
-        link = self._desk.links.by_neighbour.get(neighbour)
-        if link is not None:
-            link.asked = 0
-            self.ask(link)
+        wait_us = self._desk.times.retry_us << min(link.tries, DOUBLINGS_MAX)
+        self._desk.timers.set(("ask", link.neighbour), self._desk.now_us + wait_us)
 
     def _request(self, scope: Scope, digest: bytes = b"") -> SenderRequest:
         self._requests += 1

@@ -37,6 +37,7 @@ from tamis.router.core.exchange import Exchange
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.predicates import Predicates
+from tamis.router.core.rib import advertised
 from tamis.router.core.times import S
 from tamis.router.core.trees import Broadcast, Trees, make_trees
 
@@ -77,7 +78,7 @@ class Advertising(Asking):
         self.own.issue()
         held = desk.rib.entries[desk.me]
         held.version, held.digest = desk.identity.next(), self.own.digest
-        filters = tuple(map(AdvertisedFilter._make, self.own.issued.items()))
+        filters = advertised(self.own.issued)
         body = ReceiverAdvertisement(desk.me, *held.version, True, 0, filters, (), held.digest, len(filters), False)
         send_down(self._desk, desk.me, body)
         desk.timers.set(("advertise", 0), desk.now_us + ADVERTISE_EVERY_US)

@@ -7,9 +7,10 @@ checked its digest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, cast
 
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement
@@ -17,6 +18,14 @@ from tamis.router.core.freshness import Verdict, Version, judge
 
 PENDING_MAX: Final = 16
 """Changes of one issuer that wait for their base. More than that are worth a whole predicate."""
+
+
+_advertised = cast("Callable[[tuple[int, bytes]], AdvertisedFilter]", partial(tuple.__new__, AdvertisedFilter))
+
+
+def advertised(filters: Mapping[int, bytes]) -> tuple[AdvertisedFilter, ...]:
+    """As a body lists them. There may be a hundred thousand, so each is made without a call of Python."""
+    return tuple(map(_advertised, filters.items()))
 
 
 @dataclass(slots=True)
@@ -28,7 +37,7 @@ class Held:
     filters: dict[int, bytes]
 
     def as_entry(self, issuer: int) -> Entry:
-        return Entry(issuer, *self.version, self.digest, tuple(map(AdvertisedFilter._make, self.filters.items())))
+        return Entry(issuer, *self.version, self.digest, advertised(self.filters))
 
 
 class Change(NamedTuple):

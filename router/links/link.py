@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from tamis.native import EventType
+from tamis.native import EventType, Trace
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
@@ -21,15 +21,17 @@ from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.parts import Part
+from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.routing_bodies import Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
 from tamis.router.core.events import Body
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
 from tamis.router.links.incoming import Incoming
 from tamis.router.links.outgoing import Outgoing
-from tamis.router.links.packing import Packed
+from tamis.router.links.packing import REPORTS, Packed
 from tamis.router.links.wires import Wire
 from tamis.router.other_end import OtherEnd
+from tamis.router.reports import report_of
 
 if TYPE_CHECKING:
     from tamis.router.links.neighbours import Neighbour, Neighbours
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DRAIN_REASON: Final = "the router is stopping"
+REPORTS_MAX: Final = 64
+"""Reports on messages that wait for one link, three quarters of a MiB at most; a further one is lost."""
 
 
 class Link(OtherEnd):
@@ -96,6 +100,8 @@ class Link(OtherEnd):
             self.send(Kind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
             self._told(body)
+        elif isinstance(body, TraceRecord | DryRunReport):
+            self._links.reported(self, body)
         elif isinstance(body, Lost):
             self.lost += body.messages
         elif isinstance(body, Drain):
@@ -134,6 +140,9 @@ class Link(OtherEnd):
     def unrouted(self, frame: bytes) -> None:
         self._links.unrouted(self, frame)
 
+    def traced(self, trace: Trace) -> None:
+        self._links.traced(report_of(self.plane.settings.id, trace))
+
     def event(self, type_: int) -> None:
         if type_ == EventType.SILENT:
             self.cut(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
@@ -145,6 +154,11 @@ class Link(OtherEnd):
     def post(self, body: Packed) -> None:
         """Let a body leave when its turn has come."""
         self._outgoing.add(body)
+
+    def report(self, report: Report) -> None:
+        """Pass a report on, if there is room."""
+        if self._outgoing.waiting(REPORTS) < REPORTS_MAX:
+            self.post(Packed(report, self.frame_bytes_max, self.plane.work))
 
     def _hand(self, frame: bytes) -> None:
         with suppress(Refused):  # a request after our own DRAIN: what it would have repaired is ours no more

@@ -18,6 +18,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.report_bodies import Report
 from tamis.router.core.commands import Session
 from tamis.router.core.events import Body
 from tamis.router.links.figures import Carried, carried
@@ -45,6 +46,8 @@ class Told(Protocol):
     def heard(self, neighbour: int, session: int, body: Body) -> None: ...
 
     def unrouted(self, connection: int, frame: bytes) -> None: ...
+
+    def reported(self, report: Report, came_from: int | None) -> None: ...
 
 
 @dataclass(slots=True)
@@ -162,6 +165,21 @@ class Neighbours:
     def unrouted(self, link: Link, frame: bytes) -> None:
         """A message of a source without a route has come."""
         self._told.unrouted(link.connection, frame)
+
+    def traced(self, report: Report) -> None:
+        """This router has something to report on a message that came over a link."""
+        self._told.reported(report, None)
+
+    def reported(self, link: Link, report: Report) -> None:
+        """A neighbour passes on what somebody reports."""
+        if link.neighbour is not None and link.neighbour.link is link:
+            self._told.reported(report, link.neighbour.number)
+
+    def pass_on(self, neighbour: int, report: Report) -> None:
+        """Let it go to a neighbour; where that one is not linked, it is lost."""
+        link = self._numbered[neighbour].link
+        if link is not None:
+            link.report(report)
 
     def send(self, to: Iterable[Session], body: Body) -> None:
         """The same body to each of these sessions, packed once; those that are over get nothing."""

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Final, cast
 
 from tamis.configs import RouterSettings
+from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
@@ -47,7 +48,7 @@ class Network:
 
     def __init__(self, plane: Plane, settings: RouterSettings, epoch: Epoch) -> None:
         self.plane, self._epoch = plane, epoch
-        self.core = Core(settings.id, plane.epoch, CoreSettings(cast("Broadcast", settings.broadcast)))
+        self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
         plane.join(self, self.table, SOURCES_MAX)
         self.neighbours = Neighbours(plane, settings, self)
@@ -106,6 +107,18 @@ class Network:
 
     def unrouted(self, connection: int, frame: bytes) -> None:
         self.routes.unrouted(connection, frame)
+
+    def reported(self, report: Report, came_from: int | None) -> None:
+        """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
+
+        It never goes back: routers that do not agree yet on the topology would play it to and fro.
+        """
+        if report.source == self.core.me:
+            self.plane.asking.bring(report)
+            return
+        hop = self.core.desk.trees.next_hop(report.source)
+        if hop is not None and hop != came_from:
+            self.neighbours.pass_on(hop, report)
 
     def wanted(self, filters: Iterable[bytes]) -> None:
         """Clients of this router want these, packed; each as often as it is named."""
@@ -202,3 +215,13 @@ class Network:
 
 def _now_us() -> int:
     return time.monotonic_ns() // 1_000
+
+
+def _core(settings: RouterSettings, epoch: int) -> Core:
+    strategy = settings.strategy
+    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse")
+    if strategy.mode == "paper":
+        from tamis.router.core.paper import PaperCore
+
+        return PaperCore(settings.id, epoch, routing)
+    return Core(settings.id, epoch, routing)

@@ -45,6 +45,10 @@ class Outgoing:
         self._streams.setdefault(body.stream, deque()).append(body)
         body.when_packed(partial(self._packed, body))
 
+    def waiting(self, stream: Stream) -> int:
+        """How many bodies of one stream have not left."""
+        return len(self._streams.get(stream, ()))
+
     def close(self) -> None:
         """Nothing leaves any more."""
         self._is_closed = True

@@ -13,6 +13,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.parts import ReplyPart, Whole, cut, packed_whole
+from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord, fitted
 from tamis.protocol.wire.routing_bodies import (
     Held,
     LinkState,
@@ -25,6 +26,8 @@ from tamis.router.work import SlicedWork
 
 Stream = tuple[Kind, int]
 """Bodies of one kind and origin: they stay in order."""
+REPORTS: Final[Stream] = (Kind.TRACE_RECORD, 0)
+"""What routers say of messages, dry runs included: all of it takes one turn."""
 
 _KINDS: Final[dict[type, Kind]] = {
     LinkState: Kind.LSA,
@@ -35,7 +38,9 @@ _KINDS: Final[dict[type, Kind]] = {
 }
 
 
-def stream_of(body: Body) -> Stream:
+def stream_of(body: Body | Report) -> Stream:
+    if isinstance(body, TraceRecord | DryRunReport):
+        return REPORTS
     kind = _KINDS[type(body)]
     if isinstance(body, LinkState):
         return kind, stable_number(body.issuer)
@@ -47,12 +52,15 @@ class Packed:
 
     __slots__ = ("_waiting", "frames", "stream")
 
-    def __init__(self, body: Body, frame_bytes_max: int, work: SlicedWork) -> None:
+    def __init__(self, body: Body | Report, frame_bytes_max: int, work: SlicedWork) -> None:
         self.stream = stream_of(body)
         self.frames: list[bytes] | None = None
         self._waiting: list[Callable[[], None]] = []
         if isinstance(body, LinkState | Held):
             self.frames = [encode(body)]
+            return
+        if isinstance(body, TraceRecord | DryRunReport):
+            self.frames = [encode(fitted(body, frame_bytes_max))]
             return
         packing = self._pack(body, frame_bytes_max)
         if next(packing, self) is not self:

@@ -1,7 +1,9 @@
-"""A first look at Tamis, as `make run` shows it: a router, three subscribers, and where each message goes.
+"""A first look at Tamis, as `make run` shows it: five routers, three subscribers, where each message goes, and what
+becomes of it when a router dies.
 
-Law: what is shown is what happens: the router is started by `tamis up`, and each line is printed when its message has
-arrived wherever it goes. It needs no network, no fixed port and no home, and leaves nothing behind, however it ends.
+Law: what is shown is what happens: the routers are started by `tamis up`, the one that dies is killed as anybody could
+from another terminal, and each line is printed when its message has arrived wherever it goes. It needs no network, no
+fixed port and no home, and leaves nothing behind, however it ends.
 """
 
 from __future__ import annotations
@@ -15,88 +17,157 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import tamis
 from tamis.cli.main import main
+from tamis.protocol.evaluate import predicate_matches
+from tamis.protocol.language import parse
 from tamis.protocol.message_text import format_attributes, parse_message_text
 
-PAUSE_S = 0.5
-"""Between two messages: long enough to read a line."""
+if TYPE_CHECKING:
+    from tamis.router.supervisor.state import RouterState
 
-FILE = "demo.yaml"
-TOPOLOGY = 'routers: {demo: {clients: "127.0.0.1:0", admin: "127.0.0.1:0"}}\n'
-SUBSCRIBERS = {
-    "on-call": 'severity > 4 and class = "alert"',
-    "web-team": 'device ^= "web" and not (class = "heartbeat")',
-    "archive": "true",
+PAUSE_S: Final = 0.5
+"""Between two messages: long enough to read a line."""
+ARRIVAL_S: Final = 5.0
+"""A message that is under way for longer is shown as it is."""
+
+FILE: Final = "ring.yaml"
+ROUTERS: Final = "abcde"
+LINKS: Final = "[a, b], [b, c], [c, d], [d, e], [e, a], [a, c]"
+PICTURE: Final = """\
+        a            Five routers in a ring, with a chord from a to c.
+      / | \\          Messages are published at a, and the subscribers
+     e  |  b         are at b, d and e.
+     |  | /
+     d--c"""
+SUBSCRIBERS: Final = {
+    "on-call": ("d", 'severity > 4 and class = "alert"'),
+    "web-team": ("e", 'device ^= "web" and not (class = "heartbeat")'),
+    "archive": ("b", "true"),
 }
-MESSAGES = (
+MESSAGES: Final = (
     "class=alert severity=6 device=web-3",
     "class=alert severity=3 device=web-1",
     "class=heartbeat device=web-3",
     "class=alert severity=9 device=db-1",
-    "class=order price=120 device=shop-2",
     "class=order price=80 device=web-2",
-    "class=heartbeat device=db-1",
-    "class=alert severity=5 site=MXP",
 )
+VICTIM: Final = "c"
+"""It lies on the way from a to d."""
 
 
-def demo(pause_s: float = PAUSE_S) -> int:
+def demo(pause_s: float = PAUSE_S, lasts: bool = False) -> int:
+    """`lasts`: go on publishing at the end, until Ctrl-C."""
     with _place_of_its_own():
-        code = _run("A router starts", "up", "--detach", FILE)
+        print(PICTURE, end="\n\n")
+        code = _run("Five routers start", "up", "--detach", FILE)
         try:
             if code == 0:
-                asyncio.run(_show_routing(pause_s))
+                asyncio.run(_show(pause_s, lasts))
+        except KeyboardInterrupt:
+            print()
         finally:
-            _run("The router stops", "down", FILE)
+            _run("The routers stop", "down", FILE)
     return code
 
 
-async def _show_routing(pause_s: float) -> None:
-    """Publish the messages one by one, print who received each, and ask the router about the first."""
-    address = _address()
-    arrived: list[str] = []
-    print("# Three subscribers connect, and say what they want")
+class Feed:
+    """Publishes a message, and tells who got it."""
+
+    def __init__(self, publisher: tamis.Client) -> None:
+        self._publisher = publisher
+        self._arrived: list[str] = []
+        self._changed = asyncio.Event()
+
+    async def note(self, name: str, items: tamis.Subscription) -> None:
+        async for item in items:
+            if isinstance(item, tamis.Message):
+                self._arrived.append(name)
+                self._changed.set()
+
+    async def show(self, text: str) -> None:
+        attributes = parse_message_text(text)
+        due = [name for name, (_, asked) in SUBSCRIBERS.items() if predicate_matches(parse(asked), attributes)]
+        self._arrived.clear()
+        await self._publisher.publish(attributes, confirm=True)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ARRIVAL_S):
+                while len(self._arrived) < len(due):
+                    self._changed.clear()
+                    await self._changed.wait()
+        print(f"{format_attributes(attributes):<42} -> {', '.join(sorted(self._arrived)) or 'nobody'}", flush=True)
+
+
+async def _show(pause_s: float, lasts: bool) -> None:
     async with contextlib.AsyncExitStack() as stack:
-        subscribers = [await stack.enter_async_context(tamis.connect(address, name=name)) for name in SUBSCRIBERS]
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        for subscriber, predicate in zip(subscribers, SUBSCRIBERS.values(), strict=True):
-            print(f"{subscriber.name:<10} {predicate}")
-            items = await stack.enter_async_context(subscriber.subscribe(predicate))
-            tasks.create_task(_note(subscriber.name, items, arrived))
-        print("\n# A publisher sends messages, and each goes to those whom it concerns")
-        publisher = await stack.enter_async_context(tamis.connect(address, name="publisher"))
-        for text in MESSAGES:
-            await publisher.publish(parse_message_text(text), confirm=True)
-            for subscriber in subscribers:
-                await _all_read(subscriber)
-            print(f"{format_attributes(parse_message_text(text)):<42} -> {', '.join(sorted(arrived))}", flush=True)
-            arrived.clear()
-            await asyncio.sleep(pause_s)
-        print()
-        why = ("explain", "--router", FILE, *MESSAGES[0].split())
-        await asyncio.to_thread(_run, "Why did the first message go there? The router answers by its table", *why)
-        await asyncio.to_thread(_run, "How is the router?", "status", FILE)
+        feed = Feed(await stack.enter_async_context(tamis.connect(_state()["a"].clients[0], name="publisher")))
+        print("# Three subscribers connect, and say what they want; each waits until all routers know")
+        for name, (router, predicate) in SUBSCRIBERS.items():
+            client = await stack.enter_async_context(tamis.connect(_state()[router].clients[0], name=name))
+            items = await stack.enter_async_context(client.subscribe(predicate, wait="network"))
+            print(f"{name:<10} at {router}: {predicate}")
+            tasks.create_task(feed.note(name, items))
+        print("\n# A publisher at a sends messages, and each goes to those whom it concerns")
+        await _publish(feed, pause_s)
+        await _ways("Which way does a send?")
+        process = _state()[VICTIM].pid or 0
+        print(f"# Router {VICTIM} dies. From another terminal it would be\n$ kill -9 {process}\n")
+        os.kill(process, signal.SIGKILL)
+        await _until_known(VICTIM, False)
+        await _ways(f"a has noticed, and goes around {VICTIM}")
+        await _publish(feed, pause_s)
+        await _until_known(VICTIM, True)
+        await _ways(f"{VICTIM} has been started again, and is on the way again")
+        await _publish(feed, pause_s)
+        while lasts:
+            print(f"# Kill any router but a from another terminal: {_processes()}. Ctrl-C ends this.")
+            await _publish(feed, 2 * pause_s)
 
 
-async def _note(name: str, items: tamis.Subscription, arrived: list[str]) -> None:
-    async for _ in items:
-        arrived.append(name)  # noqa: PERF401 - one by one is the point
+async def _publish(feed: Feed, pause_s: float) -> None:
+    for text in MESSAGES:
+        await feed.show(text)
+        await asyncio.sleep(pause_s)
+    print(flush=True)
 
 
-async def _all_read(client: tamis.Client) -> None:
-    """An answer stands behind what was sent before it: when it is here, so are the messages."""
-    async with client.subscribe("exists `nothing has this name`"):
-        pass
+# --- what the routers say
 
 
-def _address() -> str:
+async def _hops() -> dict[str, str]:
+    """Router -> the neighbour of a towards it."""
+    from tamis.cli.admin import Router
+
+    address = _state()["a"].admin[0].removeprefix("http://")
+    form = await asyncio.to_thread(Router("a", address).ask, "/routes")
+    return {row["router"]: row["next_hop"] for row in form["routers"] if row["next_hop"]}
+
+
+async def _ways(title: str) -> None:
+    hops = await _hops()
+    print(f"# {title}\n" + ", ".join(f"to {router} by {hops[router]}" for router in sorted(hops)) + "\n", flush=True)
+
+
+async def _until_known(router: str, is_known: bool) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(10 * ARRIVAL_S):
+            while (router in await _hops()) is not is_known:
+                await asyncio.sleep(0.05)
+
+
+def _state() -> dict[str, RouterState]:
     from tamis.router.supervisor.state import StateFolder
 
     state = StateFolder.of(FILE).read()
     assert state is not None  # noqa: S101 - `tamis up` has just written it
-    return state.routers["demo"].clients[0]
+    return state.routers
+
+
+def _processes() -> str:
+    return ", ".join(f"{name} is {state.pid}" for name, state in sorted(_state().items()) if name != "a" and state.pid)
 
 
 def _run(title: str, *command: str) -> int:
@@ -112,7 +183,7 @@ def _place_of_its_own() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder, contextlib.chdir(folder):
         before = os.environ.get("XDG_STATE_HOME")
         os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
-        Path(FILE).write_text(TOPOLOGY)
+        Path(FILE).write_text(_topology())
         try:
             yield
         finally:
@@ -121,7 +192,16 @@ def _place_of_its_own() -> Iterator[None]:
                 os.environ["XDG_STATE_HOME"] = before
 
 
+def _topology() -> str:
+    """Neighbours meet on Unix sockets: no port has to be free."""
+    routers = [
+        f'  {name}: {{clients: "127.0.0.1:0", neighbours: "unix:{name}.sock", admin: "127.0.0.1:0"}}'
+        for name in ROUTERS
+    ]
+    return "\n".join(["routers:", *routers, f"links: [{LINKS}]", ""])
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # both stop the router first
     sys.stderr = sys.stdout  # what a command says besides belongs where it is told about
-    sys.exit(demo())
+    sys.exit(demo(lasts=sys.stdin.isatty() and sys.stdout.isatty()))

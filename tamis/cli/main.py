@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import click
 
 COMMANDS = (
-    *("router", "up", "down", "pub", "sub", "status", "routes", "top", "filters"),
+    *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
     *("explain", "match", "check", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""

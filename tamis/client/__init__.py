@@ -7,6 +7,7 @@ wanted      one subscription, as it travels            dialling, clock        wh
 inbox       what was received and not yet taken        settings, address      what `connect` is told
 redial      which address next, and when               message, gap           what iterators yield
 liveness    signs of life                              waiter, errors         how a call ends
+trails      messages whose way is followed             trail                  what became of one
 
 Law: imports `protocol` and nothing else of Tamis; the left column imports no socket, no clock and no event loop.
 """

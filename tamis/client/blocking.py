@@ -26,9 +26,12 @@ from tamis.client.gap import Gap
 from tamis.client.inbox import Inbox
 from tamis.client.message import Message
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.trail import AnyReport, Trail
+from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import Options, Wanted, options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
+from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
 
 def connect(
@@ -126,6 +129,16 @@ class Client:
         for future in waiting:
             future.result()
 
+    def trace(
+        self, attributes: Mapping[str, Value], payload: bytes = b"", *, timeout_s: float = TRAIL_S
+    ) -> Trail[TraceRecord]:
+        """Publish a message, and follow it; see `tamis.Client.trace`."""
+        return self._follow(TraceRecord, attributes, payload, timeout_s)
+
+    def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
+        """Where a message would go and to whom; see `tamis.Client.route`."""
+        return self._follow(DryRunReport, attributes, b"", timeout_s)
+
     def subscribe(
         self,
         *predicates: str | Predicate,
@@ -162,6 +175,26 @@ class Client:
             self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
             self._pump.written()
         return waiter
+
+    def _follow(
+        self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float
+    ) -> Trail[AnyReport]:
+        taken: Future[None] = Future()
+        complete: Future[None] = Future()
+        pump, end_s = self._pump, time.monotonic() + timeout_s
+        with pump.lock:
+            trail = pump.core.trails.begin(of, attributes, payload, time.time_ns(), taken, complete)
+            pump.written()
+        try:
+            for waiter in (taken, complete):
+                waiter.result(max(0.0, end_s - time.monotonic()))
+        except TimeoutError:
+            pass  # said in the documentation: the trail is as long as it is
+        finally:
+            with pump.lock:
+                taken.cancel()  # it is not sent any more
+                pump.core.trails.end(trail)
+        return trail
 
     @property
     def _pump(self) -> BlockingPump:

@@ -23,9 +23,12 @@ from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
 from tamis.client.pump import Pump
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.subscription import Subscription
+from tamis.client.trail import AnyReport, Trail
+from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
+from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
 DRAIN_S: Final = 5.0
 WINDOW: Final = 1_024
@@ -151,6 +154,19 @@ class Client:
                 if isinstance(result, BaseException):
                     raise result
 
+    async def trace(
+        self, attributes: Mapping[str, Value], payload: bytes = b"", *, timeout_s: float = TRAIL_S
+    ) -> Trail[TraceRecord]:
+        """Publish a message, confirmed, and follow it: what each router that it passed did with it.
+
+        Returns when all have answered, or after `timeout_s`; see `Trail.is_complete`.
+        """
+        return await self._follow(TraceRecord, attributes, payload, timeout_s)
+
+    async def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
+        """Where a message would go and to whom: the same as `trace`, with nothing delivered."""
+        return await self._follow(DryRunReport, attributes, b"", timeout_s)
+
     def subscribe(
         self,
         *predicates: str | Predicate,
@@ -179,6 +195,23 @@ class Client:
         self._outbox.publish(attributes, payload, time_ns(), waiter, confirm=confirm, retry=retry)
         self._pump.written()
         await waiter
+
+    async def _follow(
+        self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float
+    ) -> Trail[AnyReport]:
+        loop, trails = asyncio.get_running_loop(), self._pump.core.trails
+        taken: asyncio.Future[None] = loop.create_future()
+        complete: asyncio.Future[None] = loop.create_future()
+        trail = trails.begin(of, attributes, payload, time_ns(), taken, complete)
+        self._pump.written()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await asyncio.gather(taken, complete)
+        except TimeoutError:
+            pass  # said in the documentation: the trail is as long as it is
+        finally:
+            trails.end(trail)
+        return trail
 
     @property
     def _pump(self) -> Pump:

@@ -23,6 +23,7 @@ from tamis.client.outbox import Outbox
 from tamis.client.redial import Redial
 from tamis.client.registry import Registry
 from tamis.client.settings import Settings
+from tamis.client.trails import Trails
 from tamis.client.waiter import Waiter, settle
 from tamis.client.walker import Walker
 from tamis.client.wanted import Options, Wanted
@@ -36,7 +37,7 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
-from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
+from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session import State as SessionState
 from tamis.protocol.wire.session_bodies import (
@@ -90,6 +91,7 @@ class ClientCore:
         self.settings = settings
         self.outbox = Outbox(stable_number(settings.name), first_counter)
         self.registry = Registry(settings.inbox, self._send)
+        self.trails = Trails(self.outbox, random_bytes)
         self.redial = Redial(settings.addresses, random)
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
         """Sentences for a log, the shell's to take."""
@@ -125,9 +127,11 @@ class ClientCore:
         if self.is_over:
             return
         self.is_over = self.wants_close = True
-        self.outbox.drop(error or ClientClosed("the client is closed"))
+        reason = error or ClientClosed("the client is closed")
+        self.outbox.drop(reason)
+        self.trails.close(reason)
         self.registry.closed(error)
-        settle(self._opened, error or ClientClosed("the client is closed"))
+        settle(self._opened, reason)
         settle(self._drain)
         self._session.closed()
 
@@ -183,7 +187,11 @@ class ClientCore:
         """Whether the shell should read: not while an inbox is full, unless a call waits for an answer."""
         outbox = self.outbox
         is_reading = not self.registry.full or bool(
-            outbox.awaits_credit or outbox.unanswered or self.registry.awaits_answer or self._drain is not None
+            outbox.awaits_credit
+            or outbox.unanswered
+            or self.registry.awaits_answer
+            or self.trails.awaits_reports
+            or self._drain is not None
         )
         self._liveness.read(is_reading, now)
         return is_reading
@@ -302,8 +310,8 @@ class ClientCore:
     def _lost(self, lost: Lost) -> None:
         self.registry.lost(lost)
 
-    def _report(self, _: object) -> None:
-        """Traces are not asked for by this client."""
+    def _report(self, report: Report) -> None:
+        self.trails.report(report)
 
     # --- steps ---------------------------------------------------------------------------------------------------
 

@@ -18,12 +18,15 @@ from tamis.client.errors import PublishRefused, PublishUnknown
 from tamis.client.waiter import Waiter, settle
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
+from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, Credit
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
+from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Body, encode
-from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, RETRY
+from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, RETRY, TRACED
+from tamis.protocol.wire.kinds import Kind
 
 OUTPUT_BYTES_MAX: Final = 262_144
 """Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
@@ -87,10 +90,28 @@ class Outbox:
         self.check_open()
         flags = CONFIRM if confirm else 0
         frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags)
-        self._check_size(len(frame))
-        self.held.append(Held(self._counter, frame, waiter, confirm, retry))
-        self._counter += 1
-        self.pump()
+        self._hold(Held(self._counter, frame, waiter, confirm, retry))
+
+    def follow(
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes,
+        time_ns: int,
+        trace: int,
+        waiter: Waiter,
+        *,
+        is_dry: bool,
+    ) -> None:
+        """Take a message over that routers report on; `waiter` is as in `publish`, with `confirm` but for a dry run."""
+        self.check_open()
+        frame = DataFrame(
+            kind=Kind.DRY_RUN if is_dry else Kind.PUBLISH,
+            message=Message(attributes, payload, MessageId(self._origin, self._counter)),
+            flags=TRACED if is_dry else TRACED | CONFIRM,
+            publish_time_ns=time_ns,
+            extensions={ExtensionType.TRACE: trace},
+        )
+        self._hold(Held(self._counter, encode_data(frame), waiter, confirm=not is_dry, retry=False))
 
     def send(self, body: Body) -> None:
         self.output += encode(body, self._frame_bytes_max)
@@ -193,6 +214,12 @@ class Outbox:
         self.held.clear()
 
     # --- rules ---------------------------------------------------------------------------------------------------
+
+    def _hold(self, message: Held) -> None:
+        self._check_size(len(message.frame))
+        self.held.append(message)
+        self._counter += 1
+        self.pump()
 
     def _may_pass(self, message: Held) -> bool:
         size = len(message.frame)

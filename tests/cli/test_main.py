@@ -141,5 +141,7 @@ def test_the_demo_shows_where_messages_go(capsys: pytest.CaptureFixture[str]) ->
     out = capsys.readouterr().out
     assert 'class="alert" severity=6 device="web-3"    -> archive, on-call, web-team\n' in out
     assert 'class="heartbeat" device="web-3"           -> archive\n' in out
-    assert "3 filters match, the message goes to archive, on-call, web-team\n" in out
-    assert out.rstrip().endswith("demo: stopped")
+    assert "to d by c" in out
+    assert "a has noticed, and goes around c\nto b by b, to d by e, to e by e\n" in out
+    assert out.count("-> archive, on-call, web-team") == 3
+    assert out.rstrip().endswith("e: stopped")

@@ -211,11 +211,11 @@ async def test_a_message_before_the_greeting_is_over_is_an_error(inside):
     assert error.code == ErrorCode.UNEXPECTED_KIND
 
 
-async def test_a_router_is_told_that_links_come_later(inside):
+async def test_a_router_is_told_where_neighbours_connect(inside):
     stranger = await inside().stranger()
     await stranger.send(hello("rome", role=Role.ROUTER, link_cost=1))
     [error] = await stranger.until_closed()
-    assert "later version" in error.text
+    assert "neighbours connect to the addresses under `neighbours`" in error.text
 
 
 async def test_a_silent_client_is_found(inside):
@@ -288,7 +288,7 @@ async def test_draining_tells_clients_and_refuses_what_is_new(inside):
 async def test_a_bug_costs_the_client_that_met_it(inside, monkeypatch, caplog):
     net = inside()
     bob, mallory = await net.client("bob"), await net.client("mallory")
-    monkeypatch.setattr("tamis.router.dry_run.report", lambda *_: 1 / 0)
+    monkeypatch.setattr("tamis.router.client.report_of", lambda *_: 1 / 0)
     await mallory.send(dry_run(mallory, x=1))
     assert await mallory.until_closed() == []
     assert "failed to handle an event" in caplog.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from tamis.protocol.errors import FrameError, Refused
@@ -52,3 +54,36 @@ def test_what_is_refused_names_its_field():
         at_once(read(record, BodyReader(body, "it")))
     with pytest.raises(FrameError, match="elements"):
         at_once(read(record, BodyReader(b"\x94\x01\x02\x03\xdd\xff\xff\xff\xff", "it")))
+
+
+ROW = ReceiverAdvertisement(1, 2, 3, True, 0, (AdvertisedFilter(1, b"\x90"),), (), bytes(16), 1, False)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [[-1, b"\x90"], [2**64 - 1, b""], [1, "text"], [True, b"\x90"], [1], [[1], b"\x90"], 7, [1, bytes(65_537)]],
+)
+def test_rows_that_are_none_are_refused_as_ever(row):
+    record = record_of(ReceiverAdvertisement)
+    body = pack([1, 2, 3, True, 0, [[5, b"\x91"], row], [], bytes(16), 2, False])
+    with pytest.raises(FrameError) as slow:
+        record.read(BodyReader(body, "it"))
+    with pytest.raises(FrameError) as fast:
+        at_once(read(record, BodyReader(body, "it")))
+    assert (fast.value.code, str(fast.value)) == (slow.value.code, str(slow.value))
+
+
+@pytest.mark.parametrize("extra", [[7], [{"a": [1]}], [[[1]], None]])
+def test_rows_of_a_later_version_are_read(extra):
+    record = record_of(ReceiverAdvertisement)
+    body = pack([1, 2, 3, True, 0, [[1, b"\x90", *extra]], [], bytes(16), 1, False, *extra])
+    assert at_once(read(record, BodyReader(body, "it"))) == ROW
+
+
+def test_plain_tuples_are_packed_as_the_records_they_stand_for():
+    record = record_of(ReceiverAdvertisement)
+    plain = dataclasses.replace(ROW, added=((1, b"\x90"),))
+    assert at_once(packed(record, plain)) == at_once(packed(record, ROW))
+    assert isinstance(at_once(read(record, BodyReader(at_once(packed(record, ROW)), "it"))).added[0], AdvertisedFilter)
+    with pytest.raises(Refused):
+        at_once(packed(record, dataclasses.replace(ROW, added=((1, b""),))))

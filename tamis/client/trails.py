@@ -1,0 +1,62 @@
+"""The messages whose way a client follows.
+
+Law: reports are taken from the moment a message is published until its call has ended; others are nobody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tamis.client.outbox import Outbox
+from tamis.client.trail import AnyReport, Trail
+from tamis.client.waiter import Waiter, settle
+from tamis.protocol.values import Value
+from tamis.protocol.wire.report_bodies import DryRunReport, Report
+
+TRAIL_S: Final = 5.0
+"""By default: for how long a call waits for routers that do not answer."""
+_TRACE_BYTES: Final = 8
+
+
+class Trails:
+    def __init__(self, outbox: Outbox, random_bytes: Callable[[int], bytes]) -> None:
+        self._outbox = outbox
+        self._random_bytes = random_bytes
+        self._followed: dict[int, tuple[Trail[Any], Waiter]] = {}
+
+    def begin(
+        self,
+        of: type[AnyReport],
+        attributes: Mapping[str, Value],
+        payload: bytes,
+        time_ns: int,
+        taken: Waiter,
+        complete: Waiter,
+    ) -> Trail[AnyReport]:
+        """Publish a message, or try where it would go (of DryRunReport). `taken` hears that the router has it."""
+        trace = max(1, int.from_bytes(self._random_bytes(_TRACE_BYTES), "little"))
+        self._outbox.follow(attributes, payload, time_ns, trace, taken, is_dry=of is DryRunReport)
+        trail = Trail(of, trace)
+        self._followed[trace] = trail, complete
+        return trail
+
+    def end(self, trail: Trail[AnyReport]) -> None:
+        """Its call has ended."""
+        self._followed.pop(trail.trace, None)
+
+    @property
+    def awaits_reports(self) -> bool:
+        return bool(self._followed)
+
+    def report(self, report: Report) -> None:
+        if report.trace in self._followed:
+            trail, complete = self._followed[report.trace]
+            trail.add(report)
+            if trail.is_complete:
+                settle(complete)
+
+    def close(self, error: Exception) -> None:
+        """Nothing more will come."""
+        for _, complete in self._followed.values():
+            settle(complete, error)

@@ -1,0 +1,304 @@
+"""Several switches in one process, frame by frame beside the pure twin: router/core/forwarder.py over the same trees.
+
+Law: bytes are carried by hand, one frame at a time, so that each frame that a switch takes is judged alone: refused for
+the same reason as by the twin, or sent on by the same links with as many hops left, and delivered to the same clients.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tamis.native import Admission, Event, EventType, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
+from tamis.native.switch_figures import DROP_REASONS
+from tamis.protocol.evaluate import filter_matches
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.values import Value
+from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data, encode_publish
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.reader import FrameReader
+from tamis.router.core.forwarder import Forwarder, Refusal, Transit
+from tamis.router.core.paths import Graph, PathCache
+from tamis.router.core.times import MS, Times
+from tamis.router.core.trees import Broadcast, Trees, make_trees
+from tamis.router.core.windows import PublisherWindows
+from tests.router.core.graphs import Edge, number, random_edges
+
+HOLD_MS = 1_000_000_000  # of the switches' clocks, which run on by themselves: no test takes so long
+TIMES = Times(tree_hold_us=HOLD_MS * MS)
+EPOCH = 3
+NAMES = ("price", "size", "venue", "age")
+REASONS = {
+    Refusal.NOT_FROM_PARENT: "parent",
+    Refusal.SEEN: "transit",
+    Refusal.NO_HOPS_LEFT: "hops",
+}
+
+
+def some_filter(chance: random.Random) -> Filter:
+    names = chance.sample(NAMES, chance.randint(0, 2))
+    return Filter(
+        tuple(Constraint(name, chance.choice((Op.EQ, Op.LT, Op.GE)), (chance.randint(0, 3),)) for name in names)
+    )
+
+
+def some_attributes(chance: random.Random) -> dict[str, Value]:
+    return {name: chance.randint(0, 3) for name in NAMES if chance.random() < 0.7}
+
+
+def admission(of: int, is_link: bool) -> Admission:
+    credit = 0 if is_link else 1 << 40
+    limits = (1 << 26, credit, 0 if is_link else 1 << 30, 1 << 20, 0 if is_link else 1_000)
+    return Admission(of, *limits, 0, 0, 0, SlowPolicy.DROP_NEWEST, is_link)
+
+
+class Node:
+    """A router: its switch with one client, and beside it what the twin needs."""
+
+    def __init__(self, router: int, lazily: bool) -> None:
+        self.number, self.lazily = router, lazily
+        self.local, self.network = Table(), Table()
+        self.switch = Switch(self.local, SwitchOptions(router, EPOCH, 40, 10_000, 1))
+        self.switch.join(self.network, 64)
+        self.client = self._opened(router // 2 + 1, is_link=False)
+        self.client_number = router // 2 + 1
+        self.links: dict[int, int] = {}
+        self.filters: dict[int, Filter] = {}
+        self.counter = 0
+        self.twin = Forwarder(router, EPOCH, TIMES)
+        self.publishers = PublisherWindows()
+        self.generations: deque[tuple[int, Trees]] = deque(maxlen=4)
+
+    def close(self) -> None:
+        self.switch.validate()
+        self.switch.close()
+        self.local.close()
+        self.network.close()
+
+    def _opened(self, of: int, is_link: bool) -> int:
+        connection = self.switch.open()
+        assert connection is not None
+        self.switch.admit(connection, admission(of, is_link))
+        return connection
+
+    def link(self, neighbour: int) -> None:
+        self.links[neighbour] = self._opened(neighbour, is_link=True)
+
+    def unlink(self, neighbour: int) -> None:
+        connection = self.links.pop(neighbour)
+        self.switch.end(connection, now=True)
+        self.switch.tick()
+        assert self.switch.forget(connection, 1) == 0
+
+    def reroute(self, trees: Trees, now_us: int) -> None:
+        self.twin.reroute(trees, now_us)
+        generation = self.switch.begin_routes(trees.hop_limit())
+        self.generations.append((generation, trees))
+        for source in [self.number] if self.lazily else trees.routers:
+            assert self._route(source, generation, trees)
+        self.switch.commit(HOLD_MS)
+
+    def _route(self, source: int, generation: int, trees: Trees) -> bool:
+        return self.switch.route(generation, source, trees.parent(source), trees.below(source))
+
+    def take(self, connection: int, frame: bytes) -> list[Event]:
+        """Feed a frame; where a route is missing, do what a router would."""
+        events = self.switch.feed(connection, frame)
+        for event in events:
+            if event.type == EventType.UNROUTED:
+                source = decode_data(event.frame).transit.source
+                for generation, trees in self.generations:
+                    self._route(source, generation, trees)
+                self.switch.retake(event.connection, event.frame)
+        return [event for event in events if event.type not in (EventType.OUTPUT, EventType.UNROUTED)]
+
+    def sent(self, connection: int) -> list[DataFrame]:
+        reader = FrameReader()
+        reader.authenticated()
+        while data := self.switch.output(connection, 1 << 26):
+            reader.feed(data)
+        bodies_ = [decode(frame) for frame in reader]
+        return [body for body in bodies_ if isinstance(body, DataFrame)]
+
+    def wants(self, attributes: dict[str, Value]) -> bool:
+        return any(filter_matches(filter_, attributes) for filter_ in self.filters.values())
+
+    def drops(self) -> Counter[str]:
+        return Counter(dict(zip(DROP_REASONS, self.switch.figures().dropped, strict=True)))
+
+
+class Net:
+    def __init__(self, seed: int, broadcast: Broadcast, coarse: bool, lazily: bool) -> None:
+        self.chance = random.Random(seed)
+        self.layer, self.now_us, self.cache = (broadcast, coarse), 0, PathCache()
+        size = self.chance.randint(2, 8)
+        self.edges: dict[frozenset[int], int] = {}
+        self.nodes = {number(index): Node(number(index), lazily) for index in range(size)}
+        self.waiting: deque[tuple[int, int, DataFrame, bytes]] = deque()
+        self.refused: Counter[str] = Counter()
+        self.delivered = 0
+        for edge in random_edges(size, min(3, size - 1), self.chance):
+            self._set(*edge)
+        self.reroute()
+
+    def _set(self, one: int, other: int, cost: int) -> None:
+        self.edges[frozenset((one, other))] = cost
+        self.nodes[one].link(other)
+        self.nodes[other].link(one)
+
+    def _graph(self) -> Graph:
+        edges: list[Edge] = [(*sorted(pair), cost) for pair, cost in self.edges.items()]  # type: ignore[misc]
+        return Graph.of(sorted(edges), self.nodes)
+
+    def reroute(self) -> None:
+        """News reaches the routers one by one: between two of them messages may be on their way."""
+        graph = self._graph()
+        for node in self.chance.sample(list(self.nodes.values()), len(self.nodes)):
+            broadcast, coarse = self.layer
+            node.reroute(make_trees(broadcast, graph, node.number, self.cache, coarse), self.now_us)
+            if self.chance.random() < 0.3:
+                self.publish()
+            if self.chance.random() < 0.3:
+                self.carry(self.chance.randint(0, 9))
+
+    def change_edge(self) -> None:
+        one, other = self.chance.sample(sorted(self.nodes), 2)
+        if frozenset((one, other)) in self.edges:
+            del self.edges[frozenset((one, other))]
+            self.nodes[one].unlink(other)
+            self.nodes[other].unlink(one)
+            self.waiting = deque(item for item in self.waiting if {item[0], item[1]} != {one, other})
+        else:
+            self._set(one, other, self.chance.randint(1, 5))
+        self.reroute()
+
+    def change_filter(self) -> None:
+        node = self.chance.choice(list(self.nodes.values()))
+        others = [other for other in self.nodes.values() if other is not node]
+        if node.filters and self.chance.random() < 0.4:
+            id_, _ = node.filters.popitem()
+            assert node.switch.unsubscribe(node.client, id_)
+            assert [other.switch.uninstall(node.number, [id_]) for other in others] == [[] for _ in others]
+            return
+        id_ = max(node.filters, default=0) + 1
+        node.filters[id_] = some_filter(self.chance)
+        packed = encode_filter(node.filters[id_])
+        wanted = (bodies.Subscription(id_, (packed,)),)
+        frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, True, bodies.Reach.HOME, False)))
+        assert node.switch.subscribe(node.client, frame, 10) == []
+        assert [other.switch.install(node.number, {id_: packed}) for other in others] == [{} for _ in others]
+
+    def pass_time(self) -> None:
+        self.now_us += 2 * HOLD_MS * MS
+        for node in self.nodes.values():
+            node.switch.advance(2 * HOLD_MS)
+            assert [event for event in node.switch.tick() if event.type != EventType.OUTPUT] == []
+
+    # --- messages ------------------------------------------------------------------------------------------------
+
+    def publish(self) -> None:
+        node = self.chance.choice(list(self.nodes.values()))
+        node.counter += 1
+        attributes = some_attributes(self.chance)
+        transit, hops = node.twin.enter(self.now_us)
+        assert node.publishers.fresh(node.client_number, node.counter)
+        assert node.take(node.client, encode_publish(node.client_number, node.counter, 0, attributes, b"...")) == []
+        self._check(node, transit, attributes, node.wants(attributes), hops, None)
+
+    def _check(
+        self,
+        node: Node,
+        transit: Transit,
+        attributes: dict[str, Value],
+        delivered: bool,
+        hops: int,
+        came_from: int | None,
+    ) -> None:
+        """What left a switch is what leaves the twin."""
+        got = node.sent(node.client)
+        assert [(frame.transit, frame.hop_limit) for frame in got] == [(transit, hops)] * delivered
+        self.delivered += delivered
+        matched = [other.number for other in self.nodes.values() if other is not node and other.wants(attributes)]
+        expected = node.twin.departures(transit.source, matched, self.now_us, came_from)
+        for neighbour, connection in node.links.items():
+            frames = node.sent(connection)
+            left = hops if came_from is None else hops - 1
+            assert [(frame.kind, frame.transit, frame.hop_limit) for frame in frames] == (
+                [(Kind.PUBLISH, transit, left)] if neighbour in expected else []
+            )
+            for frame in frames:
+                self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
+
+    def carry(self, frames: int) -> None:
+        while self.waiting and frames > 0:
+            frames -= 1
+            came_from, to, frame, data = self.waiting.popleft()
+            self._arrive(self.nodes[to], came_from, frame, data)
+            if self.chance.random() < 0.2:
+                self._stray(frame)
+
+    def _stray(self, frame: DataFrame) -> None:
+        """Somebody sends a copy from where it should not come, or out of its epoch, or at the end of its hops."""
+        node = self.chance.choice(list(self.nodes.values()))
+        epoch = self.chance.choice((EPOCH, EPOCH, EPOCH - 1, EPOCH + 1))
+        hops = self.chance.choice((frame.hop_limit, frame.hop_limit, 0, 1))
+        copy = replace(frame, transit=frame.transit._replace(epoch=epoch), hop_limit=hops)
+        for neighbour in self.chance.sample(sorted(node.links), min(1, len(node.links))):
+            self._arrive(node, neighbour, copy, encode_data(copy))
+
+    def _arrive(self, node: Node, came_from: int, frame: DataFrame, data: bytes) -> None:
+        transit, hops = Transit(*frame.transit), frame.hop_limit
+        before = node.drops()
+        refusal = node.twin.arrive(transit, hops, came_from, self.now_us)
+        assert node.take(node.links[came_from], data) == []
+        refused = node.drops() - before
+        if refusal is not None:
+            assert refused == {REASONS[refusal]: 1}
+            assert all(node.sent(connection) == [] for connection in (node.client, *node.links.values()))
+            self.refused[REASONS[refusal]] += 1
+            return
+        attributes = dict(frame.message.attributes)
+        wanted = node.wants(attributes)
+        is_new = not wanted or node.publishers.fresh(*frame.message.id)
+        assert set(refused) <= {"unmatched", "duplicate", "no_link"}
+        assert refused["duplicate"] == (not is_new)
+        self._check(node, transit, attributes, wanted and is_new, hops, came_from)
+
+
+@pytest.fixture
+def nets() -> Iterator[list[Net]]:
+    made: list[Net] = []
+    yield made
+    for net in made:
+        for node in net.nodes.values():
+            node.close()
+
+
+LAYERS: tuple[tuple[Broadcast, bool], ...] = (
+    ("source-trees", False),
+    ("source-trees", True),
+    ("shared-tree", False),
+    ("reverse-path", False),
+)
+
+
+@pytest.mark.parametrize("lazily", [False, True], ids=["all routes", "routes as needed"])
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
+    net = Net(seed, broadcast, coarse, lazily)
+    nets.append(net)
+    steps = [net.change_filter] * 5 + [net.publish] * 8 + [net.change_edge, net.pass_time]
+    for _ in range(80):
+        net.chance.choice(steps)()
+        net.carry(net.chance.randint(0, 20))
+    net.carry(1 << 30)
+    assert net.delivered > 20
+    assert net.refused.keys() <= set(REASONS.values())
