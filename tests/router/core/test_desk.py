@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tamis.protocol.limits import ROUTERS_MAX
-from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import UpdateReply
 from tamis.router.core import desk as desk_
 from tamis.router.core.commands import Alarm, Send
+from tamis.router.core.freshness import Version
 from tamis.router.core.times import S
 from tests.router.core.bodies import entry, state, whole
 from tests.router.core.single import Single
@@ -51,6 +52,18 @@ def test_there_is_room_for_as_many_routers_as_the_limit_says(full):
     assert ROUTERS_MAX > 3_000
     full.hears("a", state("a", 9, "me"), whole("a", 10, {1: b"1"}))
     assert full.core.desk.rib.entries[stable_number("a")].filters == {1: b"1"}
+
+
+@pytest.mark.parametrize("neighbour", [X - 1, X + 1])
+def test_what_is_only_late_is_not_corrected_unless_the_issuer_itself_says_it(neighbour):
+    desk = Single().core.desk
+    assert desk.is_corrected(X, 5, neighbour), "nothing is held"
+    desk.now_us += 1 * S
+    desk.rib.replace(X, Version(5, 1), NO_DIGEST, {})
+    assert not desk.is_corrected(X, 5, neighbour)
+    assert desk.is_corrected(X, 4, neighbour)
+    assert not desk.is_corrected(X, 4, neighbour), "once a second"
+    assert desk.is_corrected(X, 5, int(str(X)))
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def publish(forwarders, source, wanted, now_us, random):
             refused += 1
             continue
         taken.append(at)
-        links = forwarders[at].departures(source, wanted, now_us, came_from)
+        links = forwarders[at].departures(source, wanted, now_us, came_from and int(str(came_from)))
         flying += [(at, link, hops - 1) for link in links]
     assert len(taken) == len(set(taken))
     return set(taken), refused

@@ -245,6 +245,9 @@ def test_what_is_heard_of_a_router_that_never_comes_within_reach_ages_too_and_on
     single.hears("a", state("x", 1), whole("b", 1, {}))
     single.waits(AGE_US // 2)
     single.hears("a", state("x", 2), whole("b", 2, {}))
-    single.waits(AGE_US // 2)
+    single.waits(AGE_US // 2 - 1)
+    assert set(single.core.desk.topology.states) == {ME, A, X}
+    assert set(single.core.desk.rib.entries) == {ME, B}
+    single.waits(1)
     assert set(single.core.desk.topology.states) == {ME, A}
     assert set(single.core.desk.rib.entries) == {ME}

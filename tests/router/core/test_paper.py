@@ -199,6 +199,13 @@ def test_who_waits_in_vain_answers_with_what_there_is_after_a_second():
     assert single.took(UpdateReply) == []
     single.waits(1)
     assert [reply.request - REQUEST_BASE for reply in single.took(UpdateReply, "a")] == [1, 2]
+    for number in (3, 4, 5):
+        single.hears("a", tree_request("a", number))
+        single.waits(100 * MS)
+    single.took(object)
+    for number in (3, 4, 5):
+        single.waits(700 * MS if number == 3 else 100 * MS)
+        assert [reply.request - REQUEST_BASE for reply in single.took(UpdateReply, "a")] == [number]
 
 
 def test_a_request_that_comes_by_another_way_than_the_tree_is_not_heard():

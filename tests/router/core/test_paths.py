@@ -194,6 +194,10 @@ def test_the_least_recent_paths_go_first():
 
 
 def test_the_cache_is_bounded_by_routers_too_and_keeps_the_latest():
+    cache = PathCache(routers_max=2)
+    for root in (1, 2, 3):
+        cache.paths(Graph(), root)
+    assert len(cache) == 2
     cache = PathCache(routers_max=10)
     for root in (1, 2, 3):
         cache.paths(line(5), root)

@@ -12,6 +12,7 @@ from tamis.router.core.core import CoreSettings
 from tamis.router.core.cover import FILTERS_MAX
 from tamis.router.core.events import Event
 from tamis.router.core.exchange import REPLY_BYTES
+from tamis.router.core.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US
 from tamis.router.core.rib import PENDING_MAX
 from tamis.router.core.times import Times
 
@@ -37,6 +38,10 @@ def test_the_delays_are_those_of_the_rules():
     assert times.retry_us == times.answer_every_us == SECOND_US
     assert times.request_every_us == 45 * SECOND_US, "R10: 30 to 60 s"
     assert (times.held_merge_us, times.reroute_every_us, times.audit_us) == (5_000, 20_000, 5 * SECOND_US)
+
+
+def test_the_delays_of_the_paper_are_of_the_order_of_those():
+    assert (ADVERTISE_EVERY_US, REQUEST_EVERY_US) == (20 * SECOND_US, 60 * SECOND_US)
 
 
 def test_the_bounds_are_those_that_the_documentation_names():

@@ -98,6 +98,13 @@ def test_a_change_that_names_a_filter_twice_is_a_gap_though_its_digest_agrees():
         assert rib.entries[A].filters == ONE
 
 
+def test_a_change_may_be_large():
+    many = dict.fromkeys(range(1000), b"")
+    rib = holding(many)
+    rib.apply(change("a", 1, 2, many, dict.fromkeys(range(500, 2000), b"")))
+    assert len(rib.entries[A].filters) == 1_500
+
+
 def test_a_whole_predicate_says_what_is_new_and_what_is_gone():
     rib = holding({1: b"one", 2: b"two", 4: b"four"})
     done = rib.replace(A, Version(1, 2), NO_DIGEST, {1: b"one", 2: b"other", 3: b"three"})
