@@ -44,7 +44,9 @@ REASONS = {
 
 def some_filter(chance: random.Random) -> Filter:
     names = chance.sample(NAMES, chance.randint(0, 2))
-    return Filter(tuple(Constraint(name, chance.choice((Op.EQ, Op.LT, Op.GE)), (chance.randint(0, 3),)) for name in names))
+    return Filter(
+        tuple(Constraint(name, chance.choice((Op.EQ, Op.LT, Op.GE)), (chance.randint(0, 3),)) for name in names)
+    )
 
 
 def some_attributes(chance: random.Random) -> dict[str, Value]:
@@ -211,7 +213,13 @@ class Net:
         self._check(node, transit, attributes, node.wants(attributes), hops, None)
 
     def _check(
-        self, node: Node, transit: Transit, attributes: dict[str, Value], delivered: bool, hops: int, came_from: int | None
+        self,
+        node: Node,
+        transit: Transit,
+        attributes: dict[str, Value],
+        delivered: bool,
+        hops: int,
+        came_from: int | None,
     ) -> None:
         """What left a switch is what leaves the twin."""
         got = node.sent(node.client)
@@ -294,4 +302,3 @@ def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
     net.carry(1 << 30)
     assert net.delivered > 20
     assert net.refused.keys() <= set(REASONS.values())
-
