@@ -49,6 +49,10 @@ class Others(ABC):
         """Stamp with this one from now on."""
         lib.tm_switch_raise_epoch(self.c, epoch)
 
+    def forget_source(self, router: int) -> None:
+        """Nothing is known of this router any more: messages of its next life are fresh, whatever its epoch."""
+        lib.tm_switch_forget_source(self.c, router)
+
     # --- what they want ------------------------------------------------------------------------------------------
 
     def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:

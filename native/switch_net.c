@@ -57,6 +57,12 @@ void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch) {
     sw->transit = 0;
 }
 
+void tm_switch_forget_source(tm_switch *sw, uint64_t router) {
+    if (sw->net != NULL) {
+        tm_windows_forget(&sw->net->transit, router);
+    }
+}
+
 /* ---- who is spoken of --------------------------------------------------------------------------------------------
  */
 

@@ -353,6 +353,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
+/* Nothing is known of a router any more: its next life may count its messages anew, from any epoch on. */
+void tm_switch_forget_source(tm_switch *sw, uint64_t router);
 
 /* Is each filter of wire form bytes[offsets[i] .. offsets[i+1]) one? results[i] says as tm_table_add would;
  * TM_NO_MEMORY if nothing could be looked at. */

@@ -163,6 +163,15 @@ bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint6
     return true;
 }
 
+void tm_windows_forget(tm_windows *windows, uint64_t number) {
+    uint32_t row = find(windows, number);
+    if (row != WINDOW_NONE) {
+        window_at(windows, row)->epoch = 0;
+        window_at(windows, row)->highest = 0;
+        memset(window_at(windows, row)->seen, 0, windows->width / 8);
+    }
+}
+
 bool tm_windows_are_sound(const tm_windows *windows) {
     uint32_t linked = 0;
     for (uint32_t row = windows->newest; row != WINDOW_NONE; row = window_at(windows, row)->older) {

@@ -42,6 +42,8 @@ void tm_windows_clear(tm_windows *windows);
  * nothing is remembered. `*fresh`: it was not seen before. */
 bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t *row,
                      bool *fresh);
+/* Whatever a source sends next is fresh. */
+void tm_windows_forget(tm_windows *windows, uint64_t number);
 bool tm_windows_are_sound(const tm_windows *windows);
 
 #endif

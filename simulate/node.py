@@ -14,6 +14,7 @@ from tamis.router.core.commands import (
     Alarm,
     Audited,
     Command,
+    Forget,
     Install,
     RaiseEpoch,
     Reached,
@@ -227,6 +228,9 @@ class Node:
     def _reroute(self, command: Reroute) -> None:
         self.forwarder.reroute(command.trees, self._clock.now_us)
 
+    def _forget(self, command: Forget) -> None:
+        self.forwarder.forget(command.router)
+
     def _raise_epoch(self, command: RaiseEpoch) -> None:
         self.epoch_file = command.epoch
         self.forwarder.raise_epoch(command.epoch)
@@ -248,6 +252,7 @@ _CARRY_OUT: Final = cast(
         Send: Node._send,
         Install: Node._install,
         Reroute: Node._reroute,
+        Forget: Node._forget,
         RaiseEpoch: Node._raise_epoch,
         Reached: Node._reached,
         Audited: Node._audited,

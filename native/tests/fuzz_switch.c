@@ -1,7 +1,8 @@
-/* fuzz_switch.c - libFuzzer target: any bytes, in any pieces, from a client that was admitted or one that still greets.
+/* fuzz_switch.c - libFuzzer target: any bytes, in any pieces, from a client that was admitted, one that still greets,
+ * or a neighbour.
  *
- * Law: the switch validates afterwards, another client's subscription is untouched and what that client was sent is
- * whole frames.
+ * Law: the switch validates afterwards, another client's subscription is untouched, and what that client and another
+ * neighbour were sent is whole frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,23 @@ static void subscribe_to_everything(tm_switch *sw, uint32_t connection) {
     check(tm_subscribe_some(sw, connection, &job, 1, &refusal, 1, &refused) == TM_OK && refused == 0);
 }
 
+/* What a router does with a message that has no route: it may be none of its business. */
+static void retake(tm_switch *sw, const tm_event *event) {
+    static uint8_t frame[65536];
+    uint32_t size = event->size;
+    memcpy(frame, event->frame, size);
+    int result = tm_switch_retake(sw, event->connection, frame, size);
+    check(result == TM_OK || result == TM_MISUSED);
+}
+
 /* Try what a daemon would do with the control frames that go up. */
 static void handle(tm_switch *sw, const tm_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         tm_subscribe job;
+        if (events[i].type == TM_EVENT_UNROUTED) {
+            retake(sw, &events[i]);
+            return;
+        }
         if (events[i].type != TM_EVENT_FRAME || events[i].kind != WIRE_SUBSCRIBE ||
             tm_subscribe_open(events[i].frame, events[i].size, &job) != TM_OK) {
             continue;
@@ -39,6 +53,34 @@ static void handle(tm_switch *sw, const tm_event *events, size_t count) {
         check(result == TM_OK || result == TM_MISUSED);
         return; /* events are borrowed until the next call */
     }
+}
+
+#define STRANGER UINT64_C(0x0807060504030201) /* its number, as a client or as a router */
+#define NEIGHBOUR 9U
+
+/* One of several: a neighbour that wants everything, and routes for messages of two sources. */
+static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission) {
+    static const uint8_t everything[] = {0x90};
+    static const uint64_t offsets[] = {0, sizeof everything};
+    const uint64_t id = 1;
+    const uint64_t neighbour = NEIGHBOUR;
+    uint8_t refused;
+    uint32_t link;
+    uint32_t generation;
+    admission.number = NEIGHBOUR;
+    admission.is_link = 1;
+    admission.credit_bytes = 0;
+    admission.policy = TM_SLOW_DROP_NEWEST;
+    check(tm_switch_join(sw, network, 2) == TM_OK);
+    check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
+    check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
+    for (unsigned i = 0; i < 2; i++) { /* one is in force, one on hold */
+        check(tm_switch_begin_routes(sw, 5, &generation) == TM_OK);
+        check(tm_switch_route(sw, generation, 1, 0, &neighbour, &neighbour, 1) == TM_OK);
+        check(tm_switch_route(sw, generation, STRANGER, STRANGER, &neighbour, &neighbour, 1) == TM_OK);
+        check(tm_switch_commit(sw, 1000) == TM_OK);
+    }
+    return link;
 }
 
 static void check_stream(const uint8_t *bytes, size_t size) {
@@ -72,17 +114,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                               .filters_max = 100,
                               .policy = bytes[0] & 3};
     tm_table *table;
+    tm_table *network;
     tm_switch *sw;
     uint32_t stranger;
     uint32_t other;
+    uint32_t link = UINT32_MAX;
     check(tm_table_new(TM_ENGINE_TAMIS, &table_options, &table) == TM_OK);
+    check(tm_table_new(TM_ENGINE_TAMIS, &table_options, &network) == TM_OK);
     check(tm_switch_new(&options, table, &sw) == TM_OK);
     check(tm_switch_open(sw, -1, &stranger) == TM_OK);
     check(tm_switch_open(sw, -1, &other) == TM_OK);
     check(tm_switch_admit(sw, other, &admission) == TM_OK);
     subscribe_to_everything(sw, other);
+    if (bytes[0] & 8) {
+        link = join_others(sw, network, admission);
+    }
     if (bytes[0] & 4) {
-        admission.number = 0x0807060504030201;
+        admission.number = STRANGER;
+        if (bytes[0] & 16 && link != UINT32_MAX) {
+            admission.is_link = 1;
+            admission.credit_bytes = 0;
+            admission.policy = TM_SLOW_DROP_NEWEST;
+        }
         check(tm_switch_admit(sw, stranger, &admission) == TM_OK);
     }
     size_t piece = bytes[1] == 0 ? size : bytes[1];
@@ -99,9 +152,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const char *reason;
     check(tm_switch_output(sw, other, &sent, &sent_size) == TM_OK);
     check_stream(sent, sent_size);
+    if (link != UINT32_MAX) {
+        check(tm_switch_output(sw, link, &sent, &sent_size) == TM_OK);
+        check_stream(sent, sent_size);
+    }
     check(tm_switch_connection(sw, other, &stats) == TM_OK && stats.subscriptions == 1);
     check(tm_switch_validate(sw, &reason) == TM_OK && tm_table_validate(table, &reason) == TM_OK);
     tm_switch_free(sw);
     tm_table_free(table);
+    tm_table_free(network);
     return 0;
 }

@@ -48,6 +48,13 @@ class Reroute:
 
 
 @dataclass(frozen=True, slots=True)
+class Forget:
+    """R8: nothing is known of this router any more. Its next life may count its messages anew, from any epoch on."""
+
+    router: int
+
+
+@dataclass(frozen=True, slots=True)
 class RaiseEpoch:
     """R9: this router's epoch is now `epoch`: keep it on disk, and stamp messages with it."""
 
@@ -78,4 +85,4 @@ class Alarm:
     text: str
 
 
-Command = Send | Install | Reroute | RaiseEpoch | Reached | Audited | Alarm
+Command = Send | Install | Reroute | Forget | RaiseEpoch | Reached | Audited | Alarm

@@ -86,6 +86,10 @@ class Forwarder:
             raise ValueError(f"epoch {epoch} is not above {self._epoch}")
         self._epoch, self._counter = epoch, 0
 
+    def forget(self, source: int) -> None:
+        """R8: a router of which nothing is known any more may come back with any epoch."""
+        self._windows.forget(source)
+
     def enter(self, now_us: int) -> tuple[Transit, int]:
         """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
         message may take the ways of each."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import Install, Reroute
+from tamis.router.core.commands import Forget, Install, Reroute
 from tamis.router.core.damper import Damper
 from tamis.router.core.desk import Desk
 from tamis.router.core.freshness import Verdict, Version
@@ -128,6 +128,7 @@ class LinkStates:
         if removed:
             desk.out.append(Install(router, {}, removed))
         desk.topology.forget(router)
+        desk.out.append(Forget(router))
         self._forget(router)
 
     def keep_for_a_while(self, router: int) -> None:

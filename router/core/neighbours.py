@@ -60,8 +60,9 @@ class Neighbours:
         self._desk.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
 
     def send_digests(self) -> None:
-        """Routers have come within reach: every neighbour may know something of them that is not known here."""
-        for link in self._desk.links.synced:
+        """Routers have come within reach, or a gap is closed: a neighbour may lack what is known here, or the
+        reverse."""
+        for link in self._desk.links.by_neighbour.values():
             self.send_digest(link)
 
     def ask(self, link: Link) -> None:

@@ -56,10 +56,13 @@ class Predicates:
             return
         if not desk.has_room_for(entry.issuer):
             return
-        if self.flood.is_fresh(entry.issuer, version):
+        is_fresh = self.flood.is_fresh(entry.issuer, version)
+        if is_fresh:
             desk.flood(_as_advertisement(entry), came_from)
         verdict = desk.rib.judge(entry.issuer, version, entry.digest)
         if verdict is Verdict.NEWER:
+            if not is_fresh:  # a gap is closed; whoever asked meanwhile has it still
+                desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
             self._heard_of(entry.issuer)
             self._replace(entry.issuer, version, entry.digest, entry.filters)
         elif verdict is Verdict.OLDER:

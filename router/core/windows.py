@@ -61,6 +61,10 @@ class TransitWindows:
     def __len__(self) -> int:
         return len(self._sources)
 
+    def forget(self, source: int) -> None:
+        """Whatever it sends next is fresh."""
+        self._sources.pop(source, None)
+
     def fresh(self, source: int, epoch: int, counter: int) -> bool:
         known = self._sources.get(source)
         if known is not None:

@@ -22,7 +22,7 @@ from typing import Final, cast
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
-from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
+from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
@@ -183,6 +183,8 @@ class Network:
             self.installer.add(command)
         elif isinstance(command, Reroute):
             self.routes.reroute(command.trees)
+        elif isinstance(command, Forget):
+            self.plane.switch.forget_source(command.router)
         elif isinstance(command, RaiseEpoch):
             self._raise_epoch(command.epoch)
         elif isinstance(command, Reached):

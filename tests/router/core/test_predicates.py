@@ -127,7 +127,20 @@ def test_a_gap_that_the_answer_closes_is_not_asked_about_again():
     assert held(single) == (7, TWO)
     assert ("gap", X) not in single.core.desk.timers
     single.waits(3 * S)
-    assert single.took(SenderRequest) == []
+    [compared] = single.took(SenderRequest)
+    assert compared.digest
+
+
+def test_when_an_answer_closes_a_gap_every_neighbour_compares_as_it_may_have_asked_before():
+    single = among("a", "b")
+    single.hears("a", change("x", 6, 7, ONE, TWO))
+    single.waits(100 * MS)
+    [asked] = single.took(SenderRequest, "a")
+    single.hears("a", UpdateReply(*asked.ticket, (entry("x", 7, TWO),)))
+    assert single.took(ReceiverAdvertisement) == [], "the change was passed on when it came"
+    single.waits(100 * MS)
+    [compared] = single.took(SenderRequest, "b")
+    assert compared.digest
 
 
 def test_a_gap_that_stays_is_asked_about_every_second():

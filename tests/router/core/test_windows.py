@@ -151,3 +151,13 @@ def test_a_window_that_moves_on_for_long_forgets_nothing_too_soon_and_does_not_g
         assert window.fresh(counter)
         assert not any(window.fresh(counter - behind) for behind in range(min(2 * SIZE, counter + 1)))
         assert window._seen.bit_length() <= 2 * SIZE
+
+
+def test_a_router_that_was_forgotten_may_come_back_with_an_older_epoch():
+    windows = TransitWindows()
+    assert windows.fresh(1, 9, 5)
+    assert not windows.fresh(1, 8, 1)
+    windows.forget(1)
+    windows.forget(2)
+    assert windows.fresh(1, 8, 1)
+    assert not windows.fresh(1, 8, 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from tamis.protocol.wire.numbers import predicate_digest
-from tamis.router.core.commands import Alarm, Audited, Command, Install, RaiseEpoch, Reached, Reroute, Send
+from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.freshness import Version
@@ -125,7 +125,7 @@ class World:
                     self.audited.append(command)
                 case Alarm():
                     self.alarms.append(command.text)
-                case Reroute() | RaiseEpoch():
+                case Reroute() | Forget() | RaiseEpoch():
                     pass
 
     def _send(self, name: str, session: int, body: Body) -> None:
