@@ -12,6 +12,8 @@
 #include "tamis_interval_pass.h"
 #include "tamis_reach.h"
 
+#define NUMBERS_AT_ONCE 2U
+
 /* ---- cells --------------------------------------------------------------------------------------------------------
  */
 
@@ -151,22 +153,35 @@ static int32_t code_of(const tm_attribute *number) {
     return number->kind == TM_KIND_INTEGER ? tamis_code_of_integer(number->integer) : tamis_code_of_real(number->real);
 }
 
-/* Step 1: numbers, as most tables are satisfied by them alone. true: full. Names and cells of the next number do not
- * depend on this one's, so the processor waits for several at once. */
-static bool see_numbers(pass *p, uint64_t numbers) {
-    for (; numbers != 0; numbers &= numbers - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(numbers);
-        int32_t code = code_of(&p->attributes[i]);
-        const known *at = find_key(p, i, TAMIS_NUMBER, code);
-        if (at == NULL || at->key == NULL || !tamis_cells_exist(&at->key->cells)) {
+/* The cells of numbers, from known[first] on. true: full. */
+static bool see_cells(pass *p, uint32_t first) {
+    for (uint32_t i = first; i < p->known_count; i++) {
+        const tamis_key *key = p->known[i].key;
+        if (key == NULL || !tamis_cells_exist(&key->cells)) {
             continue;
         }
         if (p->shape > GROUPED) {
-            see_spans(p, &at->key->cells, code, NULL);
+            see_spans(p, &key->cells, p->known[i].code, NULL);
         } else {
-            collect(p, tamis_cells_of_code(&at->key->cells, code), at->key->cells.words);
+            collect(p, tamis_cells_of_code(&key->cells, p->known[i].code), key->cells.words);
         }
         if (is_full(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Step 1: numbers, as most tables are satisfied by them alone; several names before their cells, so that the memory
+ * they lie in is waited for together. true: full. */
+static bool see_numbers(pass *p, uint64_t numbers) {
+    while (numbers != 0) {
+        uint32_t first = p->known_count;
+        for (uint32_t n = 0; n < NUMBERS_AT_ONCE && numbers != 0; n++, numbers &= numbers - 1) {
+            uint32_t i = (uint32_t)__builtin_ctzll(numbers);
+            find_key(p, i, TAMIS_NUMBER, code_of(&p->attributes[i]));
+        }
+        if (see_cells(p, first)) {
             return true;
         }
     }
