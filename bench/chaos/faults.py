@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Set
+from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
@@ -41,7 +42,7 @@ class Window:
     since_s: float
     until_s: float
     is_mended: bool = False
-    anew: Set[Pair] = frozenset()
+    anew: AbstractSet[Pair] = frozenset()
 
 
 @dataclass(slots=True)
@@ -53,6 +54,8 @@ class Outcome:
     windows: list[Window] = field(default_factory=list)
     first: Outage | None = None
     second: Outage | None = None
+    linked_s: float | None = None
+    """From its end until all links are up, as far as this was seen."""
     quiet_s: float | None = None
     unmoved_missing: int = 0
     """After the end, between clients whom neither fault nor end concerned."""
@@ -265,14 +268,18 @@ class Faults:
         pairs = await self._site.back(began_s)
         outcome.windows.append(Window(pairs, began_s, time.monotonic()))
 
-    async def _all_back(self, outcome: Outcome, ended_s: float, returned: Set[int] = frozenset()) -> None:
+    async def _all_back(self, outcome: Outcome, ended_s: float, returned: AbstractSet[int] = frozenset()) -> None:
         """The fault is over: what does it take until all is well?"""
         site, home = self._site, self._site.fleet.router_of
-        pairs = await site.back(ended_s)
-        await site.whole()
+        pairs, outcome.linked_s = await asyncio.gather(site.back(ended_s), self._linked(ended_s))
         outcome.quiet_s = max(0.0, await site.quiet() - ended_s)
         anew = {pair for pair in pairs if returned & {home(pair[0]), home(pair[1])}}
         outcome.windows.append(Window(pairs, ended_s, time.monotonic(), is_mended=True, anew=anew))
+
+    async def _linked(self, ended_s: float) -> float:
+        await self._site.whole()
+        return time.monotonic() - ended_s
+
 
 
 def _edge(a: int, b: int) -> Edge:

@@ -5,7 +5,8 @@ Law: an outage ends with the arrival of the first message that was published aft
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from tamis.bench.chaos.fleet import Pair, Sent
@@ -20,7 +21,7 @@ class Outage:
     slowest_s: float
 
 
-def outage(sent: Iterable[Sent], pairs: Iterable[Pair], since_s: float, anew: Set[Pair]) -> Outage:
+def outage(sent: Iterable[Sent], pairs: Iterable[Pair], since_s: float, anew: AbstractSet[Pair]) -> Outage:
     """Of messages published after `since_s`, in their order. Pairs in `anew` begin without."""
     by_publisher: dict[int, list[Sent]] = {}
     for message in sent:

@@ -39,7 +39,8 @@ class Links:
     async def set(self, name: str, state: State) -> float:
         """When it was done."""
         self.states[name] = state
-        self._changing[name] = changed = asyncio.get_running_loop().create_future()
+        changed: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._changing[name] = changed
         self._tell(name=name, state=state)
         return await changed
 

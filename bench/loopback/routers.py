@@ -169,7 +169,7 @@ class Network:
         end_s = time.monotonic() + patience_s
         while True:
             asked_s = time.monotonic()
-            quiet = [each["network"]["quiet_s"] for each in (await self.status()).values()]
+            quiet: list[float] = [each["network"]["quiet_s"] for each in (await self.status()).values()]
             if quiet and min(quiet) >= quiet_s:
                 return asked_s - min(quiet)
             if time.monotonic() > end_s:

@@ -7,6 +7,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
 from typing import Final
 
 import tamis
@@ -45,7 +46,7 @@ class Arrivals:
     def pause_s(self, since_s: float) -> float:
         """The longest time without an arrival, from then on."""
         moments = [since_s, *sorted(at for at in self.times.values() if at > since_s)]
-        return max((after - before for before, after in zip(moments, moments[1:], strict=False)), default=float("inf"))
+        return max((after - before for before, after in pairwise(moments)), default=float("inf"))
 
 
 @contextlib.asynccontextmanager

@@ -16,9 +16,7 @@ async def triangle(folder: Path) -> dict[str, object]:
     wanted = Wanted(("a", "b", "c"), (("a", "b", 1), ("a", "c", 1), ("b", "c", 1)), is_proxied=False)
     async with running(folder, wanted) as network, contextlib.AsyncExitStack() as stack:
         await network.until_linked()
-        receivers = [
-            await stack.enter_async_context(receiving(router.address)) for router in network.routers.values()
-        ]
+        receivers = [await stack.enter_async_context(receiving(router.address)) for router in network.routers.values()]
         await network.until_linked()
         before = await _messages_out(network)
         publisher = await stack.enter_async_context(tamis.connect(network.routers["a"].address))
