@@ -5,6 +5,7 @@
  *
  *     load --protocol NAME --port N --messages FILE --filters FILE [--pid N] [--subscribers N] [--message-bytes N]
  *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--transport tls]
+ *          [--publish-at PORT]
  */
 #include <getopt.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 
 typedef struct options {
     endpoint to;
+    endpoint publish_at;
     pid_t pid;
     const char *messages;
     const char *filters;
@@ -111,7 +113,7 @@ static setup set_up(loop *l, const options *o) {
     l->subscriber_count = o->subscribers;
     s.subscribe_s = subscribe(l, o);
     s.resident_ready = process_resident_bytes(o->pid);
-    publisher_open(&l->publisher, &o->to, 0, &messages, o->message_bytes);
+    publisher_open(&l->publisher, &o->publish_at, 0, &messages, o->message_bytes);
     records_free(&messages);
     return s;
 }
@@ -163,7 +165,8 @@ enum {
     RATE,
     WARM,
     SECONDS,
-    TRANSPORT
+    TRANSPORT,
+    PUBLISH_AT
 };
 
 static const struct option NAMES[] = {
@@ -181,6 +184,7 @@ static const struct option NAMES[] = {
     {"warm", required_argument, NULL, WARM},
     {"seconds", required_argument, NULL, SECONDS},
     {"transport", required_argument, NULL, TRANSPORT},
+    {"publish-at", required_argument, NULL, PUBLISH_AT},
     {0},
 };
 
@@ -228,6 +232,9 @@ static void set_option(options *o, int name, const char *value) {
     case TRANSPORT:
         o->to.with_tls = strcmp(value, "tls") == 0;
         break;
+    case PUBLISH_AT:
+        o->publish_at.port = (uint16_t)atoi(value);
+        break;
     default:
         fail("see the top of load.c");
     }
@@ -253,6 +260,9 @@ int main(int argc, char **argv) {
     check(&o);
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so itself; OpenSSL's does not ask for that */
     o.to.receive_bytes = o.subscribers + o.others > FEW ? RECEIVE_BYTES_OF_MANY : RECEIVE_BYTES_OF_FEW;
+    uint16_t publish_at = o.publish_at.port != 0 ? o.publish_at.port : o.to.port;
+    o.publish_at = o.to;
+    o.publish_at.port = publish_at;
     run(&o);
     return 0;
 }

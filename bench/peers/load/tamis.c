@@ -107,7 +107,7 @@ static void put_subscribe(buffer *out, const records *filters, size_t first, siz
         pack_bytes(out, records_at(filters, i));
     }
     put_u8(out, 0xc2);     /* not own messages */
-    pack_unsigned(out, 0); /* wait HOME */
+    pack_unsigned(out, 1); /* wait NETWORK: the publisher may be at another router */
     put_u8(out, 0xc2);     /* not durable */
     end(out, start);
 }
