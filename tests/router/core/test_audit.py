@@ -123,6 +123,7 @@ def test_it_comes_from_the_parent_goes_down_the_tree_and_is_answered_once():
     single = between()
     body = request(single)
     single.hears("b", body)
+    single.hears("a", request(single, B))
     assert single.took(Send) == []
     single.hears("a", body)
     assert single.took(Send) == [

@@ -17,12 +17,12 @@ from tests.router.core.single import Single
 X = stable_number("x")
 
 
-@pytest.fixture
-def full(monkeypatch: pytest.MonkeyPatch) -> Single:
-    """It knows as many routers as it may: itself, and a."""
-    monkeypatch.setattr(desk_, "ROUTERS_MAX", 2)
+@pytest.fixture(params=[1, 2])
+def full(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Single:
+    """It knows as many routers as it may, or one more: itself, and a."""
     single = Single()
     single.joins("a")
+    monkeypatch.setattr(desk_, "ROUTERS_MAX", request.param)
     single.waits(3 * S)
     single.took(object)
     return single

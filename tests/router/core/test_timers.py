@@ -80,6 +80,15 @@ def test_what_is_set_while_timers_come_due_comes_in_its_turn():
     assert timers.due_us == 3
 
 
+def test_what_is_due_by_then_anyway_keeps_its_place():
+    timers = Timers[str]()
+    for name in ("first", "second"):
+        timers.set(name, 5)
+    timers.set_earlier("first", 5)
+    timers.set_earlier("first", 6)
+    assert list(timers.pop_due(5)) == ["first", "second"]
+
+
 def test_a_timer_that_is_moved_again_and_again_costs_no_memory():
     timers = Timers[str]()
     timers.set("soon", 0)

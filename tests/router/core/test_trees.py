@@ -200,3 +200,10 @@ def test_only_paths_that_are_needed_are_computed(asked):
         middle = make_trees("source-trees", line, number(4), cache, coarse)
         assert middle.below(asked)
         assert len(cache) == needed
+
+
+@pytest.mark.parametrize("broadcast", ["source-trees", "shared-tree", "reverse-path"])
+def test_a_router_is_itself_by_its_number_not_by_the_object(broadcast):
+    trees = make_trees(broadcast, Graph.of([(10**18, 5, 1)]), 10**18, PathCache(), coarse=False)
+    me = int(str(10**18))
+    assert (trees.parent(me), trees.children(me), dict(trees.below(me))) == (None, (5,), {5: 5})
