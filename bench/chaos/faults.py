@@ -281,6 +281,5 @@ class Faults:
         return time.monotonic() - ended_s
 
 
-
 def _edge(a: int, b: int) -> Edge:
     return min(a, b), max(a, b)
