@@ -5,5 +5,6 @@ from __future__ import annotations
 from tamis.client.blocking import Client, Subscription, connect
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
+from tamis.client.trail import Trail
 
-__all__ = ["connect", "Client", "Subscription", "Message", "Gap", "GapReason"]
+__all__ = ["connect", "Client", "Subscription", "Message", "Gap", "GapReason", "Trail"]

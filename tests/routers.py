@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import subprocess
 import sys
@@ -25,15 +26,36 @@ def running(folder: Path, keys: str = "") -> Iterator[Running]:
     """A router `a` on free ports that is ready; it has ended afterwards. `keys` are lines of the topology."""
     file = folder / "one.yaml"
     file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:0", admin: "unix:admin.sock"}}}}\n')
-    command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(file), "--id", "a", "--json-logs"]
+    with _started(file, "a") as router:
+        yield router
+
+
+@contextlib.contextmanager
+def running_line(folder: Path, names: str) -> Iterator[list[Running]]:
+    """Routers with one-letter names, each linked to the one before; they are ready, and perhaps not linked yet."""
+    file = folder / "line.yaml"
+    keys = [
+        f'{name}: {{clients: "unix:{name}.clients", neighbours: "unix:{name}.links", admin: "unix:{name}.admin"}}'
+        for name in names
+    ]
+    links = [f"[{one}, {other}]" for one, other in itertools.pairwise(names)]
+    file.write_text(f"routers: {{{', '.join(keys)}}}\nlinks: [{', '.join(links)}]\n")
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(_started(file, name)) for name in names]
+
+
+@contextlib.contextmanager
+def _started(file: Path, name: str) -> Iterator[Running]:
+    command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(file), "--id", name, "--json-logs"]
+    log_file = file.parent / f"{name}.log"
     with (
-        (folder / "router.log").open("wb") as log,
+        log_file.open("wb") as log,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process,  # noqa: S603 - our own command
     ):
         assert process.stdout
         try:
             line = process.stdout.readline()
-            assert line, (folder / "router.log").read_text()
+            assert line, log_file.read_text()
             ready = json.loads(line)
             yield Running(str(file), ready["clients"][0], ready["admin"][0])
         finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tamis.cli.main import main
-from tests.routers import Running, running
+from tests.routers import Running, running, running_line
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +123,53 @@ def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
     )
     assert (answer["router"], answer["clients"], answer["matching_filters"]) == ("a", ["desk"], 1)
     assert nobody == "router a: no filter matches, the message goes to nobody\n"
+
+
+def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
+    with running_line(tmp_path, "abc") as routers:
+        first, _, last = [f"tamis+{router.client}" for router in routers]
+        until_linked(routers[0].admin, "abc", capsys)
+        with subscriber(last, "x > 1", "--name", "desk", "--wait", "network", "--count", "1", "--json") as receiver:
+            assert main(["route", first, "x=2", "--router", routers[0].file]) == 0
+            dry = capsys.readouterr().out.splitlines()
+            assert main(["route", first, "x=1", "--json"]) == 0
+            nobody = json.loads(capsys.readouterr().out)
+            assert main(["trace", first, "x=2", "--payload", "p", "--name", "me", "--json"]) == 0
+            forms = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+            [received] = [json.loads(line) for line in lines(receiver)]
+    assert [line.split() for line in dry[1:]] == [
+        ["a", "0", "b"],
+        ["└─", "b", "0", "c"],
+        ["└─", "c", "1", "desk:", "x", ">", "1"],
+    ]
+    assert (nobody["router"], nobody["routers"], nobody["deliveries"]) == ("a", [], [])
+    assert [(form["came_from"], form["router"], form["routers"]) for form in forms] == [
+        ("me", "a", ["b"]),
+        ("a", "b", ["c"]),
+        ("b", "c", []),
+    ]
+    assert [form["departure_count"] for form in forms] == [1, 1, 1]
+    assert forms[0]["after_ns"] == 0
+    assert (received["attributes"], received["payload"]) == ({"x": 2}, "p")
+
+
+def until_linked(admin: str, names: str, capsys) -> None:
+    """Each look at the routes is a request that the router answers between others."""
+    reached: list[str] = []
+    while sorted(reached) != sorted(names):
+        assert main(["routes", admin, "--json"]) == 0
+        form = json.loads(capsys.readouterr().out)
+        reached = [each["router"] for each in form["routers"] if each["reachable"]]
+
+
+def test_the_way_of_a_message_at_one_router(router, capsys) -> None:
+    with subscriber("way = 1", "--name", "desk"):
+        assert main(["trace", "way=1", "--router", router.file]) == 0
+        out = capsys.readouterr().out.splitlines()
+    assert out[1].split()[0] == "a"
+    assert out[1].endswith("desk          desk: way = 1")
+    assert main(["trace"]) == 2
+    assert "Missing argument 'ATTRIBUTE'" in capsys.readouterr().err
 
 
 def test_top_shows_an_interval(router, capsys) -> None:
