@@ -53,7 +53,7 @@ POLL_BUDGET_US = 4_000
 _COUNTER = struct.Struct("<Q")
 
 
-def _publish(sock: socket.socket, messages: int) -> None:
+def publish(sock: socket.socket, messages: int) -> None:
     frame = encode_publish(PUBLISHER, 1, 0, ATTRIBUTES, b"xxxx")
     block, counter = bytearray(frame * BLOCK_MESSAGES), 0
     for _ in range(messages // BLOCK_MESSAGES):
@@ -62,18 +62,18 @@ def _publish(sock: socket.socket, messages: int) -> None:
             _COUNTER.pack_into(block, at, counter)
         sock.sendall(block)
     sock.shutdown(socket.SHUT_WR)
-    _consume(sock, messages)  # a socket closed with unread bytes takes those it sent along
+    consume(sock, messages)  # a socket closed with unread bytes takes those it sent along
 
 
-def _consume(sock: socket.socket, _messages: int) -> None:
+def consume(sock: socket.socket, _messages: int) -> None:
     while sock.recv(1 << 18):
         pass
 
 
 @contextmanager
-def _process(work: Callable[[socket.socket, int], None], family: str, messages: int) -> Iterator[socket.socket]:
+def process(work: Callable[[socket.socket, int], None], family: str, messages: int) -> Iterator[socket.socket]:
     """Our end of a connection whose other end `work` has, in a process of its own."""
-    ours, theirs = _connected(family)
+    ours, theirs = connected(family)
     child = os.fork()
     if child == 0:
         ours.close()
@@ -88,7 +88,7 @@ def _process(work: Callable[[socket.socket, int], None], family: str, messages: 
         os.waitpid(child, 0)
 
 
-def _connected(family: str) -> tuple[socket.socket, socket.socket]:
+def connected(family: str) -> tuple[socket.socket, socket.socket]:
     if family == "unix":
         return socket.socketpair()
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -204,8 +204,8 @@ WAYS = {"epoll": _by_epoll, "reader": _by_reader, "protocol": _by_protocol}
 def measure(way: str, family: str, messages: int) -> dict[str, float]:
     run = _Run(messages)
     with (
-        _process(_consume, family, messages) as subscriber,
-        _process(_publish, family, messages) as publisher,
+        process(consume, family, messages) as subscriber,
+        process(publish, family, messages) as publisher,
     ):
         started, busy = time.perf_counter(), time.process_time()
         uvloop.run(WAYS[way](run, publisher, subscriber))

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(NETWORK_PACKED_MAX == FEW_FILTERS_MAX, "as many are kept as a plan may have");
+
 #define WAIT_MIN 8U /* messages; and one more for each filter */
 
 /* ---- making a plan ------------------------------------------------------------------------------------------------
@@ -68,43 +70,68 @@ static bool add_filter(tm_few *few, const tm_filter *filter, const tm_shape *sha
     return true;
 }
 
-static bool add_all(tm_few *few, const tm_subscriptions *subscriptions, const tm_shape *shape, tm_filter *parsed) {
-    for (uint32_t handle = 0; handle < subscriptions->kept_capacity; handle++) {
-        const tm_kept_filter *kept = &subscriptions->kept[handle];
-        if (kept->subscription == SUBSCRIPTION_NONE) {
-            continue;
-        }
-        tm_few_filter row = {.handle = handle, .interface = subscriptions->rows[kept->subscription].connection};
-        if (tm_filter_parse(tm_arena_at(&subscriptions->bytes, kept->block), kept->size, parsed) != TM_OK ||
-            !add_filter(few, parsed, shape, row)) {
-            return false;
-        }
-    }
-    return true;
+static bool add_packed(tm_few *few, const uint8_t *bytes, uint32_t size, const tm_shape *shape, tm_filter *parsed,
+                       tm_few_filter row) {
+    return tm_filter_parse(bytes, size, parsed) == TM_OK && add_filter(few, parsed, shape, row);
 }
 
-static bool make(tm_few *few, const tm_subscriptions *subscriptions, const tm_shape *shape) {
-    if (subscriptions->filters > FEW_FILTERS_MAX || subscriptions->kept_capacity > FEW_HANDLES_MAX) {
-        return false;
+static bool add_subscriptions(tm_few *few, const void *owner, const tm_shape *shape, tm_filter *parsed) {
+    const tm_subscriptions *subscriptions = owner;
+    bool fits = subscriptions->filters <= FEW_FILTERS_MAX && subscriptions->kept_capacity <= FEW_HANDLES_MAX;
+    for (uint32_t handle = 0; handle < subscriptions->kept_capacity && fits; handle++) {
+        const tm_kept_filter *kept = &subscriptions->kept[handle];
+        if (kept->subscription != SUBSCRIPTION_NONE) {
+            tm_few_filter row = {.handle = handle, .interface = subscriptions->rows[kept->subscription].connection};
+            const uint8_t *bytes = tm_arena_at(&subscriptions->bytes, kept->block);
+            fits = add_packed(few, bytes, kept->size, shape, parsed, row);
+        }
     }
-    tm_filter *parsed = TM_NEW(subscriptions->memory, TM_COLD, tm_filter, 1);
+    return fits;
+}
+
+static bool add_network(tm_few *few, const void *owner, const tm_shape *shape, tm_filter *parsed) {
+    const tm_network *network = owner;
+    bool fits = network->is_packed;
+    for (uint32_t at = 0; at < network->packed_count && fits; at++) {
+        const tm_packed_filter *packed = &network->packed[at];
+        tm_few_filter row = {.handle = packed->handle, .interface = network->filters[packed->handle].router};
+        fits = add_packed(few, packed->bytes, packed->size, shape, parsed, row);
+    }
+    return fits;
+}
+
+static bool make(tm_few *few, tm_memory *memory, bool (*add)(tm_few *, const void *, const tm_shape *, tm_filter *),
+                 const void *owner, const tm_shape *shape) {
+    tm_filter *parsed = TM_NEW(memory, TM_COLD, tm_filter, 1);
     few->filter_count = 0;
     few->test_count = 0;
     few->operand_count = 0;
-    bool is_made = parsed != NULL && add_all(few, subscriptions, shape, parsed);
-    TM_DELETE(subscriptions->memory, TM_COLD, parsed, tm_filter, 1);
+    bool is_made = parsed != NULL && add(few, owner, shape, parsed);
+    TM_DELETE(memory, TM_COLD, parsed, tm_filter, 1);
     return is_made;
 }
 
-bool tm_few_is_ready(tm_few *few, const tm_subscriptions *subscriptions, const tm_shape *shape) {
-    if (few->shape_version != shape->version || few->subscriptions_version != subscriptions->version) {
+/* Have enough messages come since anything changed, just now? */
+static inline bool is_due(tm_few *few, uint64_t version, uint32_t filters, const tm_shape *shape) {
+    if (few->shape_version != shape->version || few->filters_version != version) {
         few->shape_version = shape->version;
-        few->subscriptions_version = subscriptions->version;
-        few->wait = WAIT_MIN + subscriptions->filters;
+        few->filters_version = version;
+        few->wait = WAIT_MIN + filters;
         few->is_made = false;
     }
-    if (few->wait > 0 && --few->wait == 0) {
-        few->is_made = make(few, subscriptions, shape);
+    return few->wait > 0 && --few->wait == 0;
+}
+
+bool tm_few_is_ready(tm_few *few, const tm_subscriptions *subscriptions, const tm_shape *shape) {
+    if (is_due(few, subscriptions->version, subscriptions->filters, shape)) {
+        few->is_made = make(few, subscriptions->memory, add_subscriptions, subscriptions, shape);
+    }
+    return few->is_made;
+}
+
+bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const tm_shape *shape) {
+    if (is_due(few, network->version, network->count, shape)) {
+        few->is_made = make(few, network->memory, add_network, network, shape);
     }
     return few->is_made;
 }

@@ -1,6 +1,6 @@
 /* few.h - few filters, as the messages of one shape see them: each is asked, one after the other.
  *
- * Law: the answer is the table's. A plan is for one version of the shape and of the subscriptions, and is made once so
+ * Law: the answer is the table's. A plan is for one version of the shape and of the filters, and is made once so
  * many messages have come since both last changed that making it is paid for. Past FEW_FILTERS_MAX filters there is
  * none: the table's indexes are faster by then.
  *
@@ -11,6 +11,7 @@
 #define TM_FEW_H
 
 #include "filter.h"
+#include "network.h"
 #include "shape.h"
 #include "subscriptions.h"
 
@@ -41,7 +42,7 @@ typedef struct tm_few_filter {
 
 typedef struct tm_few {
     uint64_t shape_version;
-    uint64_t subscriptions_version;
+    uint64_t filters_version;
     uint32_t wait; /* messages to come before a plan is made; 0: that was tried */
     bool is_made;
     uint32_t filter_count;
@@ -52,8 +53,9 @@ typedef struct tm_few {
     tm_value operands[FEW_OPERANDS_MAX];
 } tm_few;
 
-/* A message of the shape is here: is there a plan for it? */
+/* A message of the shape is here: is there a plan for it? Rows are of connections, or of routers. */
 bool tm_few_is_ready(tm_few *few, const tm_subscriptions *subscriptions, const tm_shape *shape);
+bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const tm_shape *shape);
 
 /* The rows (interface, handle) of all filters that hold, at most FEW_FILTERS_MAX; returns how many. Sixteen bytes
  * behind any string of the message may be read. */

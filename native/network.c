@@ -1,14 +1,61 @@
 /* network.c - see network.h. */
 #include "network.h"
 
+#include <string.h>
+
 #include "grow.h"
 #include "hash.h"
 
 void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers) {
-    *network = (tm_network){.memory = memory, .table = table, .routers = routers};
+    *network = (tm_network){.memory = memory, .table = table, .routers = routers, .is_packed = true};
+}
+
+/* ---- packed filters, while they are few --------------------------------------------------------------------------
+ */
+
+static void drop_packed(tm_network *network, uint32_t at) {
+    TM_DELETE(network->memory, TM_COLD, network->packed[at].bytes, uint8_t, network->packed[at].size);
+    network->packed[at] = network->packed[--network->packed_count];
+}
+
+static void drop_all_packed(tm_network *network) {
+    while (network->packed_count > 0) {
+        drop_packed(network, 0);
+    }
+}
+
+/* Without memory there are none from here on, as if they were too many. */
+static void keep_packed(tm_network *network, uint32_t handle, const uint8_t *bytes, size_t size) {
+    network->version++;
+    if (!network->is_packed) {
+        return;
+    }
+    uint8_t *copy = NULL;
+    if (network->packed_count < NETWORK_PACKED_MAX) {
+        copy = TM_NEW(network->memory, TM_COLD, uint8_t, size);
+    }
+    if (copy == NULL) {
+        drop_all_packed(network);
+        network->is_packed = false;
+        return;
+    }
+    memcpy(copy, bytes, size);
+    network->packed[network->packed_count++] = (tm_packed_filter){handle, (uint32_t)size, copy};
+}
+
+static void forget_packed(tm_network *network, uint32_t handle) {
+    network->version++;
+    for (uint32_t at = 0; at < network->packed_count; at++) {
+        if (network->packed[at].handle == handle) {
+            drop_packed(network, at);
+            break;
+        }
+    }
+    network->is_packed |= network->count == 0;
 }
 
 void tm_network_clear(tm_network *network) {
+    drop_all_packed(network);
     TM_DELETE(network->memory, TM_COLD, network->filters, tm_remote_filter, network->capacity);
     tm_idset_free(&network->set, network->memory, TM_COLD);
     tm_network_init(network, network->memory, network->table, network->routers);
@@ -77,6 +124,7 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
     owner->filter_count++;
     network->count++;
     tm_idset_insert(&network->set, hash_pair(router, id), handle + 1);
+    keep_packed(network, handle, packed, size);
     return TM_OK;
 }
 
@@ -96,6 +144,7 @@ static void uninstall(tm_network *network, uint32_t handle) {
     *filter = (tm_remote_filter){.router = ROUTER_NONE};
     owner->filter_count--;
     network->count--;
+    forget_packed(network, handle);
 }
 
 int tm_network_uninstall(tm_network *network, uint32_t router, uint64_t id) {
@@ -131,5 +180,6 @@ bool tm_network_is_sound(const tm_network *network) {
             return false;
         }
     }
-    return count == network->count && count == network->set.count;
+    return count == network->count && count == network->set.count &&
+           network->packed_count == (network->is_packed ? count : 0);
 }

@@ -1,7 +1,8 @@
 /* network.h - what the other routers want: filters by (router, id) in a table whose interfaces are routers.
  *
  * Law: every handle of the table is one filter of one router, under the id that this router gave it, and the other way
- * round. Filters come and go singly; topology is not in here.
+ * round. Filters come and go singly; topology is not in here. As long as there are but a few, their packed bytes are
+ * kept too, for plans (few.h); once there have been more, not before all have gone.
  */
 #ifndef TM_NETWORK_H
 #define TM_NETWORK_H
@@ -19,6 +20,14 @@ typedef struct tm_remote_filter {
     uint32_t previous;
 } tm_remote_filter;
 
+#define NETWORK_PACKED_MAX 32U
+
+typedef struct tm_packed_filter {
+    uint32_t handle;
+    uint32_t size;
+    uint8_t *bytes; /* owned */
+} tm_packed_filter;
+
 typedef struct tm_network {
     tm_memory *memory;   /* borrowed */
     tm_table *table;     /* borrowed */
@@ -26,7 +35,11 @@ typedef struct tm_network {
     tm_remote_filter *filters;
     uint32_t capacity;
     uint32_t count;
-    tm_idset set; /* of handles + 1, by (router, id) */
+    tm_idset set;     /* of handles + 1, by (router, id) */
+    uint64_t version; /* changes with every filter that comes or goes */
+    tm_packed_filter packed[NETWORK_PACKED_MAX];
+    uint32_t packed_count; /* all filters or, once there were too many, none */
+    bool is_packed;
 } tm_network;
 
 void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers);

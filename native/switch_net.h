@@ -7,7 +7,7 @@
 #ifndef TM_SWITCH_NET_H
 #define TM_SWITCH_NET_H
 
-#include "network.h"
+#include "few.h"
 #include "routes.h"
 #include "windows.h"
 
@@ -37,6 +37,7 @@ typedef struct tm_net {
     uint32_t handle_capacity;
     uint64_t *departures; /* bitset over neighbours */
     uint32_t departure_words;
+    tm_few *plans; /* owned; for each form of the switch */
 } tm_net;
 
 /* Give an index back if nothing speaks of the router. */

@@ -96,6 +96,30 @@ static void note_matched(const tm_net *net, const parts *message, uint32_t route
     }
 }
 
+/* One copy for each link that was marked. */
+static uint32_t queue_marked(tm_switch *sw, const parts *message) {
+    tm_net *net = sw->net;
+    uint32_t departed = 0;
+    for (uint32_t word = 0; word < net->departure_words; word++) {
+        for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
+            departed += queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
+        net->departures[word] = 0;
+    }
+    return departed;
+}
+
+/* Few filters are in the table: they are asked one after the other. */
+static uint32_t depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source,
+                               uint32_t came_from) {
+    tm_net *net = sw->net;
+    size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles);
+    for (size_t i = 0; i < count; i++) {
+        mark_ways(net, source, net->found[i], came_from);
+    }
+    return queue_marked(sw, message);
+}
+
 /* Several are in force, or the filters are asked for: the table answers with routers. */
 static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
     tm_net *net = sw->net;
@@ -109,14 +133,7 @@ static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t sour
             note_matched(net, message, net->found[i], net->handles[i]);
         }
     }
-    uint32_t departed = 0;
-    for (uint32_t word = 0; word < net->departure_words; word++) {
-        for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
-            departed += queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
-        }
-        net->departures[word] = 0;
-    }
-    return departed;
+    return queue_marked(sw, message);
 }
 
 uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
@@ -124,12 +141,17 @@ uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uin
     if (net->network.count == 0 || net->routes.in_force == 0) {
         return 0;
     }
-    if (net->routes.in_force > 1 || message->trail != NULL) {
-        return depart_by_all(sw, message, source, came_from);
-    }
     const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
-    return route == NULL || route->way_count == 0 ? depart_to_nobody(sw, message)
-                                                  : depart_by(sw, message, route, came_from);
+    bool is_one = net->routes.in_force == 1;
+    if (is_one && (route == NULL || route->way_count == 0)) {
+        return depart_to_nobody(sw, message);
+    }
+    tm_few *plan = &net->plans[message->form - sw->forms];
+    if (message->trail == NULL && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
+        return depart_by_plan(sw, message, plan, source, came_from);
+    }
+    return is_one && message->trail == NULL ? depart_by(sw, message, route, came_from)
+                                            : depart_by_all(sw, message, source, came_from);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------------------------- */

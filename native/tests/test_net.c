@@ -11,7 +11,7 @@
 #include "frames.h"
 
 #define ROUTERS 6
-#define FILTERS_MAX 5 /* of the one client of each router */
+#define FILTERS_MAX 8 /* of the one client of each router: with those of all others, more than a plan has */
 #define ROUTER(i) (100 + (uint64_t)(i))
 #define CLIENT(i) (1 + (uint64_t)(i))
 #define TRACE_ID 77U
@@ -378,13 +378,13 @@ static void trace_frame(void) {
     wire_store32(out.bytes, out.size);
 }
 
-static void publish(unsigned kind) {
-    unsigned me = below(&w.dice, ROUTERS);
+/* `kind` is that of a message that is asked after; 0: nobody asks. */
+static void publish(unsigned me, unsigned kind, uint32_t present) {
     router *at = &w.routers[me];
     size_t count;
     size_t used;
     uint64_t before = 0;
-    random_message(&w.dice, &scratch);
+    random_values(&w.dice, present, &scratch);
     CHECK(tm_attributes_decode(scratch.bytes, scratch.size, attributes, &count, &used) == TM_OK, "decode");
     publish_frame(&out, CLIENT(me), ++at->counter, false, &scratch, below(&w.dice, 100));
     for (unsigned i = 0; i < ROUTERS; i++) {
@@ -522,14 +522,31 @@ static void stop(void) {
     }
 }
 
+/* One publisher's messages of one shape, so many that plans are made. */
+static void publish_alike(void) {
+    unsigned me = below(&w.dice, ROUTERS);
+    uint32_t present = below(&w.dice, RANDOM_SHAPES);
+    for (int i = 0; i < 60; i++) {
+        publish(me, 0, present);
+    }
+}
+
+static void publish_any(void) {
+    static const uint8_t kinds[6] = {WIRE_DRY_RUN, WIRE_PUBLISH};
+    for (int i = 0; i < 5; i++) {
+        publish(below(&w.dice, ROUTERS), kinds[below(&w.dice, 6)], below(&w.dice, RANDOM_SHAPES));
+    }
+}
+
 static void publish_some(void) {
     tm_switch_stats before[ROUTERS];
     for (unsigned i = 0; i < ROUTERS; i++) {
         tm_switch_figures(w.routers[i].sw, &before[i]);
     }
-    for (unsigned i = 0; i < 5; i++) {
-        uint32_t kind = below(&w.dice, 6);
-        publish(kind == 0 ? WIRE_DRY_RUN : kind == 1 ? WIRE_PUBLISH : 0);
+    if (below(&w.dice, 10) == 0) {
+        publish_alike();
+    } else {
+        publish_any();
     }
     carry_all();
     check_arrivals();
