@@ -201,13 +201,19 @@ def _tell(row: dict[str, object], as_json: bool) -> None:
     if as_json:
         print(json.dumps(row))
     else:
-        print("   ".join(f"{name} {value:,.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items()))
+        print(
+            "   ".join(
+                f"{name} {value:,.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items()
+            )
+        )
 
 
 def _counted(filters: int, messages: int, as_json: bool) -> None:
     found = {role: instructions(role, filters, messages) for role in ROLES}
     mean = statistics.mean(found[role] for role in ROLES[1:])
-    _tell({"what": "instructions a message", "filters": str(filters)} | found | {"ratio": mean / found["alone"]}, as_json)
+    _tell(
+        {"what": "instructions a message", "filters": str(filters)} | found | {"ratio": mean / found["alone"]}, as_json
+    )
 
 
 def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:

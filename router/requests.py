@@ -84,9 +84,10 @@ class Requests:
         network = client.plane.network
         if network is not None and done:
             filters = filters_of(data)
-            yield from client.wants_of(network).add({id_: filters[id_] for id_ in done}, lambda: client.is_open)
-            if frame.waits_for_network and client.is_open:
-                network.when_known(say_so)
+            known = say_so if frame.waits_for_network else None
+            wanted = {id_: filters[id_] for id_ in done}
+            yield from client.wants_of(network).add(wanted, lambda: client.is_open, known)
+            if known is not None:
                 return
         say_so()
 

@@ -32,6 +32,8 @@ STOPPED_S: Final = (0.2, 3.0)
 _LOOK_S: Final = 0.02
 _FRESH_S: Final = 1.0
 _REST_S: Final = 0.4
+_READ_S: Final = 0.1
+"""After which clients have read what a router had sent that was killed, and no new one can be there yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Outcome:
     second: Outage | None = None
     linked_s: float | None = None
     """From its end until all links are up, as far as this was seen."""
+    clients_s: float | None = None
+    """Until the last client of a router that was killed has found it again: how long clients wait between attempts."""
     quiet_s: float | None = None
     unmoved_missing: int = 0
     """After the end, between clients whom neither fault nor end concerned."""
@@ -111,6 +115,11 @@ class Site:
             found.append(component(graph, min(left)))
             left -= found[-1]
         return found
+
+    def gone(self, router: int) -> None:
+        """What its clients wanted is forgotten with it; they have read what it had sent."""
+        for client in self.fleet.clients_of(router):
+            self.judge.truth.unwanted(client, 0)
 
     async def back(self, since_s: float) -> list[Pair]:
         """Until everybody hears everybody who can be reached, of what was published after `since_s`; those pairs."""
@@ -200,9 +209,15 @@ class Faults:
         began_s = time.monotonic()
         if self._random.random() < 0.5:
             await self._others_back(outcome, began_s)
-        await router.start()
+        starting = asyncio.create_task(router.start())
+        await asyncio.sleep(_READ_S)
+        self._site.gone(number)
+        await starting
         self._site.judge.truth.began(number)
-        await self._all_back(outcome, time.monotonic(), {number})
+        ready_s = time.monotonic()
+        await self._all_back(outcome, ready_s, {number})
+        fleet = self._site.fleet
+        outcome.clients_s = max(0.0, *(fleet.connected_s[client] - ready_s for client in fleet.clients_of(number)))
 
     async def _stop(self, outcome: Outcome) -> None:
         number, router = self._router(outcome)

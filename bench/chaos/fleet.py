@@ -72,6 +72,8 @@ class Fleet:
         self.sent: deque[Sent] = deque()
         self.heard: dict[Pair, float] = {}
         """When the last message was published that came through."""
+        self.connected_s: dict[int, float] = {}
+        """When each client was connected last."""
         self._addresses, self._rate, self._random, self._noted = addresses, rate, random, noted
         self._clients = [
             tamis.connect(addresses[i % len(addresses)], name=f"client-{i}", patience_s=30) for i in range(clients)
@@ -89,6 +91,9 @@ class Fleet:
 
     def contents_wanted(self, client: int) -> int:
         return column_shape(self.column_of(client)).contents | SHAPES[client % len(SHAPES)].contents
+
+    def clients_of(self, router: int) -> list[int]:
+        return [client for client in range(len(self._clients)) if self.router_of(client) == router]
 
     def pairs(self, components: Iterable[set[int]]) -> list[Pair]:
         """Those that can reach each other."""
@@ -130,7 +135,7 @@ class Fleet:
             shapes = column_shape(self.column_of(number)), SHAPES[number % len(SHAPES)]
             texts = (shape.text for shape in shapes)
             subscriptions.append(await client.subscribe(*texts, own_messages=True, wait="network").start())
-            self._noted.connected(number, 0, self.contents_wanted(number))
+            self._connected(number, 0)
         return subscriptions
 
     async def _publish(self) -> None:
@@ -165,9 +170,13 @@ class Fleet:
                 self.counts[f"gap: {item.reason.name.lower()}"] += 1
                 if item.reason is tamis.GapReason.RECONNECTED:
                     session += 1
-                    self._noted.connected(client, session, self.contents_wanted(client))
+                    self._connected(client, session)
             else:
                 self._arrived(client, session, item)
+
+    def _connected(self, client: int, session: int) -> None:
+        self.connected_s[client] = time.monotonic()
+        self._noted.connected(client, session, self.contents_wanted(client))
 
     def _arrived(self, client: int, session: int, message: tamis.Message) -> None:
         key = message["from"], message["n"]

@@ -38,15 +38,15 @@ class Judge:
         return now_us() - (self.truth.unsettled[-1] if self.truth.unsettled else 0)
 
     def break_edges(self, edges: Iterable[Edge]) -> None:
+        self.truth.unsettle()  # first: the moment before it is the last calm one
         for edge in edges:
             if self.is_whole(edge):
                 self.truth.broken(edge)
-        self.truth.unsettle()
 
     def join(self, edge: Edge, cost: int) -> None:
         if not self.is_whole(edge):
-            self.truth.joined(edge, cost)
             self.truth.unsettle()
+            self.truth.joined(edge, cost)
 
     def is_whole(self, edge: Edge) -> bool:
         return edge in self.truth.edges(now_us())

@@ -13,7 +13,7 @@ from tamis.bench.chaos.faults import Outcome
 from tamis.bench.chaos.run import Found, Plan
 from tamis.bench.report import markdown
 
-_FIGURES = ("others back", "all back", "linked", "quiet")
+_FIGURES = ("others back", "all back", "clients", "linked", "quiet")
 
 
 def for_programs(plan: Plan, found: Found) -> dict[str, object]:
@@ -65,6 +65,7 @@ def _values(outcomes: list[Outcome]) -> dict[str, list[float]]:
     return {
         "others back": _rounded(each.back_s for each in firsts),
         "all back": _rounded(each.back_s for each in seconds),
+        "clients": _rounded(each.clients_s for each in outcomes if each.clients_s is not None),
         "linked": _rounded(each.linked_s for each in outcomes if each.linked_s is not None),
         "quiet": _rounded(each.quiet_s for each in outcomes if each.quiet_s is not None),
         "lost meanwhile": [each.missing for each in firsts],

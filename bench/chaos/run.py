@@ -137,7 +137,8 @@ def _line(outcome: Outcome) -> str:
     for name, each in (("others back", outcome.first), ("all back", outcome.second)):
         if each is not None:
             words.append(f"{name} {each.back_s:.2f} s, {each.missing} missing;")
-    for word, seconds in (("linked", outcome.linked_s), ("quiet", outcome.quiet_s)):
-        words += [f"{word} {seconds:.2f} s"] * (seconds is not None)
+    for word, seconds in (("clients", outcome.clients_s), ("linked", outcome.linked_s), ("quiet", outcome.quiet_s)):
+        if seconds is not None:
+            words.append(f"{word} {seconds:.2f} s")
     words += [f"flaps {outcome.flaps}"] * bool(outcome.flaps) + [outcome.problem] * bool(outcome.problem)
     return " ".join(words)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -43,10 +44,12 @@ async def saturated(folder: Path) -> dict[str, object]:
 
 
 async def _delays(client: tamis.Client, first: int) -> list[float]:
+    """Subscriptions stay until the end: one that goes is a change, too, and the next waits for it."""
     delays = []
-    for number in range(first, first + SAMPLES):
-        start_s = time.monotonic()
-        async with client.subscribe(f"never = {number}", wait="network"):
+    async with AsyncExitStack() as stack:
+        for number in range(first, first + SAMPLES):
+            start_s = time.monotonic()
+            await stack.enter_async_context(client.subscribe(f"never = {number}", wait="network"))
             delays.append(time.monotonic() - start_s)
             await asyncio.sleep(_APART_S)
     return delays

@@ -27,10 +27,13 @@ class Asking:
 
     # --- what clients do
 
-    def wanted(self, filters: tuple[bytes, ...]) -> None:
+    def wanted(self, filters: tuple[bytes, ...], ticket: int | None) -> None:
         for packed in filters:
             self.own.want(packed)
-        self.consider()
+        if ticket is None:
+            self.consider()
+        else:
+            self.awaited(ticket)
 
     def unwanted(self, filters: tuple[bytes, ...]) -> None:
         for packed in filters:

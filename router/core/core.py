@@ -155,7 +155,7 @@ class Core:
             _ON_BODY[type(event.body)](self, event.body, link)
 
     def _wanted(self, event: Wanted) -> None:
-        self._asking.wanted(event.filters)
+        self._asking.wanted(event.filters, event.ticket)
 
     def _unwanted(self, event: Unwanted) -> None:
         self._asking.unwanted(event.filters)

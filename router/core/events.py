@@ -47,9 +47,13 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Filters that local clients want from now on, packed; one is wanted as often as it is named."""
+    """Filters that local clients want from now on, packed; one is wanted as often as it is named.
+
+    With a ticket it is an `Await` besides, which the advertisement of these very filters asks to be confirmed for.
+    """
 
     filters: tuple[bytes, ...]
+    ticket: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

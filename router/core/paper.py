@@ -85,6 +85,7 @@ class Advertising(Asking):
 
     def awaited(self, ticket: int) -> None:
         """Nobody confirms anything in this mode."""
+        self.consider()
         self._desk.out.append(Reached(ticket))
 
 

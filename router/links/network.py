@@ -24,7 +24,7 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Audit, Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
 from tamis.router.core.trees import Broadcast
 from tamis.router.epoch import Epoch
@@ -120,18 +120,19 @@ class Network:
         if hop is not None and hop != came_from:
             self.neighbours.pass_on(hop, report)
 
-    def wanted(self, filters: Iterable[bytes]) -> None:
-        """Clients of this router want these, packed; each as often as it is named."""
-        self._handle(Wanted(tuple(filters)))
+    def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
+        """Clients of this router want these, packed; each as often as it is named.
+
+        `known` is called once all that is wanted now is known to every router that can be reached.
+        """
+        ticket = None
+        if known is not None:
+            ticket = next(self._tickets)
+            self._awaited[ticket] = known
+        self._handle(Wanted(tuple(filters), ticket))
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
         self._handle(Unwanted(tuple(filters)))
-
-    def when_known(self, callback: Callable[[], None]) -> None:
-        """Call it once all that is wanted now is known to every router that can be reached."""
-        ticket = next(self._tickets)
-        self._awaited[ticket] = callback
-        self._handle(Await(ticket))
 
     def audit(self) -> int:
         """Ask every router whether it holds what this one does; the number of the answer in `audits`."""

@@ -24,13 +24,20 @@ class Wants:
         self._network = network
         self._held: dict[int, tuple[bytes, ...]] = {}
 
-    def add(self, subscriptions: Mapping[int, tuple[bytes, ...]], is_there: Callable[[], bool]) -> _Slices:
-        """By id; `is_there` says whether the client still is."""
+    def add(
+        self,
+        subscriptions: Mapping[int, tuple[bytes, ...]],
+        is_there: Callable[[], bool],
+        known: Callable[[], None] | None = None,
+    ) -> _Slices:
+        """By id; `is_there` says whether the client still is, `known` is called when every router knows of them."""
+        left = len(subscriptions)
         for some in _sliced(subscriptions.items()):
             if not is_there():
                 return
+            left -= len(some)
             self._held.update(some)
-            self._network.wanted(filter_ for _, filters in some for filter_ in filters)
+            self._network.wanted((filter_ for _, filters in some for filter_ in filters), None if left else known)
             yield
 
     def remove(self, ids: Iterable[int]) -> _Slices:

@@ -187,6 +187,24 @@ def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
     assert said(single) == []
 
 
+def test_what_is_wanted_and_waited_for_is_said_once_and_at_once():
+    single = linked(less(1))
+    single.handle(Wanted((less(2),), ticket=7))
+    [body] = single.took(ReceiverAdvertisement, "a")
+    assert (body.confirm, [packed for _, packed in body.added]) == (True, [less(2)])
+    confirmed(single, A)
+    assert single.took(Reached) == [Reached(7)]
+    single.waits(30 * S)
+    assert said(single) == []
+
+
+def test_waiting_for_what_was_wanted_before_asks_for_nothing_but_confirmation():
+    single = linked(less(2))
+    single.handle(Wanted((less(2),), ticket=7))
+    [body] = single.took(ReceiverAdvertisement, "a")
+    assert (body.confirm, body.added) == (True, ())
+
+
 def test_who_goes_out_of_reach_is_not_waited_for():
     single = linked()
     single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"))
