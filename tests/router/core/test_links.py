@@ -54,3 +54,10 @@ def test_all_neighbours_but_one_are_told_whether_they_have_caught_up_or_not():
     assert links.sessions() == (Session(A, 5), Session(B, 7))
     assert links.sessions(but=A) == (Session(B, 7),)
     assert links.synced == [link]
+
+
+def test_a_session_is_its_number():
+    links, number = Links(), 10**12
+    links.up(A, number, 1)
+    assert links.current(A, int(str(number))) is not None
+    assert links.down(A, int(str(number)))

@@ -102,6 +102,12 @@ def test_what_a_jump_passes_is_fresh_although_its_place_was_taken_before(jump):
     assert not any(window.fresh(counter) for counter in (*passed, top, 100, top - SIZE))
 
 
+def test_an_epoch_is_its_number():
+    windows = TransitWindows()
+    assert windows.fresh(1, 10**12, 7)
+    assert windows.fresh(1, int(str(10**12)), 8)
+
+
 def test_an_older_epoch_is_refused_and_a_newer_one_begins_anew():
     windows = TransitWindows()
     assert windows.fresh(1, 5, 7)
