@@ -1,4 +1,5 @@
-"""What a message costs each router of a line of three, beside a router that stands alone: `python -m tamis.bench.transit`.
+"""What a message costs each router of a line of three, beside a router that stands alone: `python -m
+tamis.bench.transit`.
 
     alone     publisher -> router -> subscriber
     line      publisher -> entry -> transit -> leaf -> subscriber, each router in a process of its own
@@ -134,21 +135,20 @@ def _forked(serve: Callable[[], float]) -> int:
 def measure(roles: tuple[str, ...], filters: int, messages: int) -> dict[str, float]:
     """CPU of each router, and messages a second through all of them."""
     pairs = [connected("tcp") for _ in range(len(roles) - 1)]
-    with process(consume, "tcp", messages) as subscriber:
-        with process(publish, "tcp", messages) as publisher:
-            started = time.perf_counter()
-            ins = [publisher, *(theirs for _, theirs in pairs)]
-            outs = [*(ours for ours, _ in pairs), subscriber]
-            for end in (*ins, *outs):
-                end.setblocking(False)
-            pipes = []
-            for role, came_from, goes_to in zip(roles, ins, outs, strict=True):
-                serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b)  # noqa: E731
-                pipes.append(_forked(serve))
-            for end in (*ins, *outs):
-                end.close()
-            found = {role: float(os.read(pipe, 64)) for role, pipe in zip(roles, pipes, strict=True)}
-            elapsed = time.perf_counter() - started
+    with process(consume, "tcp", messages) as subscriber, process(publish, "tcp", messages) as publisher:
+        started = time.perf_counter()
+        ins = [publisher, *(theirs for _, theirs in pairs)]
+        outs = [*(ours for ours, _ in pairs), subscriber]
+        for end in (*ins, *outs):
+            end.setblocking(False)
+        pipes = []
+        for role, came_from, goes_to in zip(roles, ins, outs, strict=True):
+            serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b)  # noqa: E731
+            pipes.append(_forked(serve))
+        for end in (*ins, *outs):
+            end.close()
+        found = {role: float(os.read(pipe, 64)) for role, pipe in zip(roles, pipes, strict=True)}
+        elapsed = time.perf_counter() - started
     for pipe in pipes:
         os.close(pipe)
         os.wait()
