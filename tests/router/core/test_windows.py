@@ -151,11 +151,14 @@ def test_counters_far_apart_cost_no_memory():
         tracemalloc.stop()
 
 
-def test_a_window_that_moves_on_for_long_forgets_nothing_too_soon_and_does_not_grow():
+@pytest.mark.parametrize("step", [1, SIZE - 1])
+def test_a_window_that_moves_on_for_long_forgets_nothing_too_soon_and_does_not_grow(step):
     window = Window(SIZE, 0)
-    for counter in range(1, 20 * SIZE):
+    for counter in range(step, 20 * SIZE, step):
         assert window.fresh(counter)
-        assert not any(window.fresh(counter - behind) for behind in range(min(2 * SIZE, counter + 1)))
+        seen = [at for at in range(0, counter + 1, step) if at > counter - SIZE]
+        assert not any(map(window.fresh, seen))
+        assert not any(window.fresh(counter - behind) for behind in range(SIZE, 3 * SIZE))
         assert window._seen.bit_length() <= 2 * SIZE
 
 
