@@ -262,8 +262,8 @@ def test_what_is_waited_for_is_said_without_waiting():
     single.handle(Wanted((less(1),), ticket=7))
     done = single.took(object)
     assert Reached(7) in done
-    said = [body for body in done if isinstance(body, ReceiverAdvertisement)]
-    assert [[packed for _, packed in body.added] for body in said] == [[less(1)]]
+    said = {body.added for body in done if isinstance(body, ReceiverAdvertisement)}
+    assert [[packed for _, packed in added] for added in said] == [[less(1)]]
 
 
 def test_unwanted_filters_are_left_out_after_their_hold():
