@@ -211,9 +211,7 @@ def _tell(row: dict[str, object], as_json: bool) -> None:
 def _counted(filters: int, messages: int, as_json: bool) -> None:
     found = {role: instructions(role, filters, messages) for role in ROLES}
     mean = statistics.mean(found[role] for role in ROLES[1:])
-    _tell(
-        {"what": "instructions a message", "filters": str(filters)} | found | {"ratio": mean / found["alone"]}, as_json
-    )
+    _tell({"what": "instructions a message", "filters": str(filters), **found, "ratio": mean / found["alone"]}, as_json)
 
 
 def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
@@ -223,7 +221,7 @@ def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
     found |= {role: min(run[role] for run in line) for role in ROLES[1:]}
     ratio = statistics.mean(found[role] for role in ROLES[1:]) / found["alone"]
     rates = {"alone_per_s": max(r["msgs_per_s"] for r in alone), "line_per_s": max(r["msgs_per_s"] for r in line)}
-    _tell({"what": "us of CPU a message, sockets", "filters": str(filters)} | found | {"ratio": ratio} | rates, as_json)
+    _tell({"what": "us of CPU a message, sockets", "filters": str(filters), **found, "ratio": ratio, **rates}, as_json)
 
 
 def main() -> None:
