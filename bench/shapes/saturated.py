@@ -28,12 +28,12 @@ async def saturated(folder: Path) -> dict[str, object]:
     async with running(folder, Wanted(("a", "b"), (("a", "b", 1),), is_proxied=False)) as network:
         await network.until_linked()
         a, b = network.routers["a"], network.routers["b"]
-        async with tamis.connect(b.address) as client:
-            idle = await _delays(client, 0)
+        async with tamis.connect(b.address) as client, AsyncExitStack() as stack:
+            idle = await _delays(client, stack, 0)
             options = {"warm": 0, "seconds": 3 + 1.5 * SAMPLES * _APART_S, **_PUSH}
             pushing = asyncio.create_task(load(folder, a, b, b, **options))
             await asyncio.sleep(2)
-            busy = await _delays(client, SAMPLES)
+            busy = await _delays(client, stack, SAMPLES)
             seen = await pushing
     return {
         "megabytes_per_s": round(seen["messages"] / seen["seconds"] / 1e3),
@@ -43,15 +43,14 @@ async def saturated(folder: Path) -> dict[str, object]:
     }
 
 
-async def _delays(client: tamis.Client, first: int) -> list[float]:
+async def _delays(client: tamis.Client, stack: AsyncExitStack, first: int) -> list[float]:
     """Subscriptions stay until the end: one that goes is a change, too, and the next waits for it."""
     delays = []
-    async with AsyncExitStack() as stack:
-        for number in range(first, first + SAMPLES):
-            start_s = time.monotonic()
-            await stack.enter_async_context(client.subscribe(f"never = {number}", wait="network"))
-            delays.append(time.monotonic() - start_s)
-            await asyncio.sleep(_APART_S)
+    for number in range(first, first + SAMPLES):
+        start_s = time.monotonic()
+        await stack.enter_async_context(client.subscribe(f"never = {number}", wait="network"))
+        delays.append(time.monotonic() - start_s)
+        await asyncio.sleep(_APART_S)
     return delays
 
 
