@@ -1,4 +1,4 @@
-"""What a message costs each router of a line of three, beside a router that stands alone: `python -m tamis.bench.transit`.
+"""What a message costs each router of a line of three, beside one that stands alone: `python -m tamis.bench.transit`.
 
     alone     publisher -> router -> subscriber
     line      publisher -> entry -> transit -> leaf -> subscriber, each router in a process of its own
@@ -22,7 +22,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from tamis.bench.moving import ATTRIBUTES, BLOCK_MESSAGES, PUBLISHER, SUBSCRIBER, connected, consume, process, publish
@@ -134,21 +134,20 @@ def _forked(serve: Callable[[], float]) -> int:
 def measure(roles: tuple[str, ...], filters: int, messages: int) -> dict[str, float]:
     """CPU of each router, and messages a second through all of them."""
     pairs = [connected("tcp") for _ in range(len(roles) - 1)]
-    with process(consume, "tcp", messages) as subscriber:
-        with process(publish, "tcp", messages) as publisher:
-            started = time.perf_counter()
-            ins = [publisher, *(theirs for _, theirs in pairs)]
-            outs = [*(ours for ours, _ in pairs), subscriber]
-            for end in (*ins, *outs):
-                end.setblocking(False)
-            pipes = []
-            for role, came_from, goes_to in zip(roles, ins, outs, strict=True):
-                serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b)  # noqa: E731
-                pipes.append(_forked(serve))
-            for end in (*ins, *outs):
-                end.close()
-            found = {role: float(os.read(pipe, 64)) for role, pipe in zip(roles, pipes, strict=True)}
-            elapsed = time.perf_counter() - started
+    with process(consume, "tcp", messages) as subscriber, process(publish, "tcp", messages) as publisher:
+        started = time.perf_counter()
+        ins = [publisher, *(theirs for _, theirs in pairs)]
+        outs = [*(ours for ours, _ in pairs), subscriber]
+        for end in (*ins, *outs):
+            end.setblocking(False)
+        pipes = []
+        for role, came_from, goes_to in zip(roles, ins, outs, strict=True):
+            serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b)  # noqa: E731
+            pipes.append(_forked(serve))
+        for end in (*ins, *outs):
+            end.close()
+        found = {role: float(os.read(pipe, 64)) for role, pipe in zip(roles, pipes, strict=True)}
+        elapsed = time.perf_counter() - started
     for pipe in pipes:
         os.close(pipe)
         os.wait()
@@ -183,31 +182,29 @@ def _feed(role: str, filters: int, messages: int) -> float:
 
 
 def instructions(role: str, filters: int, messages: int) -> float:
-    """Instructions a message, inside tm_switch_feed: of twice as many messages less those of the first half."""
-    counts = []
-    for many in (messages, 2 * messages):
-        command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_switch_feed", "--callgrind-out-file=/dev/null"]
-        command += [sys.executable, "-m", "tamis.bench.transit", "--fed", role]
-        command += ["--filters", str(filters), "--messages", str(many)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
-        counts.append(int(_COLLECTED.findall(done.stderr)[-1]))
-    return (counts[1] - counts[0]) / messages
+    """Instructions a message, inside tm_switch_feed, what the first ones cost more included."""
+    command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_switch_feed", "--callgrind-out-file=/dev/null"]
+    command += [sys.executable, "-m", "tamis.bench.transit", "--fed", role]
+    command += ["--filters", str(filters), "--messages", str(messages)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    return int(_COLLECTED.findall(done.stderr)[-1]) / messages
 
 
 # --- telling ---------------------------------------------------------------------------------------------------------
 
 
-def _tell(row: dict[str, object], as_json: bool) -> None:
+def _tell(row: Mapping[str, float | str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(row))
-    else:
-        print("   ".join(f"{name} {value:,.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items()))
+        return
+    shown = (f"{name} {value:,.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items())
+    print("   ".join(shown))
 
 
 def _counted(filters: int, messages: int, as_json: bool) -> None:
     found = {role: instructions(role, filters, messages) for role in ROLES}
-    mean = statistics.mean(found[role] for role in ROLES[1:])
-    _tell({"what": "instructions a message", "filters": str(filters)} | found | {"ratio": mean / found["alone"]}, as_json)
+    ratio = statistics.mean(found[role] for role in ROLES[1:]) / found["alone"]
+    _tell({"what": "instructions a message", "filters": str(filters), **found, "ratio": ratio}, as_json)
 
 
 def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
@@ -217,7 +214,8 @@ def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
     found |= {role: min(run[role] for run in line) for role in ROLES[1:]}
     ratio = statistics.mean(found[role] for role in ROLES[1:]) / found["alone"]
     rates = {"alone_per_s": max(r["msgs_per_s"] for r in alone), "line_per_s": max(r["msgs_per_s"] for r in line)}
-    _tell({"what": "us of CPU a message, sockets", "filters": str(filters)} | found | {"ratio": ratio} | rates, as_json)
+    what = {"what": "us of CPU a message, sockets", "filters": str(filters)}
+    _tell({**what, **found, "ratio": ratio, **rates}, as_json)
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ Law: the layout is that of `tm_trace` in tm_api.h; of each list the first rows a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from tamis.native._tm import ffi, lib
 from tamis.native.switch_figures import DROP_REASONS
@@ -48,15 +47,23 @@ class Trace:
         for count in head.rows:
             lists.append(tuple((int(rows[index].number), int(rows[index].id)) for index in range(count)))
             rows += count
+        satisfied, matched, links, clients = lists
         return Trace(
-            *(int(getattr(head, name)) for name in _TIMES),
-            int(head.hop_limit),
-            bool(head.is_dry),
-            "" if head.reason == lib.TM_TRACE_NOT_DROPPED else DROP_REASONS[head.reason],
-            *lists[: lib.TM_TRACE_LINKS],
-            *(tuple(number for number, _ in found) for found in lists[lib.TM_TRACE_LINKS :]),
-            *(int(count) for count in head.counts),
+            trace=int(head.trace),
+            source=int(head.source),
+            came_from=int(head.came_from),
+            arrived_ns=int(head.arrived_ns),
+            match_ns=int(head.match_ns),
+            queued_ns=int(head.queued_ns),
+            hop_limit=int(head.hop_limit),
+            is_dry=bool(head.is_dry),
+            dropped="" if head.reason == lib.TM_TRACE_NOT_DROPPED else DROP_REASONS[head.reason],
+            satisfied=satisfied,
+            matched=matched,
+            links=tuple(number for number, _ in links),
+            clients=tuple(number for number, _ in clients),
+            satisfied_count=int(head.counts[lib.TM_TRACE_SATISFIED]),
+            matched_count=int(head.counts[lib.TM_TRACE_MATCHED]),
+            links_count=int(head.counts[lib.TM_TRACE_LINKS]),
+            clients_count=int(head.counts[lib.TM_TRACE_CLIENTS]),
         )
-
-
-_TIMES: Final = ("trace", "source", "came_from", "arrived_ns", "match_ns", "queued_ns")

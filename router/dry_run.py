@@ -1,7 +1,7 @@
 """Whom a message would reach, by the live table.
 
-Law: this is said by the table that the switch matches with, and holds the loop for a bounded time: of what matches, only
-the first so many filters are looked at, and the rest is counted.
+Law: this is said by the table that the switch matches with, and holds the loop for a bounded time: of what matches,
+only the first so many filters are looked at, and the rest is counted.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.router.core.forwarder import Forwarder, Refusal, Transit
 from tamis.router.core.paths import Graph, PathCache
-from tamis.router.core.times import MS, S, Times
+from tamis.router.core.times import MS, Times
 from tamis.router.core.trees import Broadcast, Trees, make_trees
 from tamis.router.core.windows import PublisherWindows
 from tests.router.core.graphs import Edge, number, random_edges
