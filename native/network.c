@@ -181,5 +181,5 @@ bool tm_network_is_sound(const tm_network *network) {
         }
     }
     return count == network->count && count == network->set.count &&
-           network->packed_count == (network->is_packed ? count : 0);
+           network->packed_count == (network->is_packed ? count : 0) && (network->is_packed || count > 0);
 }

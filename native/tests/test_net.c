@@ -522,11 +522,15 @@ static void stop(void) {
     }
 }
 
-/* One publisher's messages of one shape, so many that plans are made. */
+/* One publisher's messages of one shape, so many that plans are made, and again after a change. */
 static void publish_alike(void) {
     unsigned me = below(&w.dice, ROUTERS);
     uint32_t present = below(&w.dice, RANDOM_SHAPES);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 180; i++) {
+        if (i % 60 == 59) {
+            carry_all();
+            change_filter();
+        }
         publish(me, 0, present);
     }
 }
