@@ -86,7 +86,6 @@ class Advertising(Asking):
     def awaited(self, ticket: int) -> None:
         """Nobody confirms anything in this mode."""
         self.consider()
-        self.consider()
         self._desk.out.append(Reached(ticket))
 
 
