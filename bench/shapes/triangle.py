@@ -10,6 +10,9 @@ from tamis.bench.loopback.routers import Network, Wanted, running
 from tamis.bench.shapes.clients import receiving
 
 MESSAGES = 10
+HOLD_OVER_S = 2.5
+"""After a change of the topology messages take the old and the new way for a while: rule R5b."""
+PATIENCE_S = 30
 
 
 async def triangle(folder: Path) -> dict[str, object]:
@@ -17,7 +20,7 @@ async def triangle(folder: Path) -> dict[str, object]:
     async with running(folder, wanted) as network, contextlib.AsyncExitStack() as stack:
         await network.until_linked()
         receivers = [await stack.enter_async_context(receiving(router.address)) for router in network.routers.values()]
-        await network.until_linked()
+        await network.until_quiet(HOLD_OVER_S, PATIENCE_S)
         before = await _messages_out(network)
         publisher = await stack.enter_async_context(tamis.connect(network.routers["a"].address))
         for number in range(MESSAGES):
