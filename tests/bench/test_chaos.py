@@ -54,7 +54,7 @@ def test_a_port_is_given_once():
     assert len(set(ports)) == 5
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_routers_that_are_killed_and_links_that_are_cut_cost_nobody_else_a_message(tmp_path):
     plan = Plan(routers=4, clients=8, rate=10, operations={"kill": 1, "cut": 1}, seed=1, seconds=60)
     found = await run(plan, tmp_path, print)

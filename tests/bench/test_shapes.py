@@ -16,7 +16,7 @@ def test_a_pause_is_between_arrivals():
     assert arrivals.pause_s(12.0) == float("inf")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_a_triangle_carries_one_copy_to_each(tmp_path):
     found = await triangle(tmp_path)
     assert found["copies"] == [MESSAGES] * 3
@@ -24,7 +24,7 @@ async def test_a_triangle_carries_one_copy_to_each(tmp_path):
     assert found["frames"] == {"a->b": MESSAGES, "a->c": MESSAGES}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_a_router_that_dies_duplicates_nothing(tmp_path):
     found = await diamond(tmp_path, "kill")
     assert found["duplicates"] == 0
