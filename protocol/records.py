@@ -1,9 +1,9 @@
 """What a router writes down: the kinds of records of an event log and their fields, one table of each.
 
-Law: a record is one JSON object on a line. It has the fields of its kind in this table and those that every record has, no
-others; a field that does not apply is left out. A kind may gain fields under the same version; what changes a field's
-meaning or takes one away raises VERSION. Times are Unix time in microseconds by the clock of the router that writes;
-`clock` records tell how far that is from its neighbours'.
+Law: a record is one JSON object on a line. It has the fields of its kind in this table and those that every record has,
+no others; a field that does not apply is left out. A kind may gain fields under the same version; what changes a
+field's meaning or takes one away raises VERSION. Times are Unix time in microseconds by the clock of the router that
+writes; `clock` records tell how far that is from its neighbours'.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, Literal
 VERSION: Final = 1
 
 FieldType = Literal["integer", "number", "boolean", "text", "texts", "integers", "counts"]
-"""JSON's own, in one size: integers of 64 bits with sign, numbers as doubles; `counts` is an object of text -> integer."""
+"""JSON's own: integers of 64 bits with sign, numbers as doubles; `counts` is an object of text -> integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ KINDS: Final = {
             "the router starts, is ready, or stops",
             "events",
             (
-                Field("what", "text", "`started`, `ready`, `stopping` or `stopped`; none of the last two after a crash"),
+                Field("what", "text", "`started`, `ready`, `stopping`, `stopped`; not the last two after a crash"),
                 Field("version", "text", "of the program"),
                 Field("sampling", "text", "which messages are recorded, as configured"),
                 Field("engine", "text", "which matches"),
