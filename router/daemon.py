@@ -19,16 +19,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tamis.configs import Address, RouterSettings
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify
 from tamis.router.epoch import Epoch
 from tamis.router.exposure import check_exposure
-from tamis.router.links.neighbours import Neighbours
-from tamis.router.links.network import Network
-from tamis.router.links.tls import accepting_context
 from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
 from tamis.router.logs import fields
 from tamis.router.other_end import LINGER_S
@@ -38,6 +35,10 @@ from tamis.router.settings import CannotStart, load_settings, restart_keys
 from tamis.router.stalls import StallWatch
 from tamis.router.tls import TlsConnection, client_behind, load_certificate, server_context
 from tamis.router.tokens import TokenFile
+
+if TYPE_CHECKING:  # a router that stands alone starts without them
+    from tamis.router.links.neighbours import Neighbours
+    from tamis.router.links.network import Network
 
 QUIET_TICKS: Final = 3
 """So often in a row must nothing wait before a drain is done: what was on its way when we looked has come and gone."""
@@ -113,6 +114,7 @@ class Daemon:
         gc.collect()
         gc.freeze()  # what is here now stays: no collection walks it again
         gc.set_threshold(*GC_THRESHOLDS)
+        gc.enable()
 
     async def _listen_for_clients(self, address: Address) -> None:
         plane, loop = self._running.plane, asyncio.get_running_loop()
@@ -128,6 +130,8 @@ class Daemon:
 
     async def _join(self, plane: Plane, epoch: Epoch) -> Network:
         """Become one of several routers; nothing is dialled yet."""
+        from tamis.router.links.network import Network
+
         network = Network(plane, self._settings, epoch)
         self._closers.append(network.close)
         self._doors.append(network.stop_dialling)
@@ -136,6 +140,8 @@ class Daemon:
         return network
 
     async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
+        from tamis.router.links.tls import accepting_context
+
         tls, plane = self._settings.neighbour_tls, self._running.plane
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import platform
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch_figures import DROP_REASONS, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_form
 from tamis.router.admin.status import resident_bytes
-from tamis.router.links.network import Network
 from tamis.router.running import Life, Running
+
+if TYPE_CHECKING:
+    from tamis.router.links.network import Network
 
 _CLIENTS: Final = {"interface": "clients"}
 

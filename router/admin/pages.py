@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
@@ -20,8 +20,10 @@ from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import routes_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.dry_run import reached
-from tamis.router.links.network import Network
 from tamis.router.running import Life, Running
+
+if TYPE_CHECKING:
+    from tamis.router.links.network import Network
 
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500

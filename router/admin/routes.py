@@ -6,13 +6,15 @@ Law: routers are shown by their ids, which link states carry; one that has not s
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tamis.router.core.core import Core
 from tamis.router.links.figures import state_of
-from tamis.router.links.neighbours import Neighbour
-from tamis.router.links.network import Network
 from tamis.router.plane import Plane
+
+if TYPE_CHECKING:
+    from tamis.router.core.core import Core
+    from tamis.router.links.neighbours import Neighbour
+    from tamis.router.links.network import Network
 
 
 def link_form(neighbour: Neighbour, plane: Plane) -> dict[str, Any]:

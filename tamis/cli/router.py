@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+
 import click
 
 from tamis.cli.extras import router_extra
@@ -25,6 +28,8 @@ def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
     are flushed; a second one leaves at once. SIGHUP reads the file again. The exit code is 0 if everything was
     flushed, 1 if something was left or it could not start.
     """
+    gc.disable()  # until it has started: what is made by then stays, and would be walked again and again
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads every installed package
     with router_extra("routers"):
         from tamis.router.daemon import Options, serve
     return serve(Options(file, router_id, insecure, json_logs))
