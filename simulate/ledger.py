@@ -25,7 +25,8 @@ from tamis.simulate.run import Scenario, run
 from tamis.simulate.topologies import KINDS
 
 LEDGER = Path(__file__).parents[1] / "bench" / "results" / "simulation.jsonl"
-SIZES = (2, 3, 4, 5, 6, 8, 8, 10, 12, 12, 16, 16, 20, 24, 32, 48, 64)
+SIZES = (*(2, 3, 4, 5, 6, 8, 10, 12, 16) * 9, 20, 24, 32, 48, 64)
+"""An operation costs as many steps as there are routers, and each step more: one of 64 costs a hundred of 2."""
 BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
 
 
