@@ -117,7 +117,7 @@ async def _show(pause_s: float, lasts: bool) -> None:
         print(f"# Router {VICTIM} dies. From another terminal it would be\n$ kill -9 {process}\n")
         os.kill(process, signal.SIGKILL)
         await _until_known(VICTIM, False)
-        await _ways(f"a has noticed, and goes around {VICTIM}")
+        await _ways(f"All have noticed, and a goes around {VICTIM}")
         await _publish(feed, pause_s)
         await _until_known(VICTIM, True)
         await _ways(f"{VICTIM} has been started again, and is on the way again")
@@ -137,12 +137,12 @@ async def _publish(feed: Feed, pause_s: float) -> None:
 # --- what the routers say
 
 
-async def _hops() -> dict[str, str]:
-    """Router -> the neighbour of a towards it."""
+async def _hops(of: str = "a") -> dict[str, str]:
+    """Router -> the neighbour towards it."""
     from tamis.cli.admin import Router
 
-    address = _state()["a"].admin[0].removeprefix("http://")
-    form = await asyncio.to_thread(Router("a", address).ask, "/routes")
+    address = _state()[of].admin[0].removeprefix("http://")
+    form = await asyncio.to_thread(Router(of, address).ask, "/routes")
     return {row["router"]: row["next_hop"] for row in form["routers"] if row["next_hop"]}
 
 
@@ -152,10 +152,12 @@ async def _ways(title: str) -> None:
 
 
 async def _until_known(router: str, is_known: bool) -> None:
+    """To all others: a message that overtakes the news of a change may be lost."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(10 * ARRIVAL_S):
-            while (router in await _hops()) is not is_known:
-                await asyncio.sleep(0.05)
+            for other in ROUTERS.replace(router, ""):
+                while (router in await _hops(other)) is not is_known:
+                    await asyncio.sleep(0.05)
 
 
 def _state() -> dict[str, RouterState]:
