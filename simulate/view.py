@@ -30,6 +30,11 @@ def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
     return {source: Ways(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
 
 
+def in_reach(node: Node) -> frozenset[int]:
+    """Routers to which it knows a way, itself included."""
+    return _core(node).desk.trees.routers
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Of whom a router still holds something, and how much is under way in it about those in reach."""
@@ -44,7 +49,7 @@ def kept(node: Node) -> Kept:
     about = {*desk.rib.entries, *desk.topology.states, *node.table.filters, *predicates.flood._newest}
     unfinished = {
         "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
-        "confirmations": len(predicates.confirmations),
+        "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
         "tickets": len(core._asking.holders),
     }
     return Kept(frozenset(about), {what: count for what, count in unfinished.items() if count})

@@ -14,6 +14,7 @@ from typing import Final
 
 from tamis.router.core.events import Await
 from tamis.router.core.times import Times
+from tamis.simulate import view
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, WISHES, Args, Operation, Say
@@ -341,14 +342,16 @@ class World:
         node.ask(Await(ticket))
 
     def _reached(self, router: int, number: int) -> None:
-        """1: an answer is believed where the topology has been calm for long enough to say who must know."""
+        """1: an answer is judged where the topology has been calm for long enough to say who must know. Where a frame
+        was silently lost, a link may still be unknown, and who is behind it: then it answers for those it sees."""
         ticket = self.tickets.pop(number, None)
         truth, now = self.recorder.truth, self.clock.now_us
         if ticket is None:
             self.recorder.report(9, f"{router:x} answered a wait that nobody asked for, or twice")
         elif truth.last_calm(self.recorder.patience.known_us, now) == now:
             contents = ticket.contents & truth.contents_wanted_at(router)
-            for other in self.reachable(self.by_number[router]) - {router}:
+            others = self.reachable(self.by_number[router]) - {router}
+            for other in others & view.in_reach(self.by_number[router]) if truth.is_tainted else others:
                 if contents & ~self.by_number[other].table.wanted_by(router):
                     self.recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
             self.recorder.counts["judged waits"] += 1

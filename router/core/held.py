@@ -72,8 +72,10 @@ class Confirmations:
         self._asked: dict[int, Version] = {}
         self._pending: dict[tuple[int, Version], dict[int, None]] = {}
 
-    def __len__(self) -> int:
-        return len(self._asked) + len(self._pending)
+    @property
+    def issuers(self) -> frozenset[int]:
+        """To whom something is still to be said."""
+        return frozenset(self._asked) | {issuer for issuer, _ in self._pending}
 
     def asked(self, issuer: int, version: Version) -> None:
         self._asked[issuer] = max(version, self._asked.get(issuer, version))

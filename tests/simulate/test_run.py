@@ -70,6 +70,20 @@ def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
     _clean(run(scenario))
 
 
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario("random:3", 200, "all", 375, only=(5, 9, 10, 16, 19, 25)),  # asked by a router that went out of reach
+        Scenario("ring:2", 200, "all", 555, only=(0, 2, 3, 4, 16, 18)),  # a wait answered before a link was known
+    ],
+    ids=lambda scenario: f"{scenario.topology}/{scenario.seed}",
+)
+def test_what_the_judge_once_took_for_a_fault_is_none(scenario: Scenario) -> None:
+    outcome = run(scenario)
+    assert outcome.counts["operations"] == 6
+    assert not outcome.violations
+
+
 def test_only_some_operations_are_done() -> None:
     some = replace(SMALL, only=(3, 17))
     assert [operation.number for operation in plan_of(some)] == [3, 17]

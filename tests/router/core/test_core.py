@@ -178,7 +178,7 @@ def test_what_an_unreachable_router_asked_for_is_kept_for_ten_minutes_and_then_n
         assert d not in core.desk.rib.entries
         assert d not in core.desk.topology.states
         assert core._predicates.flood.newest(d) is None
-        assert len(core._predicates.confirmations) == 0
+        assert not core._predicates.confirmations.issuers
         assert not world.installed[name].get(d)
         assert {about for _, about in core.desk.timers._due} <= set(core.desk.links.by_neighbour) | {0}
     world.run(100 * S)
