@@ -32,6 +32,7 @@ STOPPED_S: Final = (0.2, 3.0)
 _LOOK_S: Final = 0.02
 _FRESH_S: Final = 1.0
 _REST_S: Final = 0.4
+_NO_SESSION: Final = -1
 _READ_S: Final = 0.1
 """After which clients have read what a router had sent that was killed, and no new one can be there yet."""
 
@@ -117,9 +118,12 @@ class Site:
         return found
 
     def gone(self, router: int) -> None:
-        """What its clients wanted is forgotten with it; they have read what it had sent."""
+        """What its clients wanted is forgotten with it, and they ask anew. They want it all the while: what they get
+        before they hear that it is in force again, as it is not everywhere at once, is theirs."""
+        truth = self.judge.truth
         for client in self.fleet.clients_of(router):
-            self.judge.truth.unwanted(client, 0)
+            truth.unwanted(client, 0)
+            truth.wanted(client, _NO_SESSION, router, 0, self.fleet.contents_wanted(client))
 
     async def back(self, since_s: float) -> list[Pair]:
         """Until everybody hears everybody who can be reached, of what was published after `since_s`; those pairs."""
@@ -206,7 +210,7 @@ class Faults:
         self._break(self._site.edges_of(number))
         self._site.judge.truth.ended(number)
         await router.kill()
-        began_s = time.monotonic()
+        began_s, together = time.monotonic(), self._together()
         if self._random.random() < 0.5:
             await self._others_back(outcome, began_s)
         starting = asyncio.create_task(router.start())
@@ -215,7 +219,7 @@ class Faults:
         await starting
         self._site.judge.truth.began(number)
         ready_s = time.monotonic()
-        await self._all_back(outcome, ready_s, {number})
+        await self._all_back(outcome, ready_s, together)
         fleet = self._site.fleet
         outcome.clients_s = max(0.0, *(fleet.connected_s[client] - ready_s for client in fleet.clients_of(number)))
 
@@ -225,7 +229,7 @@ class Faults:
         self._break(self._site.edges_of(number))
         self._site.judge.truth.ended(number)
         router.stop(True)
-        began_s = time.monotonic()
+        began_s, together = time.monotonic(), self._together()
         try:
             if length_s > sum(STOPPED_S) / 2:
                 await self._others_back(outcome, began_s)
@@ -233,7 +237,7 @@ class Faults:
         finally:
             router.stop(False)
         self._site.judge.truth.began(number)
-        await self._all_back(outcome, time.monotonic(), {number})
+        await self._all_back(outcome, time.monotonic(), together)
 
     async def _cut(self, outcome: Outcome) -> None:
         site = self._site
@@ -242,13 +246,14 @@ class Faults:
         outcome.kind, outcome.target = how, site.links[edge]
         self._break([edge])
         began_s = await site.network.links.set(site.links[edge], how)
+        together = self._together()
         try:
             await self._others_back(outcome, began_s)
             if self._random.random() < 0.5:
                 await site.calm()
         finally:
             ended_s = await site.network.links.set(site.links[edge], "open")
-        await self._all_back(outcome, ended_s)
+        await self._all_back(outcome, ended_s, together)
 
     async def _add(self, outcome: Outcome) -> None:
         site = self._site
@@ -259,7 +264,8 @@ class Faults:
         outcome.target = site.links[edge]
         site.touched.add(edge)
         site.judge.truth.unsettle()
-        await self._all_back(outcome, await site.network.links.set(site.links[edge], "open"))
+        together = self._together()
+        await self._all_back(outcome, await site.network.links.set(site.links[edge], "open"), together)
 
     async def _take_back(self, edge: Edge) -> None:
         """So that it can be added again."""
@@ -283,13 +289,18 @@ class Faults:
         pairs = await self._site.back(began_s)
         outcome.windows.append(Window(pairs, began_s, time.monotonic()))
 
-    async def _all_back(self, outcome: Outcome, ended_s: float, returned: AbstractSet[int] = frozenset()) -> None:
-        """The fault is over: what does it take until all is well?"""
-        site, home = self._site, self._site.fleet.router_of
+    def _together(self) -> frozenset[Pair]:
+        """Who can reach each other now."""
+        return frozenset(self._site.fleet.pairs(self._site.components()))
+
+    async def _all_back(self, outcome: Outcome, ended_s: float, together: AbstractSet[Pair]) -> None:
+        """The fault is over: what does it take until all is well? `together`: who could reach each other meanwhile."""
+        site = self._site
         pairs, outcome.linked_s = await asyncio.gather(site.back(ended_s), self._linked(ended_s))
         outcome.quiet_s = max(0.0, await site.quiet() - ended_s)
-        anew = {pair for pair in pairs if returned & {home(pair[0]), home(pair[1])}}
-        outcome.windows.append(Window(pairs, ended_s, time.monotonic(), is_mended=True, anew=anew))
+        outcome.windows.append(
+            Window(pairs, ended_s, time.monotonic(), is_mended=True, anew=frozenset(pairs) - together)
+        )
 
     async def _linked(self, ended_s: float) -> float:
         await self._site.whole()
