@@ -13,7 +13,6 @@ from typing import Final, cast
 
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, Scope, SenderRequest, UpdateReply
-from tamis.router.core import rib as rib_
 from tamis.router.core.asking import Asking
 from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, RaiseEpoch
@@ -87,7 +86,7 @@ class Core:
         desk = Desk(identity, parts.links(), parts.topology(), parts.rib(), times, trees_of(Graph.of((), (me,))))
         self.desk = desk
         own = parts.own(times.narrow_hold_us, parts.cover())
-        desk.rib.entries[me] = rib_.Held(identity.version, NO_DIGEST, own.issued)
+        desk.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(desk.rib, desk.topology)
         self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)

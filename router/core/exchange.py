@@ -11,7 +11,6 @@ named nothing is said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire import numbers
@@ -22,9 +21,6 @@ from tamis.router.core.topology import Topology
 
 REPLY_BYTES: Final = 1_048_576
 """A reply is closed once its filters have so many bytes, so that the next one may be applied while more are made."""
-
-_entry_digest: Final = lru_cache(65_536)(numbers.entry_digest)
-_state_digest: Final = lru_cache(65_536)(numbers.state_digest)
 
 
 class Comparison(NamedTuple):
@@ -44,12 +40,16 @@ class Exchange:
         self.reachable: frozenset[int] = frozenset()
 
     def digest(self) -> bytes:
-        """Over all that is known of routers that can be reached."""
-        return numbers.add(
-            numbers.NO_DIGEST,
-            *(_entry_digest(*known[:3], known.digest) for known in self._known_entries()),
-            *(_state_digest(*known[:3], known.digest) for known in self._known_states()),
-        )
+        """Over all that is known of routers that can be reached: over all that is known, but for those few."""
+        return numbers.add(self._entries_digest(), self._states_digest())
+
+    def _entries_digest(self) -> bytes:
+        out_of_reach = self._rib.entries.keys() - self.reachable
+        return numbers.subtract(self._rib.digest, *map(self._rib.weight, out_of_reach))
+
+    def _states_digest(self) -> bytes:
+        out_of_reach = self._topology.states.keys() - self.reachable
+        return numbers.subtract(self._topology.digest, *map(self._topology.weight, out_of_reach))
 
     def vectors(self) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
         return tuple(self._known_entries()), tuple(self._known_states())

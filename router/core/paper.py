@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from tamis.protocol.wire.numbers import predicate_digest
+from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
     Entry,
@@ -66,6 +66,9 @@ class TopologyExchange(Exchange):
     def _known_entries(self) -> Iterator[Known]:
         return iter(())
 
+    def _entries_digest(self) -> bytes:
+        return NO_DIGEST
+
 
 class Advertising(Asking):
     """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
@@ -76,10 +79,10 @@ class Advertising(Asking):
     def say(self) -> None:
         desk = self._desk
         self.own.issue()
-        held = desk.rib.entries[desk.me]
-        held.version, held.digest = desk.identity.next(), self.own.digest
+        version, digest = desk.identity.next(), self.own.digest
+        desk.rib.restate(desk.me, version, digest)
         filters = advertised(self.own.issued)
-        body = ReceiverAdvertisement(desk.me, *held.version, True, 0, filters, (), held.digest, len(filters), False)
+        body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
         send_down(self._desk, desk.me, body)
         desk.timers.set(("advertise", 0), desk.now_us + ADVERTISE_EVERY_US)
 
