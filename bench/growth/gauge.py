@@ -1,8 +1,8 @@
 """What is counted of a simulated network: control bytes by kind, when something last changed, the CPU of each core.
 
 Law: counting changes nothing. CPU is that of the process while a core handles an event, so it is the core's own: links,
-clock and counting are the simulator's. Asking for it costs more than most events, so it is asked for where it is wanted.
-Nothing is published, so there is no table: what a core installs is noted and let go.
+clock and counting are the simulator's. Asking for it costs more than most events, so it is asked for where it is
+wanted. Nothing is published, so there is no table: what a core installs is noted and let go.
 """
 
 from __future__ import annotations

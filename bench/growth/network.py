@@ -1,7 +1,7 @@
 """A random network to measure: it comes up, is at rest, loses a link and gets it back.
 
-Law: links have 10 ms and 100 Mbit/s; a router has four on average. The same size and seed give the same network and, but
-for CPU, the same figures.
+Law: links have 10 ms and 100 Mbit/s; a router has four on average. The same size and seed give the same network
+and, but for CPU, the same figures.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
 from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.exchange import Exchange
+from tamis.router.core.figures import Figures
 from tamis.router.core.flood import Flood
 from tamis.router.core.identity import Identity
 from tamis.router.core.link_states import LinkStates
@@ -111,6 +112,19 @@ class Core:
     @property
     def has_work(self) -> bool:
         return self._asking.own.has_work
+
+    def figures(self) -> Figures:
+        desk, predicates = self.desk, self._predicates
+        unfinished = {
+            "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
+            "confirmations": len(predicates.confirmations),
+            "tickets": len(self._asking.holders),
+        }
+        return Figures(
+            self._exchange.digest(),
+            frozenset((*desk.rib.entries, *desk.topology.states, *predicates.flood.issuers)),
+            {what: count for what, count in unfinished.items() if count},
+        )
 
     def start(self, now_us: int) -> list[Command]:
         self.desk.now_us = now_us

@@ -10,14 +10,13 @@ named nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
-from tamis.router.core.freshness import Version
-from tamis.router.core.rib import Rib
-from tamis.router.core.topology import Topology
+from tamis.router.core.rib import Held, Rib
+from tamis.router.core.topology import State, Topology
 
 REPLY_BYTES: Final = 1_048_576
 """A reply is closed once its filters have so many bytes, so that the next one may be applied while more are made."""
@@ -66,24 +65,21 @@ class Exchange:
 
     def compare(self, request: SenderRequest) -> Comparison:
         """What the asker lacks, and whether it holds something that is lacking here."""
-        entries = {issuer: (held.version, held.digest) for issuer, held in self._rib.entries.items()}
-        states = {issuer: (state.version, state.digest) for issuer, state in self._topology.states.items()}
-        fresher, lacks = self._against(request.known, entries)
-        fresher_states, lacks_states = self._against(request.topology, states)
+        fresher, lacks = self._against(request.known, self._rib.entries)
+        fresher_states, lacks_states = self._against(request.topology, self._topology.states)
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
         return Comparison(bodies, tuple(fresher), lacks or lacks_states)
 
-    def _against(self, theirs: Iterable[Known], ours: dict[int, tuple[Version, bytes]]) -> tuple[list[int], bool]:
-        fresher, lacks = [], False
-        missing = {issuer: None for issuer in ours if issuer in self.reachable}
-        for known in theirs:
-            missing.pop(known.issuer, None)
-            held = ours.get(known.issuer)
-            version = (known.epoch, known.seq)
-            if held is None or version > held[0]:
+    def _against(self, theirs: Iterable[Known], ours: Mapping[int, Held | State]) -> tuple[list[int], bool]:
+        fresher, lacks, named = [], False, set()
+        for issuer, epoch, seq, digest in theirs:
+            named.add(issuer)
+            held = ours.get(issuer)
+            if held is None or (epoch, seq) > held.version:
                 lacks = True
-            elif version < held[0] or known.digest != held[1]:
-                fresher.append(known.issuer)
+            elif (epoch, seq) < held.version or digest != held.digest:
+                fresher.append(issuer)
+        missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]
         return [*fresher, *missing], lacks
 
     def replies(self, request: SenderRequest, issuers: Iterable[int]) -> list[UpdateReply]:

@@ -89,11 +89,11 @@ class Graph:
 
     def component(self, router: int) -> frozenset[int]:
         """All that can be reached from a router, itself included: a twentieth of the work of paths."""
-        reached, frontier = {router}, [router]
-        for each in frontier:
-            new = self.neighbours.get(each, {}).keys() - reached
-            reached |= new
-            frontier += new
+        neighbours = self.neighbours
+        reached = frontier = {router}
+        while frontier:
+            frontier = set().union(*[neighbours.get(each, ()) for each in frontier]) - reached
+            reached = reached | frontier
         return frozenset(reached)
 
     @cached_property
