@@ -1,7 +1,7 @@
 """What is counted of a simulated network: control bytes by kind, when something last changed, the CPU of each core.
 
-Law: counting changes nothing. CPU is that of the process while a core handles an event, so it is the core's own: links,
-clock and counting are the simulator's. Asking for it costs more than most events, so it is asked for where it is
+Law: counting changes nothing. CPU is that of the process while a core handles an event and a switch asks for new trees:
+links, clock and counting are the simulator's. Asking for it costs more than most events, so it is asked for where it is
 wanted. Nothing is published, so there is no table: what a core installs is noted and let go.
 """
 
@@ -16,8 +16,9 @@ from typing import Final
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Audited, Command, Install, Reroute
 from tamis.router.core.core import Core
-from tamis.router.core.events import Body, Event
+from tamis.router.core.events import Body, Event, LinkUp
 from tamis.router.core.paths import PathCache
+from tamis.router.core.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.direction import Frame
 from tamis.simulate.link import Link
@@ -41,6 +42,8 @@ class Gauge:
     def __init__(self, timed: Container[str]) -> None:
         self.timed = timed
         """Names of routers whose CPU is asked for."""
+        self.standing: Mapping[str, Sequence[int]] = {}
+        """Name -> neighbours, in a network that stands from the beginning."""
         self.bytes: Counter[str] = Counter()
         """By kind of body, each copy on each link."""
         self.frames: Counter[str] = Counter()
@@ -91,6 +94,8 @@ class GaugedCore:
         self.cpu_ns = 0
         self._gauge = gauge
         self._handle = self._timed if timed else core.handle
+        self.standing: Sequence[int] = ()
+        """Neighbours with which it has compared everything before it starts."""
 
     @property
     def due_us(self) -> int | None:
@@ -102,6 +107,11 @@ class GaugedCore:
         return False
 
     def start(self, now_us: int) -> list[Command]:
+        desk = self.core.desk
+        for neighbour in self.standing:
+            self.core.handle(LinkUp(neighbour, 1, 1), now_us)
+            desk.links.by_neighbour[neighbour].is_synced = True
+            desk.timers.cancel(("ask", neighbour))
         return self.core.start(now_us)
 
     def work(self, now_us: int) -> list[Command]:
@@ -118,8 +128,17 @@ class GaugedCore:
     def _timed(self, event: Event, now_us: int) -> list[Command]:
         began_ns = time.process_time_ns()
         commands = self.core.handle(event, now_us)
+        for command in commands:
+            if type(command) is Reroute:
+                ask_at_once(command.trees)
         self.cpu_ns += time.process_time_ns() - began_ns
         return commands
+
+
+def ask_at_once(trees: Trees) -> None:
+    """What a switch asks of new trees; of other sources when they say something."""
+    trees.hop_limit()
+    trees.below(trees.me)
 
 
 class NoTable(PureTable):
@@ -135,4 +154,5 @@ class GaugedKit(Kit):
     def core(self, name: str, epoch: int, paths: PathCache) -> AnyCore:
         bare = Core(name, epoch, self.settings, paths, self.parts)
         core = self.gauge.cores[name] = GaugedCore(bare, self.gauge, name in self.gauge.timed)
+        core.standing = self.gauge.standing.get(name, ())
         return core

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.bench.growth.network import S, Simulated
+from tamis.bench.growth.network import S, Simulated, small_filters
 from tamis.bench.growth.state import State, state_of
 
 FILTERS_EACH: Final = 2
@@ -36,8 +36,9 @@ class Grown:
     routers: int
     links: int
     state: State
-    up: Change
-    up_bytes: dict[str, int]
+    up: Change | None
+    """None: it stood from the beginning."""
+    up_bytes: dict[str, int] | None
     quiet: list[float]
     """Bytes per link and second, in one interval after the other."""
     filter: Change
@@ -46,16 +47,22 @@ class Grown:
     """CPU of all of it."""
 
 
-def grown(routers: int) -> Grown:
+def grown(routers: int, stands: bool) -> Grown:
+    """`stands`: without coming up, which costs the simulator the most by far."""
     began_s = time.process_time()
-    net = Simulated(routers, FILTERS_EACH * routers, SEED)
-    up = measured(net, net.come_up)
-    up_bytes = dict(net.gauge.bytes)
+    filters = small_filters(FILTERS_EACH * routers + 1)
+    net = Simulated(routers, filters[:-1], SEED)
+    up = up_bytes = None
+    if stands:
+        net.stand()
+    else:
+        up = measured(net, net.come_up)
+        up_bytes = dict(net.gauge.bytes)
     quiet = [_interval(net) for _ in range(INTERVALS)]
-    filter_ = measured(net, lambda: _want_one_more(net))
-    cuts = [_cut(net) for _ in range(CUTS)]
+    filter_ = measured(net, lambda: net.nodes[0].want(0, tuple(filters[-1:]), 0))
+    cuts = [cut(net) for _ in range(CUTS)]
     simulated_s = time.process_time() - began_s
-    state = state_of(routers, FILTERS_EACH * routers, SEED)
+    state = state_of(routers, filters[:-1], SEED)
     return Grown(routers, len(net.links), state, up, up_bytes, quiet, filter_, cuts, simulated_s)
 
 
@@ -80,11 +87,7 @@ def _interval(net: Simulated) -> float:
     return (net.gauge.bytes.total() - before) / len(net.links) / (INTERVAL_US / S)
 
 
-def _want_one_more(net: Simulated) -> None:
-    net.want(net.nodes[0], FILTERS_EACH * len(net.nodes) + 1)
-
-
-def _cut(net: Simulated) -> Change:
+def cut(net: Simulated) -> Change:
     """And mended again, which is not measured."""
     link = net.spare_link()
     change = measured(net, lambda: link.cut(silently=False))

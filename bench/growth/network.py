@@ -6,13 +6,19 @@ and, but for CPU, the same figures.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
+from tamis.bench.workloads import make
 from tamis.bench.growth.gauge import Gauge, GaugedKit
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
+from tamis.router.core.core import Core
+from tamis.router.core.events import Body, Heard, Tick
 from tamis.router.core.paths import PathCache
+from tamis.router.core.rib import advertised
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.link import Link
@@ -39,23 +45,41 @@ def random_edges(size: int, random: Random) -> list[Edge]:
     return sorted(edges)
 
 
-def packed_filter(number: int) -> bytes:
-    """One that no other covers."""
-    constraints = (Constraint("region", Op("="), (f"r{number % 100}",)), Constraint("id", Op("="), (number,)))
-    return encode_filter(Filter(constraints))
+def small_filters(count: int) -> list[bytes]:
+    """Of two constraints, none like another."""
+    return [
+        encode_filter(Filter((Constraint("region", Op.EQ, (f"r{number % 100}",)), Constraint("id", Op.EQ, (number,)))))
+        for number in range(count)
+    ]
+
+
+def filters_of_the_paper(count: int) -> list[bytes]:
+    """Paper 004, table 1: 1 to 9 constraints, strings and integers."""
+    return list(make("sigcomm03", count, 1, 1_000, 2003).filters)
+
+
+def said(core: Core) -> tuple[Body, Body]:
+    """What a router says of itself, whole."""
+    desk = core.desk
+    held = desk.rib.entries[core.me]
+    filters = advertised(held.filters)
+    whole = ReceiverAdvertisement(core.me, *held.version, True, 0, filters, (), held.digest, len(filters), False)
+    return desk.topology.states[core.me].body, whole
 
 
 class Simulated:
-    """`watched` has a path cache of its own, as a router has; the others share one, so that a thousand of them fit."""
+    """Routers deal out the filters among them. The CPU of `watched` is counted, and it has a path cache of its own, as a
+    router has; the others share one, so that a thousand of them fit. `all_alike`: they are all like that one."""
 
-    def __init__(self, size: int, filters: int, seed: int, all_timed: bool = False) -> None:
+    def __init__(self, size: int, filters: Sequence[bytes], seed: int, all_alike: bool = False) -> None:
         self.random = Random(f"{seed}/growth/{size}")
         self.clock = Clock()
         names = [f"r{index}" for index in range(size)]
-        self.gauge = Gauge(names if all_timed else (names[size // 2],))
+        alone = range(size) if all_alike else (size // 2,)
+        self.gauge = Gauge([names[index] for index in alone])
         kit = GaugedKit(gauge=self.gauge)
         shared, matches = SharedPaths(size), Matches(())
-        caches = {size // 2: PathCache()}
+        caches = {index: PathCache() for index in alone}
         self.nodes = [
             Node(name, self.clock, kit, matches, caches.get(index, shared), self.gauge)
             for index, name in enumerate(names)
@@ -76,18 +100,32 @@ class Simulated:
         for index, node in enumerate(self.nodes):
             at_us = self.random.randrange(50 * MS)
             self.clock.at(at_us, node.start, UNIX_MS)
-            mine = range(index, self._filters, len(self.nodes))
-            self.clock.at(at_us + 50 * MS, self._want, (node, tuple(map(packed_filter, mine))))
+            self.clock.at(at_us + 50 * MS, self._want, (node, tuple(self._filters[index :: len(self.nodes)])))
         for link in self.links:
             link.wake()
+        self.rest()
+
+    def stand(self) -> None:
+        """At rest from the beginning: links are up, and each router is told what the others say. What coming up costs is
+        left out; what follows is what it would have been."""
+        self.gauge.standing = {node.name: sorted(node.links) for node in self.nodes}
+        for index, node in enumerate(self.nodes):
+            node.start(UNIX_MS)
+            node.want(0, tuple(self._filters[index :: len(self.nodes)]), 0)
+        bodies = [body for node in self.nodes for body in said(self.core_of(node))]
+        for node in self.nodes:
+            core, teller = self.core_of(node), min(node.links)
+            for body in bodies:
+                core.handle(Heard(teller, 1, body), 0)
+        for link in self.links:
+            link.join()
+        for node in self.nodes:
+            node.ask(Tick())
         self.rest()
 
     def _want(self, what: tuple[Node, tuple[bytes, ...]]) -> None:
         node, filters = what
         node.want(0, filters, 0)
-
-    def want(self, node: Node, number: int) -> None:
-        node.want(0, (packed_filter(number),), 0)
 
     def rest(self) -> None:
         """Until nobody has anything new to say."""
@@ -99,6 +137,9 @@ class Simulated:
                 quiet_since_us = self.clock.now_us
             if quiet_since_us > began_us + PATIENCE_US:
                 raise TimeoutError(f"not at rest after {PATIENCE_US // S} s")
+
+    def core_of(self, node: Node) -> Core:
+        return self.gauge.cores[node.name].core
 
     def run(self, duration_us: int) -> None:
         self.clock.run_until(self.clock.now_us + duration_us)
