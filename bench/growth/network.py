@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from tamis.bench.workloads import make
 from tamis.bench.growth.gauge import Gauge, GaugedKit
+from tamis.bench.workloads import make
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
@@ -55,7 +55,8 @@ def small_filters(count: int) -> list[bytes]:
 
 def filters_of_the_paper(count: int) -> list[bytes]:
     """Paper 004, table 1: 1 to 9 constraints, strings and integers."""
-    return list(make("sigcomm03", count, 1, 1_000, 2003).filters)
+    batch = make("sigcomm03", count, 1, 1_000, 2003).filters
+    return [batch[index] for index in range(count)]
 
 
 def said(core: Core) -> tuple[Body, Body]:
@@ -68,8 +69,8 @@ def said(core: Core) -> tuple[Body, Body]:
 
 
 class Simulated:
-    """Routers deal out the filters among them. The CPU of `watched` is counted, and it has a path cache of its own, as a
-    router has; the others share one, so that a thousand of them fit. `all_alike`: they are all like that one."""
+    """Routers deal out the filters among them. The CPU of `watched` is counted, and it has a path cache of its own, as
+    a router has; the others share one, so that a thousand of them fit. `all_alike`: they are all like that one."""
 
     def __init__(self, size: int, filters: Sequence[bytes], seed: int, all_alike: bool = False) -> None:
         self.random = Random(f"{seed}/growth/{size}")
@@ -106,8 +107,8 @@ class Simulated:
         self.rest()
 
     def stand(self) -> None:
-        """At rest from the beginning: links are up, and each router is told what the others say. What coming up costs is
-        left out; what follows is what it would have been."""
+        """At rest from the beginning: links are up, and each router is told what the others say. What coming up costs
+        is left out; what follows is what it would have been."""
         self.gauge.standing = {node.name: sorted(node.links) for node in self.nodes}
         for index, node in enumerate(self.nodes):
             node.start(UNIX_MS)

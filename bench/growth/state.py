@@ -12,13 +12,13 @@ import time
 import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from tamis.bench.growth.gauge import ask_at_once
 from tamis.bench.growth.network import random_edges
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
-from tamis.protocol.wire.parts import Part, PartAssembler, split
+from tamis.protocol.wire.parts import AdvertisementPart, PartAssembler, split
 from tamis.protocol.wire.routing_bodies import (
     Adjacency,
     AdvertisedFilter,
@@ -33,6 +33,8 @@ from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.trees import make_trees
 
 SOURCES: Final = 10
+
+Said = LinkState | ReceiverAdvertisement
 
 
 class State(NamedTuple):
@@ -71,12 +73,12 @@ def state_of(routers: int, filters: Sequence[bytes], seed: int) -> State:
     return State(held, *_cpu_ms(graph, core.me))
 
 
-def _hear(core: Core, neighbour: int, bodies: Iterable[Body]) -> None:
+def _hear(core: Core, neighbour: int, bodies: Iterable[Said]) -> None:
     for body in bodies:
         core.handle(Heard(neighbour, 1, _over_the_wire(body)), 0)
 
 
-def _bodies(names: list[str], edges: list[tuple[int, int]], filters: Sequence[bytes], me: int) -> Iterator[Body]:
+def _bodies(names: list[str], edges: list[tuple[int, int]], filters: Sequence[bytes], me: int) -> Iterator[Said]:
     numbers = [stable_number(name) for name in names]
     linked: list[list[int]] = [[] for _ in names]
     for a, b in edges:
@@ -91,19 +93,13 @@ def _bodies(names: list[str], edges: list[tuple[int, int]], filters: Sequence[by
         yield ReceiverAdvertisement(numbers[index], 1, 1, True, 0, added, (), digest, len(added), False)
 
 
-def _over_the_wire(body: Body) -> Body:
+def _over_the_wire(body: Said) -> Body:
     if isinstance(body, LinkState):
-        read = decode(encode(body))
-        assert isinstance(read, LinkState)
-        return read
-    assert isinstance(body, ReceiverAdvertisement)
+        return cast("LinkState", decode(encode(body)))
     assembler = PartAssembler()
-    for part in split(body):
-        frame = decode(encode(part))  # type: ignore[arg-type] # a part of an advertisement is a frame
-        assert isinstance(frame, Part)
-        whole = assembler.add(frame)
-    assert isinstance(whole, ReceiverAdvertisement)
-    return whole
+    parts = [cast("AdvertisementPart", part) for part in split(body)]
+    *_, whole = [assembler.add(cast("AdvertisementPart", decode(encode(part)))) for part in parts]
+    return cast("ReceiverAdvertisement", whole)
 
 
 def _cpu_ms(graph: Graph, me: int) -> tuple[float, float]:
