@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.asking import Asking
 from tamis.router.core.cover import Cover
@@ -24,7 +25,7 @@ from tamis.router.core.link_states import LinkStates
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, Length, PathCache, edge_length
-from tamis.router.core.rib import Change, Held, Rib
+from tamis.router.core.rib import Change, Rib
 from tamis.router.core.trees import Broadcast, Trees, make_trees
 from tamis.router.core.windows import PublisherWindows
 from tamis.simulate.direction import Direction, Frame
@@ -47,10 +48,12 @@ class Credulous(Rib):
         return Verdict.NEWER if known is Verdict.OLDER else known
 
     def apply(self, change: ReceiverAdvertisement) -> Change:
-        held = self.entries.setdefault(change.issuer, Held(Version(0, 0), b"", {}))
+        if change.issuer not in self.entries:
+            self.replace(change.issuer, Version(0, 0), NO_DIGEST, {})
+        held = self.entries[change.issuer]
         removed = tuple(id_ for id_ in change.removed if held.filters.pop(id_, None) is not None)
         held.filters.update(change.added)
-        held.version, held.digest = Version(change.epoch, change.seq), change.digest
+        self.restate(change.issuer, Version(change.epoch, change.seq), change.digest)
         return Change(dict(change.added), removed)
 
 

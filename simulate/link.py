@@ -145,6 +145,12 @@ class Link:
         self._end_session()
         self._find_out(1 - side, silently)
 
+    def join(self) -> None:
+        """Both ends are in a new session at once, without dialling; they are not told."""
+        session = self._newest = Session(self._newest.number + 1)
+        session.whole = True
+        self.believed = [session, session]
+
     def wake(self) -> None:
         """Somebody may want to dial; where that fails for now, whoever changes it wakes again."""
         self._clock.after(self._random.randint(DIAL_FIRST_US, DIAL_LAST_US), self._dial)

@@ -99,7 +99,7 @@ class Node:
         self.alive = True
         self.core = self._kit.core(self.name, epoch, self._paths)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
-        self.table = PureTable(self._matches)
+        self.table = self._kit.table(self._matches)
         self._entered = self._kit.windows()
         self._delivered = self._kit.windows()
         self._armed_us = None

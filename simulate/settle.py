@@ -116,7 +116,7 @@ class Rest:
         for index, node in enumerate(world.nodes):
             self._look_at_versions(index)
             if node.alive:
-                costs.unfinished(node.number, view.kept(node).unfinished, report)
+                costs.unfinished(node.number, view.unfinished(node), report)
         sources = sources_of((node.number for node in living), PROBE_SOURCES)
         ways = {node.number: view.ways(node, sources) for node in living}
         self._tables.compare_ways(ways)
@@ -159,4 +159,4 @@ class Rest:
         world.clock.run_until(world.clock.now_us + world.kit.settings.times.age_out_us + self._wait_us())
         for node in world.nodes:
             if node.alive:
-                costs.still_kept(node.number, view.kept(node).about, world.reachable(node), world.recorder.report)
+                costs.still_kept(node.number, view.known(node), world.reachable(node), world.recorder.report)

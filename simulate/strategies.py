@@ -18,6 +18,7 @@ from tamis.router.core.paper import PaperCore
 from tamis.router.core.paths import PathCache
 from tamis.router.core.windows import PublisherWindows
 from tamis.simulate.direction import Direction
+from tamis.simulate.table import PureTable
 
 
 class AnyCore(Protocol):
@@ -61,6 +62,7 @@ class Kit:
     forwarder: type[Forwarder] = Forwarder
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
+    table: type[PureTable] = PureTable
 
     def core(self, name: str, epoch: int, paths: PathCache) -> AnyCore:
         return STRATEGIES[self.strategy](name, epoch, self.settings, paths, self.parts)

@@ -1,12 +1,11 @@
 """What a router holds, as plain numbers and mappings, for the judge.
 
-Law: looking changes nothing that a message or a neighbour could see. This file alone reads inside a core.
+Law: looking changes nothing that a message or a neighbour could see. This file alone looks at what a core holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from tamis.router.core.core import Core
 from tamis.simulate.node import Node
@@ -35,24 +34,14 @@ def in_reach(node: Node) -> frozenset[int]:
     return _core(node).desk.trees.routers
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Of whom a router still holds something, and how much is under way in it about those in reach."""
-
-    about: frozenset[int]
-    unfinished: dict[str, int]
+def known(node: Node) -> frozenset[int]:
+    """Of whom a router holds something."""
+    return _core(node).figures().known | node.table.filters.keys()
 
 
-def kept(node: Node) -> Kept:
-    core = _core(node)
-    desk, predicates = core.desk, core._predicates
-    about = {*desk.rib.entries, *desk.topology.states, *node.table.filters, *predicates.flood._newest}
-    unfinished = {
-        "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
-        "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
-        "tickets": len(core._asking.holders),
-    }
-    return Kept(frozenset(about), {what: count for what, count in unfinished.items() if count})
+def unfinished(node: Node) -> Mapping[str, int]:
+    """How much is under way in it about those in reach."""
+    return _core(node).figures().unfinished
 
 
 def _core(node: Node) -> Core:

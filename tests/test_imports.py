@@ -35,7 +35,7 @@ ARROWS = {
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
-    "bench": {"bench", "client", "native", "protocol", "configs", "simulate"},
+    "bench": {"bench", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "bench"},
 }
 

@@ -59,6 +59,11 @@ def subtract(digest: bytes, *others: bytes) -> bytes:
     return _sum(digest, -sum(map(_number, others)))
 
 
+def exchange(digest: bytes, old: bytes, new: bytes) -> bytes:
+    """The sum with one element in the place of another."""
+    return _sum(digest, _number(new) - _number(old))
+
+
 def predicate_digest(filters: Iterable[tuple[int, bytes]]) -> bytes:
     """The digest of a whole predicate, from (filter id, packed filter) in any order."""
     return add(NO_DIGEST, *(filter_digest(filter_id, packed) for filter_id, packed in filters))

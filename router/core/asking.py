@@ -71,21 +71,21 @@ class Asking:
 
     def issue(self) -> None:
         """The change since the last advertisement; the whole where that is shorter."""
-        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
-        base = held.version
+        desk = self._desk
+        base = desk.rib.entries[desk.me].version
         change = self.own.issue()
         if base.epoch != desk.identity.epoch or len(change.added) + len(change.removed) > len(self.own.issued):
             self.say()
             return
-        held.version, held.digest = desk.identity.next(), change.digest
+        desk.rib.restate(desk.me, desk.identity.next(), change.digest)
         self._tell(base.seq, change.added, change.removed)
 
     def say(self) -> None:
         """Everything that is advertised, under a new version."""
-        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        desk = self._desk
         if self.own.has_changes:
             self.own.issue()
-        held.version, held.digest = desk.identity.next(), self.own.digest
+        desk.rib.restate(desk.me, desk.identity.next(), self.own.digest)
         self._tell(None, self.own.issued, ())
 
     def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:

@@ -13,7 +13,6 @@ from typing import Final, cast
 
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, Scope, SenderRequest, UpdateReply
-from tamis.router.core import rib as rib_
 from tamis.router.core.asking import Asking
 from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, RaiseEpoch
@@ -21,6 +20,7 @@ from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
 from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.exchange import Exchange
+from tamis.router.core.figures import Figures
 from tamis.router.core.flood import Flood
 from tamis.router.core.identity import Identity
 from tamis.router.core.link_states import LinkStates
@@ -87,7 +87,7 @@ class Core:
         desk = Desk(identity, parts.links(), parts.topology(), parts.rib(), times, trees_of(Graph.of((), (me,))))
         self.desk = desk
         own = parts.own(times.narrow_hold_us, parts.cover())
-        desk.rib.entries[me] = rib_.Held(identity.version, NO_DIGEST, own.issued)
+        desk.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(desk.rib, desk.topology)
         self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
@@ -112,6 +112,19 @@ class Core:
     @property
     def has_work(self) -> bool:
         return self._asking.own.has_work
+
+    def figures(self) -> Figures:
+        desk, predicates = self.desk, self._predicates
+        unfinished = {
+            "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
+            "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
+            "tickets": len(self._asking.holders),
+        }
+        return Figures(
+            self._exchange.digest(),
+            frozenset((*desk.rib.entries, *desk.topology.states, *predicates.flood.issuers)),
+            {what: count for what, count in unfinished.items() if count},
+        )
 
     def start(self, now_us: int) -> list[Command]:
         self.desk.now_us = now_us

@@ -10,21 +10,16 @@ named nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
-from tamis.router.core.freshness import Version
-from tamis.router.core.rib import Rib
-from tamis.router.core.topology import Topology
+from tamis.router.core.rib import Held, Rib
+from tamis.router.core.topology import State, Topology
 
 REPLY_BYTES: Final = 1_048_576
 """A reply is closed once its filters have so many bytes, so that the next one may be applied while more are made."""
-
-_entry_digest: Final = lru_cache(65_536)(numbers.entry_digest)
-_state_digest: Final = lru_cache(65_536)(numbers.state_digest)
 
 
 class Comparison(NamedTuple):
@@ -44,12 +39,16 @@ class Exchange:
         self.reachable: frozenset[int] = frozenset()
 
     def digest(self) -> bytes:
-        """Over all that is known of routers that can be reached."""
-        return numbers.add(
-            numbers.NO_DIGEST,
-            *(_entry_digest(*known[:3], known.digest) for known in self._known_entries()),
-            *(_state_digest(*known[:3], known.digest) for known in self._known_states()),
-        )
+        """Over all that is known of routers that can be reached: over all that is known, but for those few."""
+        return numbers.add(self._entries_digest(), self._states_digest())
+
+    def _entries_digest(self) -> bytes:
+        out_of_reach = self._rib.entries.keys() - self.reachable
+        return numbers.subtract(self._rib.digest, *map(self._rib.weight, out_of_reach))
+
+    def _states_digest(self) -> bytes:
+        out_of_reach = self._topology.states.keys() - self.reachable
+        return numbers.subtract(self._topology.digest, *map(self._topology.weight, out_of_reach))
 
     def vectors(self) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
         return tuple(self._known_entries()), tuple(self._known_states())
@@ -66,24 +65,21 @@ class Exchange:
 
     def compare(self, request: SenderRequest) -> Comparison:
         """What the asker lacks, and whether it holds something that is lacking here."""
-        entries = {issuer: (held.version, held.digest) for issuer, held in self._rib.entries.items()}
-        states = {issuer: (state.version, state.digest) for issuer, state in self._topology.states.items()}
-        fresher, lacks = self._against(request.known, entries)
-        fresher_states, lacks_states = self._against(request.topology, states)
+        fresher, lacks = self._against(request.known, self._rib.entries)
+        fresher_states, lacks_states = self._against(request.topology, self._topology.states)
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
         return Comparison(bodies, tuple(fresher), lacks or lacks_states)
 
-    def _against(self, theirs: Iterable[Known], ours: dict[int, tuple[Version, bytes]]) -> tuple[list[int], bool]:
-        fresher, lacks = [], False
-        missing = {issuer: None for issuer in ours if issuer in self.reachable}
-        for known in theirs:
-            missing.pop(known.issuer, None)
-            held = ours.get(known.issuer)
-            version = (known.epoch, known.seq)
-            if held is None or version > held[0]:
+    def _against(self, theirs: Iterable[Known], ours: Mapping[int, Held | State]) -> tuple[list[int], bool]:
+        fresher, lacks, named = [], False, set()
+        for issuer, epoch, seq, digest in theirs:
+            named.add(issuer)
+            held = ours.get(issuer)
+            if held is None or (epoch, seq) > held.version:
                 lacks = True
-            elif version < held[0] or known.digest != held[1]:
-                fresher.append(known.issuer)
+            elif (epoch, seq) < held.version or digest != held.digest:
+                fresher.append(issuer)
+        missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]
         return [*fresher, *missing], lacks
 
     def replies(self, request: SenderRequest, issuers: Iterable[int]) -> list[UpdateReply]:

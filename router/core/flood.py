@@ -6,6 +6,8 @@ before it, whether it can be applied here or not, and whatever other issuers ask
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tamis.router.core.freshness import Version
 
 
@@ -15,6 +17,10 @@ class Flood:
 
     def __len__(self) -> int:
         return len(self._newest)
+
+    @property
+    def issuers(self) -> Collection[int]:
+        return self._newest.keys()
 
     def newest(self, issuer: int) -> Version | None:
         """The freshest that was heard of, held or not."""

@@ -44,7 +44,7 @@ class Layer(ABC):
 
     @cached_property
     def routers(self) -> frozenset[int]:
-        return frozenset((self.me, *self.ways))
+        return self._graph.component(self.me)
 
     def next_hop(self, router: int) -> int | None:
         return self.ways.get(router)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from tamis.protocol.wire.numbers import predicate_digest
+from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
     Entry,
@@ -34,6 +34,7 @@ from tamis.router.core.core import Core, CoreSettings, Parts
 from tamis.router.core.desk import Desk
 from tamis.router.core.events import Body
 from tamis.router.core.exchange import Exchange
+from tamis.router.core.links import Link
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.predicates import Predicates
@@ -66,6 +67,9 @@ class TopologyExchange(Exchange):
     def _known_entries(self) -> Iterator[Known]:
         return iter(())
 
+    def _entries_digest(self) -> bytes:
+        return NO_DIGEST
+
 
 class Advertising(Asking):
     """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
@@ -76,10 +80,10 @@ class Advertising(Asking):
     def say(self) -> None:
         desk = self._desk
         self.own.issue()
-        held = desk.rib.entries[desk.me]
-        held.version, held.digest = desk.identity.next(), self.own.digest
+        version, digest = desk.identity.next(), self.own.digest
+        desk.rib.restate(desk.me, version, digest)
         filters = advertised(self.own.issued)
-        body = ReceiverAdvertisement(desk.me, *held.version, True, 0, filters, (), held.digest, len(filters), False)
+        body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
         send_down(self._desk, desk.me, body)
         desk.timers.set(("advertise", 0), desk.now_us + ADVERTISE_EVERY_US)
 
@@ -107,21 +111,22 @@ class InterfacePredicates(Predicates):
 
     def widen(self, interface: int, filters: list[bytes]) -> bool:
         """Whether that made a new predicate of it."""
-        known = self._of(interface)
+        known = self.of(interface)
         new = [packed for packed in dict.fromkeys(filters) if packed not in known]
         self._change(interface, new, [])
         return bool(new)
 
     def replace(self, interface: int, filters: Iterable[bytes]) -> None:
-        known, wanted = self._of(interface), dict.fromkeys(filters)
+        known, wanted = self.of(interface), dict.fromkeys(filters)
         new = [packed for packed in wanted if packed not in known]
         self._change(interface, new, [packed for packed in known if packed not in wanted])
 
-    def _of(self, interface: int) -> dict[bytes, int]:
+    def of(self, interface: int) -> dict[bytes, int]:
+        """Its predicate: filters, and their ids in the table."""
         return self._interfaces.setdefault(interface, {})
 
     def _change(self, interface: int, new: list[bytes], gone: list[bytes]) -> None:
-        known = self._of(interface)
+        known = self.of(interface)
         removed = tuple([known.pop(packed) for packed in gone])
         added: dict[int, bytes] = {}
         for packed in new:
@@ -163,7 +168,7 @@ class Collecting(Audits):
     def periodic(self) -> None:
         desk = self._desk
         self._requests += 1
-        send_down(desk, desk.me, SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
+        self._pass_down(SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
         desk.timers.set(("collect", 0), desk.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
@@ -175,11 +180,9 @@ class Collecting(Audits):
         desk = self._desk
         if desk.trees.parent(body.requester) != came_from:
             return
-        children = dict.fromkeys(
-            child for child in desk.trees.children(body.requester) if child in desk.links.by_neighbour
-        )
+        children = dict.fromkeys(link.neighbour for link in self._asked(body.requester))
         self._collections[body.ticket] = Collection(came_from, children, dict.fromkeys(self._own_filters()))
-        send_down(desk, body.requester, body)
+        self._pass_down(body)
         if children:
             desk.timers.set(("collected", _short(body.ticket)), desk.now_us + desk.times.retry_us)
         else:
@@ -205,6 +208,14 @@ class Collecting(Audits):
         for ticket in [ticket for ticket in self._collections if _short(ticket) == short]:
             self._reply(ticket)
 
+    def _asked(self, requester: int) -> list[Link]:
+        """To whom a request is passed on."""
+        return links_down(self._desk, requester)
+
+    def _pass_down(self, body: SenderRequest) -> None:
+        for link in self._asked(body.requester):
+            self._desk.send(link, body)
+
     def _own_filters(self) -> Iterable[bytes]:
         return self._desk.rib.entries[self._desk.me].filters.values()
 
@@ -223,20 +234,29 @@ def _short(ticket: Ticket) -> int:
     return hash(ticket)
 
 
+def links_down(desk: Desk, source: int) -> list[Link]:
+    """Those to the children in T(source) that are up."""
+    links = desk.links.by_neighbour
+    return [links[child] for child in desk.trees.children(source) if child in links]
+
+
 def send_down(desk: Desk, source: int, body: Body) -> None:
-    for child in desk.trees.children(source):
-        link = desk.links.by_neighbour.get(child)
-        if link is not None:
-            desk.send(link, body)
+    for link in links_down(desk, source):
+        desk.send(link, body)
 
 
 class PaperCore(Core):
     """The core of the mode `paper`; it looks like the other one from outside."""
 
     def __init__(
-        self, name: str, epoch: int, settings: CoreSettings | None = None, paths: PathCache | None = None
+        self,
+        name: str,
+        epoch: int,
+        settings: CoreSettings | None = None,
+        paths: PathCache | None = None,
+        parts: Parts | None = None,
     ) -> None:
-        super().__init__(name, epoch, settings or CoreSettings(), paths, PAPER_PARTS)
+        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS)
         self._interfaces = cast("InterfacePredicates", self._predicates)
         self._collecting = cast("Collecting", self._audits)
         self._interfaces.begin()

@@ -87,6 +87,15 @@ class Graph:
             neighbours.setdefault(router, {})
         return Graph(neighbours, digest % _DIGESTS)
 
+    def component(self, router: int) -> frozenset[int]:
+        """All that can be reached from a router, itself included: a twentieth of the work of paths."""
+        neighbours = self.neighbours
+        reached = frontier = {router}
+        while frontier:
+            frontier = set().union(*[neighbours.get(each, ()) for each in frontier]) - reached
+            reached = reached | frontier
+        return frozenset(reached)
+
     @cached_property
     def lengths(self) -> Mapping[int, tuple[tuple[int, Length], ...]]:
         """router -> (neighbour, length of the edge), ascending."""

@@ -54,6 +54,9 @@ class Gap(Exception):
 class Rib:
     def __init__(self) -> None:
         self.entries: dict[int, Held] = {}
+        """Read by all, written here."""
+        self.digest = numbers.NO_DIGEST
+        """The sum of all entries, kept with every change, so that two neighbours that compare do not add it all up."""
         self._pending: dict[int, list[ReceiverAdvertisement]] = {}
 
     def version(self, issuer: int) -> Version | None:
@@ -68,9 +71,22 @@ class Rib:
         """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
         held = self.entries.get(issuer)
         old: Mapping[int, bytes] = held.filters if held else {}
+        before = self.weight(issuer)
         self.entries[issuer] = Held(version, digest, filters)
+        self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
         added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
         return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
+
+    def restate(self, issuer: int, version: Version, digest: bytes) -> None:
+        """The filters of an entry have changed, in place."""
+        held, before = self.entries[issuer], self.weight(issuer)
+        held.version, held.digest = version, digest
+        self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
+
+    def weight(self, issuer: int) -> bytes:
+        """What the entry of an issuer adds to the sum."""
+        held = self.entries.get(issuer)
+        return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
 
     def apply(self, change: ReceiverAdvertisement) -> Change:
         """A change of what is held. Gap: nothing was done."""
@@ -90,7 +106,7 @@ class Rib:
         held.filters.update(added)
         for id_ in gone:
             del held.filters[id_]
-        held.version, held.digest = Version(change.epoch, change.seq), digest
+        self.restate(change.issuer, Version(change.epoch, change.seq), digest)
         return Change(added, change.removed)
 
     # --- changes that came before their base
@@ -118,5 +134,6 @@ class Rib:
     def forget(self, issuer: int) -> tuple[int, ...]:
         """The ids of the filters that are gone with it."""
         self._pending.pop(issuer, None)
+        self.digest = numbers.subtract(self.digest, self.weight(issuer))
         held = self.entries.pop(issuer, None)
         return tuple(held.filters) if held else ()

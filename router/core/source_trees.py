@@ -29,6 +29,8 @@ class SourceTrees(ReversePath):
         )
 
     def children(self, source: int) -> tuple[int, ...]:
+        if source == self.me:  # asked for with every change of topology: no neighbour's paths are needed
+            return tuple(link for link in self.links if self.ways[link] == link)
         mine = self.own.distance.get(source)
         if mine is None:
             return ()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tamis.protocol.wire import numbers
 from tamis.protocol.wire.numbers import links_digest, stable_number
-from tamis.protocol.wire.routing_bodies import LinkState
+from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.freshness import Verdict, Version, judge
 from tamis.router.core.paths import Graph
 
@@ -25,7 +26,9 @@ class State(NamedTuple):
 class Topology:
     def __init__(self) -> None:
         self.states: dict[int, State] = {}
-        self._links: dict[int, dict[int, int]] = {}  # router -> neighbour -> cost, by its own word
+        """Read by all, written here."""
+        self.digest = numbers.NO_DIGEST
+        """The sum of all states, kept with every change."""
         self._graph = Graph()
         self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
 
@@ -41,26 +44,41 @@ class Topology:
         digest = links_digest(body.links)
         verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
         if verdict is Verdict.NEWER:
-            self.states[issuer] = State(version, digest, body)
-            self._say(issuer, {link.neighbour: link.cost for link in body.links})
+            self._keep(issuer, State(version, digest, body))
         return verdict
 
     def forget(self, issuer: int) -> None:
-        if self.states.pop(issuer, None) is not None:
-            self._say(issuer, {})
-            del self._links[issuer]
+        if issuer in self.states:
+            self._keep(issuer, None)
+
+    def weight(self, issuer: int) -> bytes:
+        """What the state of an issuer adds to the sum."""
+        state = self.states.get(issuer)
+        return numbers.state_digest(issuer, *state.version, state.digest) if state else numbers.NO_DIGEST
 
     def name_of(self, number: int) -> str:
         """The id of a router; its number where nobody has said."""
         state = self.states.get(number)
         return state.body.issuer if state else str(number)
 
-    def _say(self, issuer: int, links: dict[int, int]) -> None:
-        before = self._links.get(issuer, {})
-        self._links[issuer] = links
-        for neighbour, _ in before.items() ^ links.items():
+    def _keep(self, issuer: int, state: State | None) -> None:
+        """In the place of what was held; None: in its place nothing."""
+        weight, before = self.weight(issuer), self._links(issuer)
+        if state is None:
+            del self.states[issuer]
+        else:
+            self.states[issuer] = state
+        self.digest = numbers.exchange(self.digest, weight, self.weight(issuer))
+        for neighbour, _ in {(link.neighbour, link.cost) for link in before} ^ {
+            (link.neighbour, link.cost) for link in self._links(issuer)
+        }:
             if neighbour != issuer:
                 self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
+
+    def _links(self, issuer: int) -> tuple[Adjacency, ...]:
+        """By its own word."""
+        state = self.states.get(issuer)
+        return state.body.links if state else ()
 
     @property
     def has_changed(self) -> bool:
@@ -77,5 +95,6 @@ class Topology:
 
     def _cost(self, one: int, other: int) -> int | None:
         """Of the edge between them; None: they do not both list it."""
-        there, back = self._links.get(one, {}).get(other), self._links.get(other, {}).get(one)
-        return None if there is None or back is None else max(there, back)
+        there = [link.cost for link in self._links(one) if link.neighbour == other]
+        back = [link.cost for link in self._links(other) if link.neighbour == one]
+        return max(there + back) if there and back else None

@@ -457,8 +457,10 @@ def test_the_settings_choose_the_broadcast_layer_and_the_delays():
 
 def test_cores_may_share_their_paths():
     paths = PathCache()
-    Core("me", 1, paths=paths).start(0)
-    Core("other", 1, paths=paths).start(0)
+    for name in ("me", "other"):
+        core = Core(name, 1, paths=paths)
+        core.start(0)
+        core.desk.trees.hop_limit()
     assert len(paths) == 2
 
 

@@ -10,7 +10,7 @@ from tamis.protocol.wire.routing_bodies import Known, Scope, SenderRequest
 from tamis.router.core import exchange as exchange_
 from tamis.router.core.exchange import Comparison, Exchange
 from tamis.router.core.freshness import Version
-from tamis.router.core.rib import Held, Rib
+from tamis.router.core.rib import Rib
 from tamis.router.core.topology import Topology
 from tests.router.core.bodies import entry, state
 from tests.router.core.graphs import checks
@@ -26,7 +26,7 @@ def knowing(
 ) -> Exchange:
     rib, topology = Rib(), Topology()
     for name, (seq, filters) in entries.items():
-        rib.entries[stable_number(name)] = Held(Version(1, seq), predicate_digest(filters.items()), filters)
+        rib.replace(stable_number(name), Version(1, seq), predicate_digest(filters.items()), filters)
     for name, seq in states.items():
         topology.hear(state(name, seq))
     exchange = Exchange(rib, topology)

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.protocol.wire.numbers import NO_DIGEST, add, filter_digest, predicate_digest, stable_number, subtract
+from tamis.protocol.wire.numbers import (
+    NO_DIGEST,
+    add,
+    entry_digest,
+    filter_digest,
+    predicate_digest,
+    stable_number,
+    subtract,
+)
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 from tamis.router.core.freshness import Verdict, Version
 from tamis.router.core.rib import PENDING_MAX, Change, Gap, Rib
@@ -49,7 +57,19 @@ def test_changes_lead_to_the_predicate_that_the_issuer_has(versions, data):
         assert table == held.filters == after
         assert held.digest == predicate_digest(after.items())
         assert held.version == rib.version(A) == Version(1, seq)
+        assert rib.digest == rib.weight(A) == entry_digest(A, 1, seq, held.digest)
         before = after
+
+
+def test_the_sum_over_all_entries_follows_each_of_them():
+    rib, b = holding(ONE), stable_number("b")
+    rib.replace(b, Version(1, 1), NO_DIGEST, {})
+    rib.restate(A, Version(2, 1), predicate_digest(TWO.items()))
+    assert rib.digest == add(NO_DIGEST, rib.weight(A), rib.weight(b))
+    assert rib.weight(A) == entry_digest(A, 2, 1, predicate_digest(TWO.items()))
+    rib.forget(b)
+    rib.forget(b)
+    assert (rib.digest, rib.weight(b)) == (rib.weight(A), NO_DIGEST)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.numbers import NO_DIGEST, add, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.freshness import Verdict
 from tamis.router.core.topology import Topology
@@ -53,6 +53,7 @@ def test_the_graph_is_always_that_of_the_newest_statements_in_whatever_order_the
         }
         assert topology.graph.neighbours == {one: links for one, links in edges.items() if links}
         assert not topology.has_changed
+        assert topology.digest == add(NO_DIGEST, *map(topology.weight, topology.states))
     assert told(*reversed(bodies)).graph.digest == told(*bodies).graph.digest
     if not forgets:
         assert told(*bodies).graph.digest == topology.graph.digest
