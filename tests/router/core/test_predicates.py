@@ -165,7 +165,7 @@ def test_a_gap_of_a_router_out_of_reach_is_asked_of_nobody_and_leaves_nothing_be
     assert ("gap", C) not in core.desk.timers
     assert not core.desk.rib.waits(C)
     assert core._predicates.flood.newest(C) is None
-    assert len(core._predicates.confirmations) == 0
+    assert not core._predicates.confirmations.issuers
 
 
 # --- what is put right
