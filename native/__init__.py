@@ -12,7 +12,7 @@ from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.records import Records
 from tamis.native.results import Gone, OutOfMemory, check
-from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame, filters_of
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch import Admission, Clock, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
 from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
@@ -35,7 +35,6 @@ __all__ = [
     "RefusedFilter",
     "SlowPolicy",
     "SubscribeFrame",
-    "filters_of",
     "Subscribed",
     "Switch",
     "SwitchFigures",
