@@ -87,9 +87,7 @@ class Recorder:
         self.note("link", neighbour=neighbour, what="up", session=session, interface=interface, cost=cost)
 
     def link_down(self, neighbour: str, session: int, interface: int, reason: str) -> None:
-        self.note(
-            "link", neighbour=neighbour, what="down", session=session, interface=interface, reason=reason or None
-        )
+        self.note("link", neighbour=neighbour, what="down", session=session, interface=interface, reason=reason or None)
 
     def control(self, neighbour: str, way: Literal["in", "out"], body: Body, size: int, sender: int) -> None:
         """A body came from a neighbour or left for it, in frames of `size` bytes."""

@@ -110,4 +110,3 @@ class Seconds:
                 round_trip_us=clock.round_trip_us,
             )
         return clock is not None
-

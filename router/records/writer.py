@@ -41,8 +41,15 @@ _log = logging.getLogger(__name__)
 class Writer:
     """It has `records` for as long as it runs. `start` it, `close` it once nothing is noted any more."""
 
-    def __init__(self, folder: Path, bounds: Bounds, lines: Lines, records: Records) -> None:
-        self._folder, self._lines, self._records = folder, lines, records
+    def __init__(
+        self,
+        folder: Path,
+        bounds: Bounds,
+        lines: Lines,
+        records: Records,
+        clock_s: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder, self._lines, self._records, self._clock_s = folder, lines, records, clock_s
         self._compressor = Compressor()
         self._files = RecordFiles(folder, lines.epoch, bounds, self._compressor.add)
         self._events: deque[Event] = deque()
@@ -72,7 +79,7 @@ class Writer:
         if len(self._events) >= EVENTS_MAX:
             self._lost.add("events", 1)
         else:
-            self._events.append((time.time_ns() // 1_000, kind, number, what))
+            self._events.append((int(self._clock_s() * 1e6), kind, number, what))
 
     def name(self, number: int, shown: bytes, hops: int) -> None:
         """How records of messages from now on call a router."""
@@ -85,19 +92,20 @@ class Writer:
             sweep(self._folder)
         while not self._is_closing:
             self._records.wait(WAIT_MS)
-            self._turn()
+            self.turn()
         self._blocked_until_s = 0.0
-        self._turn()
+        self.turn()
         self._files.close()
 
-    def _turn(self) -> None:
+    def turn(self) -> None:
+        """Write what has been noted until now."""
         try:
             end = self._records.end  # names that are known by now are all that messages before it have
             self._take_names()
             self._write_messages(end)
             self._write_events()
             self._tell_losses()
-            self._files.age(time.time())
+            self._files.age(self._clock_s())
         except Exception:  # a bug: it is logged, and the next turn goes on behind it
             _log.exception("failed to write records")
 
@@ -132,7 +140,7 @@ class Writer:
     # --- trouble -----------------------------------------------------------------------------------------------------
 
     def _write(self, family: Family, lines: bytes | memoryview, count: int) -> None:
-        now_s = time.time()
+        now_s = self._clock_s()
         if now_s < self._blocked_until_s:
             self._lost.add(family, count)
             return

@@ -63,8 +63,14 @@ def _options(function: F) -> F:
     for decorate in (
         click.option("--json", "as_json", is_flag=True, help="The lines as they were written, one JSON object each."),
         click.option("--follow", "-f", is_flag=True, help="Go on with what is being written, until Ctrl-C."),
-        click.option("--since", metavar="T", help="Only from then on: `10m` ago (s, m, h, d), or a time such as 2026-01-31T09:00."),
-        click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Only such; may be repeated."),
+        click.option(
+            "--since",
+            metavar="T",
+            help="Only from then on: `10m` ago (s, m, h, d), or a time such as 2026-01-31T09:00.",
+        ),
+        click.option(
+            "--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Only such; may be repeated."
+        ),
         click.option("--router", "names", multiple=True, metavar="NAME", help="Only of this one; may be repeated."),
         click.argument("target", required=False),
     ):
@@ -74,8 +80,9 @@ def _options(function: F) -> F:
 
 @command.command("cat")
 @_options
-def cat(target: str | None, names: tuple[str, ...], kinds: tuple[str, ...], since: str | None, follow: bool,
-        as_json: bool) -> int:
+def cat(
+    target: str | None, names: tuple[str, ...], kinds: tuple[str, ...], since: str | None, follow: bool, as_json: bool
+) -> int:
     """Show all of it, the oldest first."""
     reader, wanted = _reader(target, kinds), _wanted(names, kinds, since)
     return _show(reader, filter(wanted, reader.read()), wanted, follow, as_json)
@@ -84,8 +91,15 @@ def cat(target: str | None, names: tuple[str, ...], kinds: tuple[str, ...], sinc
 @command.command("tail")
 @_options
 @click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="How many.")
-def tail(target: str | None, names: tuple[str, ...], kinds: tuple[str, ...], since: str | None, follow: bool,
-         as_json: bool, lines: int) -> int:
+def tail(
+    target: str | None,
+    names: tuple[str, ...],
+    kinds: tuple[str, ...],
+    since: str | None,
+    follow: bool,
+    as_json: bool,
+    lines: int,
+) -> int:
     """Show the last lines."""
     reader, wanted = _reader(target, kinds), _wanted(names, kinds, since)
     chosen = names or kinds or since
@@ -158,7 +172,9 @@ def _since_us(text: str, now_s: float) -> int:
     try:
         return int(datetime.fromisoformat(text).timestamp() * 1e6)
     except ValueError:
-        raise click.UsageError(f"--since {text!r} is neither an age such as 10m nor a time such as 2026-01-31T09:00") from None
+        raise click.UsageError(
+            f"--since {text!r} is neither an age such as 10m nor a time such as 2026-01-31T09:00"
+        ) from None
 
 
 # --- lines for people ------------------------------------------------------------------------------------------------

@@ -187,7 +187,14 @@ def test_a_neighbours_clock(router, recorded):
     [ping] = [body for body in router.sent(router.west) if isinstance(body, Ping)]
     for ahead_us, extra in ((5_000_000, b""), (-7_000_000, b"\xc0")):  # a third field is for somebody above
         array = bytes([0x92 + len(extra)])
-        body = array + b"\xcf" + ping.token.to_bytes(8, "big") + b"\xcf" + (ping.token + ahead_us).to_bytes(8, "big") + extra
+        body = (
+            array
+            + b"\xcf"
+            + ping.token.to_bytes(8, "big")
+            + b"\xcf"
+            + (ping.token + ahead_us).to_bytes(8, "big")
+            + extra
+        )
         frame = (8 + len(body)).to_bytes(4, "little") + bytes([Kind.PONG, 0, 0, 0]) + body
         router.switch.feed(router.west, frame)
     clock = router.switch.clock(router.west)
@@ -230,7 +237,7 @@ def test_c_and_python_choose_the_same_messages_and_about_as_many_as_they_should(
 
 
 def test_by_predicate(alone, recorded):
-    records = recorded(0, "x > 5 and y = \"a\" or z = true")
+    records = recorded(0, 'x > 5 and y = "a" or z = true')
     alone.record(records)
     alice = opened(alone, 7)
     bodies = [{"x": 6, "y": "a"}, {"x": 6, "y": "b"}, {"z": True}, {"z": False}, {"w": 1}, {"x": 9, "y": "a", "w": 2}]
