@@ -35,7 +35,7 @@ ARROWS = {
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
-    "bench": {"bench", "client", "native", "protocol", "configs", "simulate"},
+    "bench": {"bench", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "bench"},
 }
 
@@ -84,6 +84,20 @@ def test_the_routing_core_is_pure() -> None:
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
             assert not name.startswith("tamis.") or name.startswith(("tamis.protocol", "tamis.router.core")), (
                 f"{path} imports {name}"
+            )
+
+
+# What the simulator writes records with: neither a clock nor a thread, and nothing else of the router.
+SHARED_RECORDS = ("files", "lines", "reading")
+
+
+def test_files_of_records_are_written_without_a_router() -> None:
+    for name in SHARED_RECORDS:
+        for imported in _imported(ROOT / "router" / "records" / f"{name}.py"):
+            assert imported.partition(".")[0] not in IMPURE - {"os"}, f"{name} imports {imported}"
+            shared = tuple(f"tamis.router.records.{other}" for other in SHARED_RECORDS)
+            assert not imported.startswith("tamis.") or imported.startswith(("tamis.protocol", *shared)), (
+                f"{name} imports {imported}"
             )
 
 
