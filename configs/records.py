@@ -97,12 +97,13 @@ class Records(_Section):
     folder: Folder = Field(
         default="records",
         validate_default=True,
-        description="Folder with one folder per router, named by its id. A relative path starts from this file's folder.",
+        description="Folder with one folder per router, named by its id. A relative path starts from this file's "
+        "folder.",
     )
     messages: SamplingOrShare = Field(
         default=Sampling(share=0.01),
-        description="Which messages are recorded: `none`, `all`, a share (one in a hundred, if nothing is said), or those that a "
-        "predicate chooses. What else happens always is.",
+        description="Which messages are recorded: `none`, `all`, a share (one in a hundred, if nothing is said), or "
+        "those that a predicate chooses. What else happens always is.",
     )
     rotate: Rotation = Field(default=Rotation(), description="When a file is closed and compressed.")
     keep: int = Field(

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
 from tamis.native.others import Others
+from tamis.native.records import Records
 from tamis.native.results import check, check_alive
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.records import Records
 from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import Table
 from tamis.protocol.limits import FRAME_BYTES_MAX, UNAUTHENTICATED_BYTES_MAX

@@ -242,7 +242,7 @@ class Daemon:
 
     async def _drain(self) -> int:
         """0: everything was flushed."""
-        running, plane = self._running, self._running.plane
+        plane = self._running.plane
         self._enter(Life.DRAINING, "stopping")
         notify.stopping()
         _log.info("draining", extra=fields(clients=len(plane.names), deadline_ms=self._settings.limits.drain_ms))

@@ -21,7 +21,8 @@ WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
 
 
 class Incoming:
-    """`heard` gets each body and the bytes of its frames, `refused` what is wrong with one, `pause` whether to stop reading the link."""
+    """`heard` gets each body and the bytes of its frames, `refused` what is wrong with one, `pause` whether to stop
+    reading the link."""
 
     def __init__(
         self,

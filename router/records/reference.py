@@ -35,14 +35,16 @@ How to use them: [the how-to](../how-to/records.md).
     <folder>/<router>/events-<epoch>-<number>.jsonl.gz     the same, closed and compressed
     <folder>/<router>/messages-<epoch>-<number>.jsonl      message records, apart as they are many
 
-The epoch is the router's life: a larger one is later. Numbers begin at 000000 in each life. A reader takes the `.gz` where both
-are there, and passes over what ends in `.part`. A plain file that no router is writing is the last one of a life that has ended;
-after a crash its last line may be half written.
+The epoch is the router's life: a larger one is later. Numbers begin at 000000 in each life. A reader takes the `.gz`
+where both are there, and passes over what ends in `.part`. A plain file that no router is writing is the last one of a
+life that has ended; after a crash its last line may be half written.
 
 ## Every record
 
-A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip what they do not know.
-Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or the same bits with sign (`number`).
+A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip what they do
+not know. Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or the same bits with sign
+(`number`). Times are Unix time in microseconds by the writer's clock; `clock` records tell how far that is from its
+neighbours'.
 """
 
 

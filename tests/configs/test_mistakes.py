@@ -89,7 +89,7 @@ VALUES = [
     ),
     (
         ONE + "records: {messages: most}",
-        "2:21: records.messages: must be none, all, a share from 0 to 1, or {where: PREDICATE}, got \"most\"",
+        '2:21: records.messages: must be none, all, a share from 0 to 1, or {where: PREDICATE}, got "most"',
     ),
     (ONE + "records: {messages: {share: 2}}", '2:29: records.messages.share: must be a number from 0 to 1, got "2"'),
     (
@@ -97,9 +97,11 @@ VALUES = [
         "2:21: records.messages: has a share or a predicate, not both, got a mapping",
     ),
     (
-        ONE + "records: {messages: {where: 'x >'}}",
-        "2:29: records.messages.where: is no predicate: column 4: expected a value: a number, a \"string\", `true` or "
-        '`false`, but the text ends here, got "x >"',
+        ONE + "records: {messages: {where: 'x = 1 and'}}",
+        (
+            "2:29: records.messages.where: is no predicate: column 10: expected a condition such as `price < 10`, "
+            'but the text ends here, got "x = 1 and"'
+        ),
     ),
     (ONE + "records: {rotate: {bytes: 1}}", '2:27: records.rotate.bytes: must be from 65536 to 17179869184, got "1"'),
     (ONE + "records: {foldr: x}", "2:11: records.foldr: unknown key, did you mean folder?"),

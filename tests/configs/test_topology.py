@@ -141,7 +141,11 @@ def test_every_number_names_its_unit_or_counts_things():
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
-            assert field.annotation not in (int, int | None) or name.endswith(units) or name in ("bytes", "seconds", "keep"), name
+            assert (
+                field.annotation not in (int, int | None)
+                or name.endswith(units)
+                or name in ("bytes", "seconds", "keep")
+            ), name
 
 
 @st.composite

@@ -71,7 +71,7 @@ def recorded():
 
 
 @pytest.fixture
-def alone(recorded):
+def alone():
     table = Table()
     switch = Switch(table, SwitchOptions(number=ME, epoch=2, connections_max=9, publishers_max=10, hop_limit=9))
     yield switch
@@ -81,7 +81,7 @@ def alone(recorded):
 
 
 @pytest.fixture
-def router(recorded):
+def router():
     router = Router()
     yield router
     router.close()
@@ -99,10 +99,26 @@ def test_a_local_message(alone, recorded):
     assert record["t_us"] > 1_700_000_000_000_000
     assert record["match_ns"] > 0
     assert record | {"t_us": 0, "match_ns": 0} == {
-        **{"v": 1, "kind": "message", "router": "me", "epoch": 2, "t_us": 0, "n": 0},
-        **{"origin": f"{7:016x}", "number": 5, "source": "me", "source_epoch": 2, "transit": 1, "hop": 0},
-        **{"from_connection": alice, "published_us": 3_000, "match_ns": 0, "matched": 2},
-        **{"to_neighbours": [], "to_connections": [bob], "dropped": [], "bytes": len(frame)},
+        "v": 1,
+        "kind": "message",
+        "router": "me",
+        "epoch": 2,
+        "t_us": 0,
+        "n": 0,
+        "origin": f"{7:016x}",
+        "number": 5,
+        "source": "me",
+        "source_epoch": 2,
+        "transit": 1,
+        "hop": 0,
+        "from_connection": alice,
+        "published_us": 3_000,
+        "match_ns": 0,
+        "matched": 2,
+        "to_neighbours": [],
+        "to_connections": [bob],
+        "dropped": [],
+        "bytes": len(frame),
         "attributes": '{"x":6}',
     }
 
@@ -148,10 +164,25 @@ def test_a_message_in_transit(router, recorded):
     router.feed(router.east, message(WEST, 2, x=1))
     first, again, astray = taken(records)
     assert first | {"t_us": 0, "match_ns": 0, "bytes": 0} == {
-        **{"v": 1, "kind": "message", "router": "me", "epoch": 2, "t_us": 0, "n": 0},
-        **{"origin": f"{99:016x}", "number": 1, "source": "west", "source_epoch": 4, "transit": 1, "hop": 1},
-        **{"from_neighbour": "west", "match_ns": 0, "matched": 1, "to_neighbours": ["east"]},
-        **{"to_connections": [router.alice], "dropped": [], "bytes": 0},
+        "v": 1,
+        "kind": "message",
+        "router": "me",
+        "epoch": 2,
+        "t_us": 0,
+        "n": 0,
+        "origin": f"{99:016x}",
+        "number": 1,
+        "source": "west",
+        "source_epoch": 4,
+        "transit": 1,
+        "hop": 1,
+        "from_neighbour": "west",
+        "match_ns": 0,
+        "matched": 1,
+        "to_neighbours": ["east"],
+        "to_connections": [router.alice],
+        "dropped": [],
+        "bytes": 0,
     }
     assert (again["refused"], again["to_neighbours"], again["from_neighbour"]) == ("transit", [], "west")
     assert (astray["refused"], astray["from_neighbour"]) == ("parent", "east")
@@ -290,7 +321,7 @@ def test_what_the_ring_has_no_room_for_is_lost_and_leaves_a_gap(alone, recorded)
     assert [record["n"] for record in taken(records)] == [30]
 
 
-def test_routers_go_by_hex_until_they_are_named(alone, recorded):
+def test_routers_go_by_hex_until_they_are_named(alone):
     records = Records(PREFIX, ALL)
     alone.record(records)
     alone.feed(opened(alone, 7), encode_publish(7, 1, 0, {"x": 1}))

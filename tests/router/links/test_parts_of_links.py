@@ -73,8 +73,10 @@ def test_what_follows_a_long_body_waits_for_it():
     assert source.heard == []
     source.turns.all()
     assert [body.issuer for body in source.heard] == [1, 2]
-    assert source.sizes == [sum(len(part.chunk) for part in split(advertisement(issuer, 1, count)))
-                            for issuer, count in ((1, 3_000), (2, 1))]
+    assert source.sizes == [
+        sum(len(part.chunk) for part in split(advertisement(issuer, 1, count)))
+        for issuer, count in ((1, 3_000), (2, 1))
+    ]
 
 
 def test_a_body_that_is_none_costs_itself_alone():
