@@ -92,7 +92,7 @@ def test_a_body_that_is_none_costs_itself_alone():
     assert len(source.refused) == 1
     [short] = split(advertisement(3, 1))
     with pytest.raises(FrameError, match="expected part 1 of 2"):
-        source.incoming.add(type(short)(3, 1, 1, 2, 2, short.chunk))
+        source.incoming.add(type(short)(3, 1, 1, 2, 2, short.chunk), 1)
 
 
 def test_too_much_that_waits_stops_the_reading(monkeypatch):
