@@ -12,6 +12,7 @@ by hand, which a busy machine cannot move. Every run is bounded in messages and 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -44,6 +45,7 @@ LINE: Final = (1, 2, 3)
 ROLES: Final = ("alone", "entry", "transit", "leaf")
 POLL_BUDGET_US: Final = 4_000
 HOPS: Final = 6
+Around = Callable[[Switch], contextlib.AbstractContextManager[object]]
 _COLLECTED = re.compile(r"Collected : (\d+)")
 
 
@@ -107,16 +109,19 @@ class Router:
 # --- through sockets -------------------------------------------------------------------------------------------------
 
 
-def _serve(role: str, filters: int, messages: int, came_from: socket.socket, goes_to: socket.socket) -> float:
+def _serve(
+    role: str, filters: int, messages: int, came_from: socket.socket, goes_to: socket.socket, around: Around
+) -> float:
     """Microseconds of CPU a message."""
     router = Router(role, filters)
     router.ends(came_from.detach(), goes_to.detach())
     ready = select.epoll()
     ready.register(router.switch.descriptor, select.EPOLLIN)
     before = resource.getrusage(resource.RUSAGE_SELF)
-    while router.passed < messages:
-        ready.poll(0.1)
-        router.switch.poll(POLL_BUDGET_US)
+    with around(router.switch):
+        while router.passed < messages:
+            ready.poll(0.1)
+            router.switch.poll(POLL_BUDGET_US)
     after = resource.getrusage(resource.RUSAGE_SELF)
     spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return spent_s * 1e6 / messages
@@ -132,8 +137,10 @@ def _forked(serve: Callable[[], float]) -> int:
     return reader
 
 
-def measure(roles: tuple[str, ...], filters: int, messages: int) -> dict[str, float]:
-    """CPU of each router, and messages a second through all of them."""
+def measure(
+    roles: tuple[str, ...], filters: int, messages: int, around: Around = contextlib.nullcontext
+) -> dict[str, float]:
+    """CPU of each router, and messages a second through all of them; `around` is entered while messages pass."""
     pairs = [connected("tcp") for _ in range(len(roles) - 1)]
     with process(consume, "tcp", messages) as subscriber, process(publish, "tcp", messages) as publisher:
         started = time.perf_counter()
@@ -143,7 +150,7 @@ def measure(roles: tuple[str, ...], filters: int, messages: int) -> dict[str, fl
             end.setblocking(False)
         pipes = []
         for role, came_from, goes_to in zip(roles, ins, outs, strict=True):
-            serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b)  # noqa: E731
+            serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b, around)  # noqa: E731
             pipes.append(_forked(serve))
         for end in (*ins, *outs):
             end.close()
@@ -165,27 +172,28 @@ def _frame(role: str, counter: int) -> bytes:
     return encode_data(DataFrame(Kind.PUBLISH, body, hop_limit=HOPS, transit=Transit(LINE[0], 1, counter)))
 
 
-def _feed(role: str, filters: int, messages: int) -> float:
-    """Microseconds of CPU a message, bytes in and out by hand."""
+def feed(role: str, filters: int, messages: int, around: Around = contextlib.nullcontext) -> float:
+    """Microseconds of CPU a message of the thread that feeds, bytes in and out by hand."""
     router = Router(role, filters)
     source, sink = router.ends(-1, -1)
     spent_s = 0.0
-    for start in range(1, messages, BLOCK_MESSAGES):
-        block = b"".join(_frame(role, start + i) for i in range(BLOCK_MESSAGES))
-        before = time.process_time()
-        router.switch.feed(source, block)
-        spent_s += time.process_time() - before
-        while router.switch.output(sink, 1 << 28) or router.switch.output(source, 1 << 28):
-            pass
+    with around(router.switch):
+        for start in range(1, messages, BLOCK_MESSAGES):
+            block = b"".join(_frame(role, start + i) for i in range(BLOCK_MESSAGES))
+            before = time.thread_time()
+            router.switch.feed(source, block)
+            spent_s += time.thread_time() - before
+            while router.switch.output(sink, 1 << 28) or router.switch.output(source, 1 << 28):
+                pass
     if router.passed < messages // BLOCK_MESSAGES * BLOCK_MESSAGES:
         raise RuntimeError(f"{router.role} passed on {router.passed} of {messages} messages")
     return spent_s * 1e6 / messages
 
 
-def instructions(role: str, filters: int, messages: int) -> float:
-    """Instructions a message, inside tm_switch_feed, what the first ones cost more included."""
+def instructions(program: str, fed: str, filters: int, messages: int) -> float:
+    """Instructions a message, inside tm_switch_feed, what the first ones cost more included; `program --fed` feeds."""
     command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_switch_feed", "--callgrind-out-file=/dev/null"]
-    command += [sys.executable, "-m", "tamis.bench.transit", "--fed", role]
+    command += [sys.executable, "-m", program, "--fed", fed]
     command += ["--filters", str(filters), "--messages", str(messages)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
     return int(_COLLECTED.findall(done.stderr)[-1]) / messages
@@ -194,7 +202,7 @@ def instructions(role: str, filters: int, messages: int) -> float:
 # --- telling ---------------------------------------------------------------------------------------------------------
 
 
-def _tell(row: Mapping[str, float | str], as_json: bool) -> None:
+def tell(row: Mapping[str, float | str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(row))
     else:
@@ -206,9 +214,9 @@ def _tell(row: Mapping[str, float | str], as_json: bool) -> None:
 
 
 def _counted(filters: int, messages: int, as_json: bool) -> None:
-    found = {role: instructions(role, filters, messages) for role in ROLES}
+    found = {role: instructions("tamis.bench.transit", role, filters, messages) for role in ROLES}
     mean = statistics.mean(found[role] for role in ROLES[1:])
-    _tell({"what": "instructions a message", "filters": str(filters), **found, "ratio": mean / found["alone"]}, as_json)
+    tell({"what": "instructions a message", "filters": str(filters), **found, "ratio": mean / found["alone"]}, as_json)
 
 
 def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
@@ -218,7 +226,7 @@ def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
     found |= {role: min(run[role] for run in line) for role in ROLES[1:]}
     ratio = statistics.mean(found[role] for role in ROLES[1:]) / found["alone"]
     rates = {"alone_per_s": max(r["msgs_per_s"] for r in alone), "line_per_s": max(r["msgs_per_s"] for r in line)}
-    _tell({"what": "us of CPU a message, sockets", "filters": str(filters), **found, "ratio": ratio, **rates}, as_json)
+    tell({"what": "us of CPU a message, sockets", "filters": str(filters), **found, "ratio": ratio, **rates}, as_json)
 
 
 def main() -> None:
@@ -232,7 +240,7 @@ def main() -> None:
     arguments = parser.parse_args()
     messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
     if arguments.fed:
-        _tell({"what": arguments.fed, "us": _feed(arguments.fed, arguments.filters, messages)}, arguments.json)
+        tell({"what": arguments.fed, "us": feed(arguments.fed, arguments.filters, messages)}, arguments.json)
     elif arguments.callgrind:
         if shutil.which("valgrind") is None:
             parser.error("valgrind is not installed")

@@ -51,7 +51,6 @@ PLANNED_KEYS = {
     "auth": "what a client may publish and subscribe to",
     "durable": "named clients whose messages wait on disk",
     "event_log": "the log on disk behind durable clients",
-    "sampling": "what share of messages is traced",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
     "routers.*.auth": "what a client may publish and subscribe to",

@@ -18,6 +18,7 @@ from tamis.configs import choices
 from tamis.configs.document import DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX
 from tamis.configs.fields import ADDRESS_FORM, ID_FORM
 from tamis.configs.mistakes import MISTAKES_MAX
+from tamis.configs.records import PREDICATE_FORMAT
 from tamis.configs.schema import schema
 
 _TITLES = {
@@ -32,8 +33,17 @@ _TITLES = {
     "SlowConsumer": "`slow_consumer`",
     "Limits": "`limits`",
     "Logging": "`logging`",
+    "Records": "`records`",
+    "Sampling": "`records.messages`",
+    "Rotation": "`records.rotate`",
 }
-_ANCHORS = {"Router": "routersid", "Link": "links", "LinkKeepalive": "linkskeepalive"}
+_ANCHORS = {
+    "Router": "routersid",
+    "Link": "links",
+    "LinkKeepalive": "linkskeepalive",
+    "Sampling": "recordsmessages",
+    "Rotation": "recordsrotate",
+}
 EXAMPLES = Path(__file__).parent / "topologies"
 
 _INTRO = """\
@@ -134,6 +144,8 @@ def _value(field: dict[str, Any]) -> str:
         return str(field["const"])
     if "minimum" in field:
         return f"{field['minimum']:,} to {field['maximum']:,}"
+    if field.get("format") == PREDICATE_FORMAT:
+        return PREDICATE_FORMAT
     if field["type"] in ("array", "object"):
         return _collection(field)
     return {ID_FORM: "id", ADDRESS_FORM: "address"}.get(field.get("pattern", ""), "path")

@@ -20,6 +20,7 @@ from tamis.configs import choices, wiring
 from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import Addresses, File, Folder, Id, IdText, OneAddress, Pair, Version, named, with_ends
+from tamis.configs.records import Records
 from tamis.protocol import limits as bounds
 from tamis.protocol.wire.numbers import stable_number
 
@@ -36,7 +37,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-S = TypeVar("S", bound=Section)
+S = TypeVar("S", bound=BaseModel)
 
 
 class Strategy(Section):
@@ -246,6 +247,9 @@ class Router(Section):
     logging: Logging | None = Field(
         default=None, description="Log settings that differ here; the others are the network's."
     )
+    records: Records | None = Field(
+        default=None, description="What differs here for records; the rest is the network's, or the defaults."
+    )
 
     @property
     def dial(self) -> Address | None:
@@ -302,6 +306,7 @@ class RouterSettings:
     slow_consumer: SlowConsumer
     limits: Limits
     logging: Logging
+    records: Records | None
     links: tuple[LinkSettings, ...]
     broadcast: str
     strategy: Strategy
@@ -336,6 +341,9 @@ class Topology(Section):
     )
     limits: Limits = Field(default=Limits(), description="Bounds every router keeps.")
     logging: Logging = Field(default=Logging(), description="What every router logs.")
+    records: Records | None = Field(
+        default=None, description="What every router writes down for `tamis logs` and `tamis analyze`."
+    )
 
     @model_validator(mode="after")
     def _check_wiring(self) -> Topology:
@@ -363,6 +371,7 @@ class Topology(Section):
             _overridden(self.slow_consumer, own.slow_consumer),
             _overridden(self.limits, own.limits),
             _overridden(self.logging, own.logging),
+            own.records if self.records is None else _overridden(self.records, own.records),
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
             self.broadcast,
             self.strategy,

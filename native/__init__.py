@@ -10,28 +10,31 @@ from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
+from tamis.native.records import Records
 from tamis.native.results import Gone, OutOfMemory, check
-from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame, filters_of
-from tamis.native.switch import Admission, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
-from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.native.switch import Admission, Clock, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
+from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
 
 __all__ = [
     "Admission",
     "Batch",
+    "Clock",
     "ConnectionFigures",
     "Event",
     "EventType",
     "Gone",
+    "Increment",
     "InterfaceKind",
     "InterfaceNames",
     "Measurement",
     "OutOfMemory",
+    "Records",
     "RefusedFilter",
     "SlowPolicy",
     "SubscribeFrame",
-    "filters_of",
     "Subscribed",
     "Switch",
     "SwitchFigures",

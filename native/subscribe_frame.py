@@ -1,12 +1,13 @@
 """A SUBSCRIBE frame that is worked through a slice at a time.
 
-Law: C reads the frame where it lies, so this object keeps it alive; subscriptions never become Python objects but for
-their ids, which an acknowledgement has to name.
+Law: C reads the frame where it lies, so this object keeps it alive; subscriptions become Python objects only for who
+asks, but for their ids, which an acknowledgement has to name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgpack
@@ -62,6 +63,15 @@ class SubscribeFrame:
         return bool(self.c.wait)
 
     @property
+    def wants_own(self) -> bool:
+        return bool(self.c.own_messages)
+
+    @cached_property
+    def filters(self) -> dict[int, tuple[bytes, ...]]:
+        """The packed filters of its subscriptions by id: for who needs them as objects."""
+        return dict(_subscriptions(self.frame, lambda unpacker: tuple(unpacker.unpack())))
+
+    @property
     def left(self) -> int:
         """Subscriptions that have not been looked at."""
         return int(self.c.left)
@@ -75,11 +85,6 @@ class SubscribeFrame:
 
     def _refusal(self, c: _Cdata) -> RefusedFilter:
         return RefusedFilter(int(c.id), int(c.code), self.frame[c.offset : c.offset + c.size])
-
-
-def filters_of(frame: bytes) -> dict[int, tuple[bytes, ...]]:
-    """The packed filters of the subscriptions of a frame whose form is sound, by id: for who needs them as objects."""
-    return dict(_subscriptions(frame, lambda unpacker: tuple(unpacker.unpack())))
 
 
 def _ids(frame: bytes) -> list[int]:

@@ -1,6 +1,6 @@
 /* switch.c - see switch.h. */
 #define _GNU_SOURCE
-#include "switch.h"
+#include "switch_message.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -74,7 +74,7 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->dirty, uint32_t, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     TM_DELETE(&sw->memory, TM_COLD, sw->attributes, tm_attribute, TM_ATTRIBUTES_MAX);
-    TM_DELETE(&sw->memory, TM_COLD, sw->trail, tm_trail, 1);
+    switch_trail_free(sw->trail, &sw->memory);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.links, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.handles, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.next, uint32_t, sw->rows.capacity);
@@ -263,6 +263,7 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                                          .publisher_row = WINDOW_NONE,
                                          .neighbour = NEIGHBOUR_NONE,
                                          .subscriptions = SUBSCRIPTION_NONE,
+                                         .clock_round_trip_us = UINT64_MAX,
                                          .received_ms = sw->now_ms,
                                          .sent_ms = sw->now_ms};
     sw->connection_live++;
@@ -327,6 +328,7 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     }
     uint64_t bytes = tm_lane_size(&connection->outbox.ordered);
     switch_count_drop(sw, TM_DROP_CLOSED, bytes > 0, bytes);
+    connection->told.dropped[TM_DROP_CLOSED] += bytes > 0;
     clear_connection(sw, connection);
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;

@@ -5,10 +5,13 @@
  *     switch_publish.c   a PUBLISH: checked, matched, copied into the outputs that want it
  *     switch_write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
  *     switch_poll.c      sockets that are ready, and what time brings
+ *     switch_beat.c      PINGs and PONGs, and what they say of a neighbour's clock
  *     switch_subscribe.c SUBSCRIBE frames and single subscriptions
  *     switch_net.c       other routers: neighbours, what they want, the ways to them
  *     switch_transit.c   a message from a neighbour, or for one
- *     switch_trace.c     what became of a message that somebody asks about
+ *     switch_trail.c     what becomes of a message, noted for whoever wants to know
+ *     switch_trace.c     the trail of a message that somebody asks about, handed up
+ *     switch_record.c    the trail of a message that is sampled, into the records
  *     switch_figures.c   counters, and every invariant
  *
  * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
@@ -20,6 +23,7 @@
 
 #include "few.h"
 #include "outbox.h"
+#include "records.h"
 #include "shape.h"
 #include "subscriptions.h"
 #include "switch_net.h"
@@ -89,6 +93,10 @@ typedef struct tm_connection {
     uint64_t bytes_out;
     uint64_t dropped;
     uint64_t queued_peak;
+    tm_increment told;            /* totals when increments were last asked for; of drops what came since */
+    uint64_t pinged_ms;           /* a link: when its clock was last asked for */
+    int64_t clock_offset_us;      /* of the best heartbeat since somebody asked */
+    uint64_t clock_round_trip_us; /* of that one; UINT64_MAX: there was none */
     uint32_t next_free;
 } tm_connection;
 
@@ -99,10 +107,24 @@ typedef struct tm_confirmations {
     uint64_t last[SWITCH_RANGES_MAX];
 } tm_confirmations;
 
-/* What is noted about one message for a tm_trace. */
+#define TRAIL_LISTS (TM_TRACE_LISTS + 1)
+#define TRAIL_DROPPED TM_TRACE_LISTS /* (client or neighbour, connection or CONNECTION_NONE) it was dropped for */
+
+typedef struct tm_trail_list {
+    tm_trace_row *rows; /* owned */
+    uint32_t capacity;
+    uint32_t count;
+} tm_trail_list;
+
+/* What is noted about one message: for a tm_trace, for the records, or both. */
 typedef struct tm_trail {
-    tm_trace head;
-    tm_trace_row rows[TM_TRACE_LISTS][TM_TRACE_ROWS];
+    tm_trace head; /* counts are in the lists */
+    tm_trail_list lists[TRAIL_LISTS];
+    uint32_t matched; /* local filters */
+    uint8_t here;     /* why local clients got nothing, or TM_TRACE_NOT_DROPPED */
+    bool is_traced;
+    bool is_recorded;
+    bool is_whole; /* there was memory for all of it */
 } tm_trail;
 
 /* Rows of a match, and for each the next one of the same connection. */
@@ -146,7 +168,8 @@ struct tm_switch {
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
-    tm_trail *trail; /* owned; NULL until somebody asks */
+    tm_trail *trail;     /* owned; NULL until somebody asks */
+    tm_records *records; /* borrowed; NULL: none are kept */
 
     tm_event *events;
     uint32_t event_count;
@@ -202,6 +225,11 @@ void switch_shut(tm_switch *sw, uint32_t connection, int error);
 
 void switch_read(tm_switch *sw, uint32_t connection);
 void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
+
+/* ---- switch_beat.c */
+
+/* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
+bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
 /* ---- switch_publish.c */
 

@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
 from tamis.native.others import Others
+from tamis.native.records import Records
 from tamis.native.results import check, check_alive
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch_figures import ConnectionFigures, SwitchFigures
+from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import Table
 from tamis.protocol.limits import FRAME_BYTES_MAX, UNAUTHENTICATED_BYTES_MAX
 
@@ -23,6 +24,9 @@ _Cdata = Any  # cffi's types exist only at run time
 
 # Plain integers: a read may hold tens of thousands of frames, and an IntEnum costs as much as all the rest of an event.
 _FAULT: Final = int(lib.TM_EVENT_FAULT)
+CONNECTIONS_MAX: Final = int(lib.TM_CONNECTIONS_MAX)
+INCREMENTS: Final = 64
+"""Connections that are told of in one call: a fraction of a millisecond."""
 
 
 class EventType(enum.IntEnum):
@@ -97,6 +101,13 @@ class Subscribed(NamedTuple):
     connection: int
     subscription: int
     own_messages: bool
+
+
+class Clock(NamedTuple):
+    """What to add to our time to get a neighbour's; it is off by half of the round trip at most."""
+
+    offset_us: int
+    round_trip_us: int
 
 
 class Switch(Others):
@@ -234,6 +245,28 @@ class Switch(Others):
         c = ffi.new("tm_connection_stats *")
         check(lib.tm_switch_connection(self.c, connection, c))
         return ConnectionFigures.read(c)
+
+    def increments(self, first: int, end: int = CONNECTIONS_MAX) -> tuple[list[Increment], int]:
+        """What connections from `first` to before `end` have gained since this was asked last, some of them, and where
+        to go on: at `end` or beyond the last one all are told."""
+        rows, count = ffi.new("tm_increment[]", INCREMENTS), self._count
+        self._number[0] = first
+        check(lib.tm_switch_increments(self.c, self._number, end, rows, INCREMENTS, count))
+        return [Increment.read(rows[index]) for index in range(count[0])], int(self._number[0])
+
+    def clock(self, connection: int) -> Clock | None:
+        """The neighbour's, by the best heartbeat since this was asked last; None: there was none."""
+        offset, round_trip = ffi.new("int64_t *"), ffi.new("uint64_t *")
+        result = lib.tm_switch_clock(self.c, connection, offset, round_trip)
+        if result == lib.TM_ABSENT:
+            return None
+        check_alive(result)
+        return Clock(int(offset[0]), int(round_trip[0]))
+
+    def record(self, records: Records | None) -> None:
+        """Note messages there from now on. They must not be closed before the switch is, or has others."""
+        self._records = records
+        check(lib.tm_switch_record(self.c, records.c if records is not None else ffi.NULL))
 
     def validate(self) -> None:
         """Check every invariant of the structures in C; a RuntimeError says which one is broken."""

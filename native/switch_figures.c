@@ -43,6 +43,54 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
     return TM_OK;
 }
 
+/* ---- increments ------------------------------------------------------------------------------------------------- */
+
+static bool has_dropped(const tm_increment *told) {
+    uint32_t any = 0;
+    for (unsigned reason = 0; reason < TM_DROP_REASONS; reason++) {
+        any |= told->dropped[reason] | told->refused[reason];
+    }
+    return any != 0;
+}
+
+/* false: nothing was gained. */
+static bool take_increment(tm_connection *connection, uint32_t id, tm_increment *out) {
+    tm_increment *told = &connection->told;
+    tm_increment gained = *told;
+    gained.connection = id;
+    gained.messages_in = connection->messages_in - told->messages_in;
+    gained.messages_out = connection->deliveries - told->messages_out;
+    gained.bytes_in = connection->bytes_in - told->bytes_in;
+    gained.bytes_out = connection->bytes_out - told->bytes_out;
+    gained.queued_bytes = tm_outbox_size(&connection->outbox);
+    if (gained.bytes_in == 0 && gained.bytes_out == 0 && gained.messages_in == 0 && gained.messages_out == 0 &&
+        !has_dropped(told)) {
+        return false;
+    }
+    *out = gained;
+    *told = (tm_increment){.messages_in = connection->messages_in,
+                           .messages_out = connection->deliveries,
+                           .bytes_in = connection->bytes_in,
+                           .bytes_out = connection->bytes_out};
+    return true;
+}
+
+int tm_switch_increments(tm_switch *sw, uint32_t *first, uint32_t end, tm_increment *out, size_t capacity,
+                         size_t *count) {
+    if (sw == NULL || first == NULL || out == NULL || count == NULL || capacity == 0) {
+        return TM_MISUSED;
+    }
+    end = end < sw->connection_count ? end : sw->connection_count;
+    *count = 0;
+    for (; *first < end && *count < capacity; (*first)++) {
+        tm_connection *connection = switch_at(sw, *first);
+        *count += connection->state != CONNECTION_FREE && take_increment(connection, *first, &out[*count]);
+    }
+    return TM_OK;
+}
+
+/* ---- soundness -------------------------------------------------------------------------------------------------- */
+
 static const char *fault_of(const tm_switch *sw, const tm_connection *connection) {
     if (!tm_outbox_is_sound(&connection->outbox)) {
         return "a connection's output is not whole frames";

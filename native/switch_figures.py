@@ -6,7 +6,7 @@ Law: the fields are those of `tm_switch_stats` and `tm_connection_stats` in tm_a
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from tamis.native._tm import ffi, lib
 
@@ -80,6 +80,30 @@ class ConnectionFigures(_Figures):
     silent_ms: int
     state: int
     is_blocked: int
+
+
+class Increment(NamedTuple):
+    """What a connection's counters have gained; `dropped` and `refused` by DROP_REASONS, `queued_bytes` is now."""
+
+    connection: int
+    messages_in: int
+    messages_out: int
+    bytes_in: int
+    bytes_out: int
+    queued_bytes: int
+    dropped: dict[str, int]
+    refused: dict[str, int]
+
+    @classmethod
+    def read(cls, c: _Cdata) -> Increment:
+        return cls(
+            *(c.connection, c.messages_in, c.messages_out, c.bytes_in, c.bytes_out, c.queued_bytes),
+            *(_by_reason(c.dropped), _by_reason(c.refused)),
+        )
+
+
+def _by_reason(counts: _Cdata) -> dict[str, int]:
+    return {reason: count for reason, count in zip(DROP_REASONS, ffi.unpack(counts, len(counts)), strict=True) if count}
 
 
 def _plain(value: _Cdata) -> int | tuple[int, ...]:

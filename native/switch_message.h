@@ -3,7 +3,7 @@
  *     switch_publish.c   from a client: checked, seen before?, stamped  --+
  *     switch_transit.c   from a link: parent, window, hops              --+-->  local receivers (switch_publish.c)
  *                                                                         +-->  links (switch_transit.c)
- *     switch_trace.c     what happened to a message that somebody asks about
+ *     switch_trail.c     what happened to a message, for switch_trace.c and switch_record.c
  *
  * Law: a message is looked at where it lies; what is stamped is written into the copies alone.
  */
@@ -37,10 +37,20 @@ typedef struct extensions {
 
 uint64_t switch_unix_ns(void);
 uint64_t switch_monotonic_ns(void);
+static inline uint64_t switch_unix_us(void) {
+    return switch_unix_ns() / 1000;
+}
 
 /* Tables of the shape. */
 #define SHAPE_LOCAL 0U
 #define SHAPE_NETWORK 1U
+#define SHAPE_RECORDED 2U
+
+/* It came, and goes no further. */
+static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigned reason) {
+    switch_count_drop(sw, reason, 1, message->size);
+    switch_at(sw, message->from)->told.refused[reason]++;
+}
 
 /* After the last match of a message. */
 static inline void switch_trim_shape(const parts *message) {
@@ -71,9 +81,10 @@ void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, ui
  * router's index. */
 uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from);
 
-/* ---- switch_trace.c */
+/* ---- switch_trail.c */
 
-/* Begin the trail of a message that has a trace id or is a dry run; NULL: it has none, or there is no memory. */
+/* Begin the trail of a message that is traced, a dry run, or sampled; NULL: it is none of them, or there is no memory.
+ */
 tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensions *found);
 /* Around a match: its time, where somebody asks. */
 static inline uint64_t switch_trail_clock(const parts *message) {
@@ -84,8 +95,25 @@ static inline void switch_trail_matched(const parts *message, uint64_t start_ns)
         message->trail->head.match_ns += switch_monotonic_ns() - start_ns;
     }
 }
-void switch_trail_add(tm_trail *trail, unsigned list, uint64_t number, uint64_t id);
-/* Hand it up; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
+void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id);
+/* Hand it on to whoever wants to know; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
 void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason);
+/* Is the matching filter of each other router noted as well? It takes another kind of match. */
+static inline bool switch_is_traced(const parts *message) {
+    return message->trail != NULL && message->trail->is_traced;
+}
+void switch_trail_free(tm_trail *trail, tm_memory *memory);
+
+/* ---- switch_trace.c */
+
+void switch_trace(tm_switch *sw, const parts *message);
+
+/* ---- switch_record.c */
+
+/* Is it to be recorded? One whose body was not looked at (`form` is NULL) is so by its id alone. */
+bool switch_is_recorded(tm_switch *sw, const parts *message);
+void switch_record(tm_switch *sw, const parts *message);
+/* The same for one that is turned away at once. */
+void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason);
 
 #endif

@@ -4,7 +4,7 @@
  * are served by the next, so that none is starved and nobody above waits long.
  */
 #define _GNU_SOURCE
-#include "switch.h"
+#include "switch_message.h"
 
 #include <sys/epoll.h>
 #include <time.h>
@@ -12,6 +12,7 @@
 #define READY_MAX 64
 #define TICKS_BETWEEN_TRIMS 10U
 #define EVENT_BYTES_KEPT 65536U
+#define CLOCK_EVERY_MS 1000U
 
 static uint64_t now_us(void) {
     struct timespec now;
@@ -75,13 +76,25 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
 /* ---- time ---------------------------------------------------------------------------------------------------------
  */
 
+/* The token is the time when it left: the answer tells how long it took. */
 static void ping(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
     wire_begin(&sw->writer, WIRE_PING);
     wire_array(&sw->writer, 1);
-    wire_unsigned(&sw->writer, sw->now_ms);
+    wire_unsigned(&sw->writer, switch_unix_us());
     wire_end(&sw->writer);
     switch_queue_control(sw, id, TM_LANE_URGENT); /* where there is no room, something else is about to go out */
-    switch_at(sw, id)->sent_ms = sw->now_ms;
+    connection->sent_ms = sw->now_ms;
+    connection->pinged_ms = sw->now_ms;
+}
+
+static bool is_ping_due(const tm_switch *sw, const tm_connection *connection) {
+    if (connection->state != CONNECTION_OPEN || connection->admission.ping_ms == 0) {
+        return false;
+    }
+    bool asks_for_clock =
+        sw->records != NULL && switch_is_link(connection) && sw->now_ms - connection->pinged_ms >= CLOCK_EVERY_MS;
+    return asks_for_clock || sw->now_ms - connection->sent_ms >= connection->admission.ping_ms;
 }
 
 static void tick(tm_switch *sw, uint32_t id, bool trims) {
@@ -97,8 +110,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
             connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
         }
     }
-    if (connection->state == CONNECTION_OPEN && admission->ping_ms > 0 &&
-        sw->now_ms - connection->sent_ms >= admission->ping_ms) {
+    if (is_ping_due(sw, connection)) {
         ping(sw, id);
     }
     if (trims) {

@@ -128,11 +128,13 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint64_t unknown[SHAPE_TABLES] = {
         sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
         sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
+        sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
     };
     message->form = form_of(sw, message, bytes);
     tm_shape *shape = &message->form->shape;
     if (unknown[SHAPE_LOCAL] != shape->unknown[SHAPE_LOCAL] ||
-        unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK]) {
+        unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK] ||
+        unknown[SHAPE_RECORDED] != shape->unknown[SHAPE_RECORDED]) {
         tm_shape_want_all(shape, unknown);
     }
     if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
@@ -249,10 +251,20 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     return receivers;
 }
 
-static void note_satisfied(tm_switch *sw, const parts *message, const tm_connection *receiver) {
+static void note_satisfied(tm_switch *sw, const tm_connection *receiver) {
     for (uint32_t row = receiver->first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
         uint32_t id = sw->subscriptions.rows[sw->rows.links[row]].id;
-        switch_trail_add(message->trail, TM_TRACE_SATISFIED, receiver->admission.number, id);
+        switch_trail_add(sw, TM_TRACE_SATISFIED, receiver->admission.number, id);
+    }
+}
+
+static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, bool sent) {
+    const tm_connection *receiver = switch_at(sw, id);
+    if (message->trail->is_traced) {
+        note_satisfied(sw, receiver);
+    }
+    if (!message->is_dry) {
+        switch_trail_add(sw, sent ? TM_TRACE_CLIENTS : TRAIL_DROPPED, receiver->admission.number, id);
     }
 }
 
@@ -266,10 +278,7 @@ uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
         }
         bool sent = !message->is_dry && deliver(sw, message, sw->touched[i], receiver->first_row, satisfied);
         if (message->trail != NULL) {
-            note_satisfied(sw, message, receiver);
-            if (sent) {
-                switch_trail_add(message->trail, TM_TRACE_CLIENTS, receiver->admission.number, 0);
-            }
+            note_receiver(sw, message, sw->touched[i], sent);
         }
     }
     return receivers;
@@ -347,14 +356,18 @@ bool switch_match(tm_switch *sw, const parts *message, size_t *count) {
     if (is_timed) {
         note_match_time(sw, switch_monotonic_ns() - start);
     }
-    switch_trail_matched(message, start);
+    if (message->trail != NULL) {
+        switch_trail_matched(message, start);
+        message->trail->matched = (uint32_t)*count;
+    }
     return result == TM_OK;
 }
 
 /* ---- a message -------------------------------------------------------------------------------------------------- */
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
-    switch_count_drop(sw, reason, 1, message->size);
+    switch_turn_away(sw, message, reason);
+    switch_record_refusal(sw, message, reason);
     if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
         switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), code, text);
     } else if (code == WIRE_REFUSED_UNKNOWN_EXTENSION) {
@@ -375,7 +388,7 @@ static void stamp(tm_switch *sw, parts *message) {
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
     stamp(sw, message);
-    message->trail = found->trace != 0 ? switch_trail_begin(sw, message, found) : NULL;
+    message->trail = switch_trail_begin(sw, message, found);
     if (!switch_match(sw, message, &count)) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
@@ -385,7 +398,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         copies += switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE);
     }
     if (copies == 0) {
-        switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
+        switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);
     if (message->trail != NULL) {
@@ -411,7 +424,8 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
                                                     &publisher->publisher_row, &is_fresh)) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
     } else if (!is_fresh) {
-        switch_count_drop(sw, TM_DROP_DUPLICATE, 1, message->size);
+        switch_turn_away(sw, message, TM_DROP_DUPLICATE);
+        switch_record_refusal(sw, message, TM_DROP_DUPLICATE);
         if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
             switch_confirm(sw, message->from, counter);
         }

@@ -23,25 +23,6 @@ static bool kind_is_known(uint8_t kind) {
            (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD);
 }
 
-/* A PING or PONG in its shortest spelling, as everybody sends them, needs nobody above. */
-static bool is_plain_beat(const uint8_t *frame, uint32_t size) {
-    if (size < WIRE_PREFIX_BYTES + 2 || frame[WIRE_PREFIX_BYTES] != 0x91) {
-        return false;
-    }
-    uint8_t tag = frame[WIRE_PREFIX_BYTES + 1];
-    uint32_t width = tag < 0x80 ? 0 : tag >= 0xcc && tag <= 0xcf ? 1U << (tag - 0xcc) : UINT32_MAX / 2;
-    return size == WIRE_PREFIX_BYTES + 2 + width;
-}
-
-static void answer_ping(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    memcpy(sw->writer.bytes, frame, size);
-    sw->writer.bytes[WIRE_KIND] = WIRE_PONG;
-    sw->writer.size = size;
-    if (!switch_queue_control(sw, id, TM_LANE_URGENT)) {
-        switch_shut(sw, id, ENOBUFS); /* it asks and does not read the answers */
-    }
-}
-
 static void hand_up(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
     if (!switch_tell_frame(sw, id, TM_EVENT_FRAME, frame, size)) {
         switch_shut(sw, id, ENOMEM);
@@ -56,10 +37,7 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
         return;
     }
     if (connection->state == CONNECTION_OPEN && (kind == WIRE_PING || kind == WIRE_PONG) &&
-        is_plain_beat(frame, size)) {
-        if (kind == WIRE_PING) {
-            answer_ping(sw, id, frame, size);
-        }
+        switch_beat(sw, id, frame, size)) {
         return;
     }
     connection->has_drained |= kind == WIRE_DRAIN;

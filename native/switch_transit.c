@@ -9,7 +9,7 @@
 
 /* ---- departures -------------------------------------------------------------------------------------------------- */
 
-static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     const tm_neighbour *neighbour = &sw->net->neighbours[place];
     if (neighbour->connection == CONNECTION_NONE) {
         switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
@@ -26,10 +26,17 @@ static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     wire_store64(out + WIRE_TRANSIT + 16, message->counter);
     sw->stats.forwarded++;
     switch_at(sw, neighbour->connection)->deliveries++;
-    if (message->trail != NULL) {
-        switch_trail_add(message->trail, TM_TRACE_LINKS, sw->net->routers.rows[neighbour->router].number, 0);
-    }
     return true;
+}
+
+static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+    bool sent = send_copy(sw, message, place);
+    if (message->trail != NULL) {
+        const tm_neighbour *neighbour = &sw->net->neighbours[place];
+        uint64_t number = sw->net->routers.rows[neighbour->router].number;
+        switch_trail_add(sw, sent ? TM_TRACE_LINKS : TRAIL_DROPPED, number, neighbour->connection);
+    }
+    return sent;
 }
 
 /* The network table; false: no memory for its answer. */
@@ -89,10 +96,11 @@ static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t ca
     return any;
 }
 
-static void note_matched(const tm_net *net, const parts *message, uint32_t router, uint32_t handle) {
+static void note_matched(tm_switch *sw, const parts *message, uint32_t router, uint32_t handle) {
+    const tm_net *net = sw->net;
     const tm_remote_filter *filter = &net->network.filters[handle];
-    if (message->trail != NULL && filter->router == router) { /* else it is gone, and matches until the table settles */
-        switch_trail_add(message->trail, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
+    if (switch_is_traced(message) && filter->router == router) { /* else it is gone, until the table settles */
+        switch_trail_add(sw, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
     }
 }
 
@@ -113,7 +121,9 @@ static uint32_t queue_marked(tm_switch *sw, const parts *message) {
 static uint32_t depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source,
                                uint32_t came_from) {
     tm_net *net = sw->net;
+    uint64_t start = switch_trail_clock(message);
     size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles);
+    switch_trail_matched(message, start);
     for (size_t i = 0; i < count; i++) {
         mark_ways(net, source, net->found[i], came_from);
     }
@@ -130,7 +140,7 @@ static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t sour
     }
     for (size_t i = 0; i < hits.count; i++) {
         if (mark_ways(net, source, net->found[i], came_from)) {
-            note_matched(net, message, net->found[i], net->handles[i]);
+            note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
     return queue_marked(sw, message);
@@ -147,17 +157,17 @@ uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uin
         return depart_to_nobody(sw, message);
     }
     tm_few *plan = &net->plans[message->form - sw->forms];
-    if (message->trail == NULL && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
+    if (!switch_is_traced(message) && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
         return depart_by_plan(sw, message, plan, source, came_from);
     }
-    return is_one && message->trail == NULL ? depart_by(sw, message, route, came_from)
-                                            : depart_by_all(sw, message, source, came_from);
+    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from)
+                                                : depart_by_all(sw, message, source, came_from);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------------------------- */
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason) {
-    switch_count_drop(sw, reason, 1, message->size);
+    switch_turn_away(sw, message, reason);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, reason);
     }
@@ -191,7 +201,11 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message) {
                                    tm_load64(message->frame + WIRE_COUNTER), &row, &is_fresh);
     }
     if (!is_known || !is_fresh) {
-        switch_count_drop(sw, is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY, 1, message->size);
+        unsigned reason = is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY;
+        switch_turn_away(sw, message, reason);
+        if (message->trail != NULL) {
+            message->trail->here = (uint8_t)reason;
+        }
         return 1;
     }
     return switch_deliver(sw, message, count);
@@ -201,7 +215,7 @@ static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     uint32_t receivers = deliver_here(sw, message);
     uint32_t departed = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour);
     if (receivers + departed == 0) {
-        switch_count_drop(sw, TM_DROP_UNMATCHED, 1, message->size);
+        switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);
     if (message->trail != NULL) {
@@ -227,7 +241,8 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
 /* Nobody has said which way it goes. */
 static void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
-        switch_count_drop(sw, TM_DROP_NO_ROUTE, 1, message->size);
+        switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
+        switch_record_refusal(sw, message, TM_DROP_NO_ROUTE);
     }
 }
 

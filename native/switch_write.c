@@ -155,6 +155,7 @@ static void note_lost(tm_switch *sw, uint32_t id, tm_loss *loss, unsigned reason
     loss->messages += frames;
     loss->bytes += bytes;
     switch_at(sw, id)->dropped += frames;
+    switch_at(sw, id)->told.dropped[reason] += (uint32_t)frames;
     switch_count_drop(sw, reason, frames, bytes);
 }
 

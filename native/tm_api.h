@@ -388,8 +388,8 @@ int tm_switch_retake(tm_switch *sw, uint32_t connection, const uint8_t *frame, s
 #define TM_TRACE_LISTS 4
 #define TM_TRACE_SATISFIED 0 /* (client, subscription id) that the message satisfies, or would */
 #define TM_TRACE_MATCHED 1   /* (router, filter id) of one matching filter of each router that it is sent on to */
-#define TM_TRACE_LINKS 2     /* (neighbour, 0) it was queued for */
-#define TM_TRACE_CLIENTS 3   /* (client, 0) it was queued for */
+#define TM_TRACE_LINKS 2     /* (neighbour, its connection) it was queued for */
+#define TM_TRACE_CLIENTS 3   /* (client, its connection) it was queued for */
 #define TM_TRACE_ROWS 256    /* of each list, at most; counts go on */
 #define TM_TRACE_NOT_DROPPED 255
 
@@ -475,12 +475,74 @@ typedef struct tm_connection_stats {
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
 
+/* What a connection's counters have gained since they were last asked for. */
+typedef struct tm_increment {
+    uint64_t messages_in;
+    uint64_t messages_out; /* queued */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    uint64_t queued_bytes; /* now */
+    uint32_t connection;
+    uint32_t dropped[TM_DROP_REASONS]; /* meant for it */
+    uint32_t refused[TM_DROP_REASONS]; /* came by it and went no further */
+} tm_increment;
+
+/* Of the connections from `*first` to before `end` that have gained anything, at most `capacity`, in `out`; `*first`
+ * is where to go on, `end` or past the last connection when all are done. */
+int tm_switch_increments(tm_switch *sw, uint32_t *first, uint32_t end, tm_increment *out, size_t capacity,
+                         size_t *count);
+
+/* A neighbour's clock beside this router's, by the heartbeat with the shortest round trip since this was last asked;
+ * TM_ABSENT: there was none. Heartbeats go each second where messages are recorded. */
+int tm_switch_clock(tm_switch *sw, uint32_t connection, int64_t *offset_us, uint64_t *round_trip_us);
+
 /* TM_OK if every invariant of the switch holds; otherwise TM_MISUSED and `*reason` (static text). */
 int tm_switch_validate(const tm_switch *sw, const char **reason);
 /* As tm_table_fail_allocation. */
 void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
 /* Let the clock of the switch run ahead by so much more: for tests. */
 void tm_switch_advance(tm_switch *sw, uint64_t ms);
+
+/* ---- records of messages -------------------------------------------------------------------------------------------
+ *
+ * What happened to a message, noted by the switch in a ring and taken out as lines of JSON by another thread: the kind
+ * `message` of protocol/records.py. The switch never waits: what the ring has no room for is counted and lost. */
+
+typedef struct tm_records tm_records;
+
+typedef struct tm_records_options {
+    const uint8_t *prefix; /* how each line begins, up to the value of t_us; copied */
+    size_t prefix_size;
+    tm_table *wanted;    /* messages that match it are noted, of whatever id; borrowed, and the switch's; NULL: by id */
+    uint64_t share;      /* without `wanted`: ids whose mix (records.h) is below it; UINT64_MAX: all */
+    uint32_t ring_bytes; /* a power of two, and room for the longest frame */
+} tm_records_options;
+
+/* New records in `*made`, yours to free once neither the switch nor a thread has them. */
+int tm_records_new(const tm_records_options *options, tm_records **made);
+void tm_records_free(tm_records *records); /* NULL is allowed */
+
+/* The switch notes messages in `records` (borrowed) from now on; NULL: no more. */
+int tm_switch_record(tm_switch *sw, tm_records *records);
+
+/* The rest is for the one thread that takes. */
+
+/* Wait until the ring is half full, somebody calls, or it is time. */
+void tm_records_wait(tm_records *records, uint32_t timeout_ms);
+/* Let a wait end; from any thread. */
+void tm_records_call(tm_records *records);
+/* The end of what is noted now, for tm_records_take. */
+uint64_t tm_records_end(tm_records *records);
+/* How the lines call a router: `size` bytes of JSON (copied), and how many links lie between it and here. Until it is
+ * named, a router goes by its number in hex. */
+int tm_records_name(tm_records *records, uint64_t number, const uint8_t *name, size_t size, uint32_t hops);
+/* Lines of what was noted before `end`, oldest first, into `out`: `*size` bytes, `*count` lines, each whole. All of it
+ * was taken when `*count` is 0. TM_TOO_MANY: not even one fits, and `*size` says what room would do. */
+int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capacity, size_t *size, uint64_t *count);
+/* How many there was no room for, in all; from any thread. */
+uint64_t tm_records_lost(const tm_records *records);
+/* As tm_table_validate; while nobody notes. */
+int tm_records_validate(const tm_records *records, const char **reason);
 
 /* ---- the client's side: DELIVER frames -------------------------------------------------------------------------- */
 

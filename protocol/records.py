@@ -109,7 +109,7 @@ KINDS: Final = {
                 Field("way", "text", "`in` or `out`"),
                 Field("what", "text", "the frame's kind, as the wire calls it"),
                 *_ISSUER,
-                Field("bytes", "integer", "of all its parts"),
+                Field("bytes", "integer", "of all its frames"),
                 Field("added", "integer", "filters that it adds"),
                 Field("removed", "integer", "filters that it takes away"),
                 Field("full", "boolean", "it states all filters, not a change"),
@@ -172,7 +172,7 @@ KINDS: Final = {
                 Field("source", "text", "the router where it entered"),
                 Field("source_epoch", "integer", "in which of its lives"),
                 Field("transit", "integer", "its number there"),
-                Field("hop", "integer", "how many links it has crossed"),
+                Field("hop", "integer", "how many links lie between its source and this router, as messages go now"),
                 Field("from_neighbour", "text", "who sent it, if a router"),
                 Field("from_connection", "integer", "which connection sent it, if a client's"),
                 Field("published_us", "integer", "when, by the publisher's clock"),
@@ -180,10 +180,17 @@ KINDS: Final = {
                 Field("matched", "integer", "filters of local clients that it satisfied"),
                 Field("to_neighbours", "texts", "where it went on to"),
                 Field("to_connections", "integers", "the clients' connections it was queued for"),
-                Field("dropped", "integers", "interfaces that it should have gone to and was dropped for"),
+                Field(
+                    "dropped", "integers", "interfaces it was dropped for; -1: a neighbour that has no link just now"
+                ),
                 Field("bytes", "integer", "of the frame"),
                 Field("attributes", "text", "at the source router: as JSON; an exact float keeps its point"),
-                Field("refused", "text", "why it went no further: a second copy, not from the parent, no hops left"),
+                Field(
+                    "refused",
+                    "text",
+                    "why it went no further: `transit` (came before), `parent` (not from there), `hops` (none left), "
+                    "`expired`, `draining` and others as in `interface`; `duplicate` keeps it from clients alone",
+                ),
             ),
         ),
         Kind(

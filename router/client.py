@@ -37,6 +37,7 @@ class Client(OtherEnd):
     """`number`, `filters_max` and `frame_bytes_max` are 0 until it is let in."""
 
     CUT = "a client is disconnected"
+    IS_LINK = False
 
     __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number")
 

@@ -22,6 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tamis.configs import Address, RouterSettings
+from tamis.configs.records import Records
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify
 from tamis.router.epoch import Epoch
@@ -30,6 +31,8 @@ from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
 from tamis.router.logs import fields
 from tamis.router.other_end import LINGER_S
 from tamis.router.plane import Plane
+from tamis.router.records.recorder import Recorder
+from tamis.router.records.seconds import Seconds
 from tamis.router.running import Life, Running
 from tamis.router.settings import CannotStart, load_settings, restart_keys
 from tamis.router.stalls import StallWatch
@@ -79,6 +82,7 @@ class Daemon:
         self._reloading: list[asyncio.Task[None]] = []
         self._reload_lock = asyncio.Lock()
         self._running: Running
+        self._seconds: Seconds | None = None
 
     async def run(self) -> int:
         """Serve until told to stop; the exit code."""
@@ -96,8 +100,10 @@ class Daemon:
         _raise_descriptor_limit(self._settings.limits.connections)
         epoch = Epoch(self._settings.data)
         plane = Plane(self._settings, self._tokens, epoch.next(), loop)
-        self._closers.append(plane.close)
         self._running = Running(plane, StallWatch(loop))
+        if self._settings.records is not None:
+            self._record(self._settings.records)
+        self._closers.append(plane.close)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         network = await self._join(plane, epoch) if self._settings.links else None
@@ -109,12 +115,23 @@ class Daemon:
         plane.start()
         if network is not None:
             network.start()
+        if self._seconds is not None:
+            self._seconds.start()
+            self._closers.append(self._seconds.stop)
         self._running.stalls.start()
         self._closers.append(self._running.stalls.stop)
         gc.collect()
         gc.freeze()  # what is here now stays: no collection walks it again
         gc.set_threshold(*GC_THRESHOLDS)
         gc.enable()
+
+    def _record(self, chosen: Records) -> None:
+        plane = self._running.plane
+        recorder = Recorder(self._settings, chosen, plane.epoch)
+        self._closers.append(recorder.close)  # after the plane's end
+        self._seconds = Seconds(plane, recorder, self._running.stalls)
+        plane.record(recorder)
+        recorder.start()
 
     async def _listen_for_clients(self, address: Address) -> None:
         plane, loop = self._running.plane, asyncio.get_running_loop()
@@ -172,10 +189,15 @@ class Daemon:
     # --- serve -----------------------------------------------------------------------------------------------------
 
     async def _serve(self) -> None:
-        self._running.life = Life.SERVING
+        self._enter(Life.SERVING, "ready")
         self._say_ready()
         notify.ready()
         await self._asked.wait()
+
+    def _enter(self, life: Life, recorded: str) -> None:
+        self._running.life = life
+        if self._running.plane.recorder is not None:
+            self._running.plane.recorder.life(recorded)
 
     def _say_ready(self) -> None:
         running, router_id = self._running, self._settings.id
@@ -226,8 +248,8 @@ class Daemon:
 
     async def _drain(self) -> int:
         """0: everything was flushed."""
-        running, plane = self._running, self._running.plane
-        running.life = Life.DRAINING
+        plane = self._running.plane
+        self._enter(Life.DRAINING, "stopping")
         notify.stopping()
         _log.info("draining", extra=fields(clients=len(plane.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)

@@ -35,6 +35,8 @@ class OtherEnd:
 
     CUT: ClassVar[str]
     """The sentence of the log when one is disconnected for what it did."""
+    IS_LINK: ClassVar[bool]
+    """It is a neighbour, not a client."""
 
     __slots__ = (
         *("_is_ending", "_is_greeting", "_is_paused", "_session", "_timer"),

@@ -35,6 +35,7 @@ from tamis.router.work import SlicedWork, Task
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
+    from tamis.router.records.recorder import Recorder
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -54,11 +55,12 @@ class Plane:
     ) -> None:
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
         self.table = new_table(settings)
-        self._tables = [self.table]
+        self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch))
         self._ends: dict[int, OtherEnd] = {}
         self.clients: dict[int, Client] = {}
         self.network: Network | None = None
+        self.recorder: Recorder | None = None
         self.names: dict[str, Client] = {}
         self.asking = Asking()
         self.work = SlicedWork(loop.call_soon)
@@ -84,7 +86,7 @@ class Plane:
         self.switch.close()
         for end in self._ends.values():
             end.dropped()
-        for table in self._tables:
+        for table in self.tables:
             table.close()
 
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
@@ -106,7 +108,7 @@ class Plane:
         """This router is one of several; `table` is for what the others want, and is the plane's from here on."""
         self.network = network
         self.switch.join(table, sources_max)
-        self._tables.append(table)
+        self.tables.append(table)
 
     # --- connections -----------------------------------------------------------------------------------------------
 
@@ -141,8 +143,25 @@ class Plane:
         if self.names.get(client.name) is client:
             del self.names[client.name]
 
+    def behind(self, connection: int) -> tuple[str, bool]:
+        """The name of its other end, empty where it has none, and whether that is a neighbour."""
+        end = self._ends.get(connection)
+        return (end.name, end.IS_LINK) if end is not None else ("", False)
+
+    def record(self, recorder: Recorder) -> None:
+        """Note what happens there, from now on."""
+        self.recorder = recorder
+        self.switch.record(recorder.messages)
+
+    def _record_end(self, end: OtherEnd, recorder: Recorder) -> None:
+        for gained in self.switch.increments(end.connection, end.connection + 1)[0]:
+            recorder.interface(gained, end.name, end.IS_LINK)
+        self.work.add(recorder.gone(end.name, end.connection))
+
     def _closed(self, end: OtherEnd, code: int) -> None:
         end.ended()
+        if self.recorder is not None:
+            self._record_end(end, self.recorder)
         del self._ends[end.connection]
         if end.on_output is not None:
             end.on_output()
@@ -162,7 +181,7 @@ class Plane:
             self.work.add(self._settle())
 
     def _settle(self) -> Task:
-        for table in self._tables:
+        for table in self.tables:
             while table.settle(STEPS_PER_SLICE):
                 yield
         self._is_settling = False

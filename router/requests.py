@@ -13,7 +13,7 @@ from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tamis.native import Gone, RefusedFilter, SubscribeFrame, filters_of
+from tamis.native import Gone, RefusedFilter, SubscribeFrame
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
@@ -75,7 +75,9 @@ class Requests:
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
         while frame.left and not blanket and client.is_open:
+            first = len(frame.ids) - frame.left
             found = client.plane.switch.subscribe(client.connection, frame, FILTERS_PER_SLICE)
+            self._record(frame, first, {item.id for item in found})
             refusals += [_told(item, client, len(refusals) + index) for index, item in enumerate(found)]
             yield
         refused = {item.number for item in refusals}
@@ -83,13 +85,21 @@ class Requests:
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
         network = client.plane.network
         if network is not None and done:
-            filters = filters_of(data)
+            filters = frame.filters
             known = say_so if frame.waits_for_network else None
             wanted = {id_: filters[id_] for id_ in done}
             yield from client.wants_of(network).add(wanted, lambda: client.is_open, known)
             if known is not None:
                 return
         say_so()
+
+    def _record(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
+        """Subscriptions from the one at `first` on have just been taken, but for these."""
+        client, recorder = self._client, self._client.plane.recorder
+        if recorder is not None:
+            taken = [id_ for id_ in frame.ids[first : len(frame.ids) - frame.left] if id_ not in refused]
+            filters = frame.filters
+            recorder.subscribed(client.name, client.connection, {id_: filters[id_] for id_ in taken}, frame.wants_own)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, body = self._client, decode(data)
@@ -102,6 +112,8 @@ class Requests:
                 return
             if client.plane.switch.unsubscribe(client.connection, id_):
                 done.append(id_)
+                if client.plane.recorder is not None:
+                    client.plane.recorder.unsubscribed(client.name, client.connection, id_)
             else:
                 refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))
             if count % FILTERS_PER_SLICE == 0:

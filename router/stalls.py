@@ -22,6 +22,12 @@ class StallWatch:
         self.late_s_max = 0.0
         self.held_s_max = 0.0
         self.stalls = 0
+        self._recently_held_s = 0.0
+
+    def taken_held_s(self) -> float:
+        """The longest that the loop was held since this was asked last."""
+        held_s, self._recently_held_s = self._recently_held_s, 0.0
+        return held_s
 
     def start(self) -> None:
         self._due_s, self._computed_s = time.monotonic() + BEAT_S, time.thread_time()
@@ -40,4 +46,5 @@ class StallWatch:
         held_s = min(late_s, computed_s)
         self.late_s_max = max(self.late_s_max, late_s)
         self.held_s_max = max(self.held_s_max, held_s)
+        self._recently_held_s = max(self._recently_held_s, held_s)
         self.stalls += held_s > STALL_S

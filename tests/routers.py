@@ -31,15 +31,16 @@ def running(folder: Path, keys: str = "") -> Iterator[Running]:
 
 
 @contextlib.contextmanager
-def running_line(folder: Path, names: str) -> Iterator[list[Running]]:
-    """Routers with one-letter names, each linked to the one before; they are ready, and perhaps not linked yet."""
+def running_line(folder: Path, names: str, more: str = "") -> Iterator[list[Running]]:
+    """Routers with one-letter names, each linked to the one before; they are ready, and perhaps not linked yet.
+    `more` are further lines of the topology."""
     file = folder / "line.yaml"
-    keys = [
+    routers = [
         f'{name}: {{clients: "unix:{name}.clients", neighbours: "unix:{name}.links", admin: "unix:{name}.admin"}}'
         for name in names
     ]
     links = [f"[{one}, {other}]" for one, other in itertools.pairwise(names)]
-    file.write_text(f"routers: {{{', '.join(keys)}}}\nlinks: [{', '.join(links)}]\n")
+    file.write_text(f"{more}\nrouters: {{{', '.join(routers)}}}\nlinks: [{', '.join(links)}]\n")
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(_started(file, name)) for name in names]
 

@@ -87,6 +87,20 @@ def test_the_routing_core_is_pure() -> None:
             )
 
 
+# What the simulator writes records with: neither a clock nor a thread, and nothing else of the router.
+SHARED_RECORDS = ("files", "lines", "reading")
+
+
+def test_files_of_records_are_written_without_a_router() -> None:
+    for name in SHARED_RECORDS:
+        for imported in _imported(ROOT / "router" / "records" / f"{name}.py"):
+            assert imported.partition(".")[0] not in IMPURE - {"os"}, f"{name} imports {imported}"
+            shared = tuple(f"tamis.router.records.{other}" for other in SHARED_RECORDS)
+            assert not imported.startswith("tamis.") or imported.startswith(("tamis.protocol", *shared)), (
+                f"{name} imports {imported}"
+            )
+
+
 # The shells of the client: all that may know of sockets, clocks and loops. Settings hold a TLS context, and use none.
 CLIENT_SHELLS = {"blocking", "blocking_pump", "client", "clock", "dialling", "pump", "settings", "subscription"}
 

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "../records.h"
 #include "../routes.h"
 #include "frames.h"
 
@@ -40,6 +41,9 @@ typedef struct router {
     uint64_t got; /* messages, and their counters mixed, since the last look */
     uint64_t expected;
     uint64_t traces;
+    tm_records *records; /* NULL: none are kept */
+    uint64_t recorded_clients;
+    uint64_t recorded_links;
 } router;
 
 static struct {
@@ -433,9 +437,38 @@ static void check_drops(const router *at, const tm_switch_stats *before) {
     CHECK(now.dropped[TM_DROP_HOPS] == 0, "a message went in circles");
 }
 
+/* Every delivery stands in a record, unless some were lost; of copies for links all but dry runs, which are not. */
+static void check_records(router *at) {
+    static uint8_t lines[1 << 20];
+    const char *reason = NULL;
+    CHECK(tm_records_validate(at->records, &reason) == TM_OK, "%s", reason);
+    for (uint64_t noted = at->records->taken; noted != at->records->noted;) {
+        const tm_record *record = (tm_record *)(at->records->ring + (noted & (at->records->ring_bytes - 1)));
+        at->recorded_clients += record->is_filler ? 0 : record->clients;
+        at->recorded_links += record->is_filler ? 0 : record->links;
+        noted += record->size;
+    }
+    size_t size;
+    uint64_t count;
+    do {
+        CHECK(tm_records_take(at->records, tm_records_end(at->records), lines, sizeof lines, &size, &count) == TM_OK,
+              "taking");
+    } while (count > 0);
+    tm_switch_stats stats;
+    tm_switch_figures(at->sw, &stats);
+    bool all = tm_records_lost(at->records) == 0;
+    CHECK(!all || at->recorded_clients == stats.deliveries, "%lu recorded of %lu deliveries",
+          (unsigned long)at->recorded_clients, (unsigned long)stats.deliveries);
+    CHECK(at->recorded_links <= stats.forwarded, "%lu recorded of %lu copies for links",
+          (unsigned long)at->recorded_links, (unsigned long)stats.forwarded);
+}
+
 static void check_all(void) {
     for (unsigned i = 0; i < ROUTERS; i++) {
         const char *reason = "";
+        if (w.routers[i].records != NULL) {
+            check_records(&w.routers[i]);
+        }
         CHECK(tm_switch_validate(w.routers[i].sw, &reason) == TM_OK, "%s", reason);
         check_valid(w.routers[i].network);
     }
@@ -443,6 +476,13 @@ static void check_all(void) {
 
 /* ---- lives --------------------------------------------------------------------------------------------------------
  */
+
+static void record(router *at) {
+    tm_records_options options = {
+        .prefix = (const uint8_t *)"{", .prefix_size = 1, .share = UINT64_MAX, .ring_bytes = 1 << 22};
+    CHECK(tm_records_new(&options, &at->records) == TM_OK, "records");
+    CHECK(tm_switch_record(at->sw, at->records) == TM_OK, "recording");
+}
 
 static void start(uint64_t seed, bool lazily) {
     memset(&w, 0, sizeof w);
@@ -463,6 +503,9 @@ static void start(uint64_t seed, bool lazily) {
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS) == TM_OK, "join");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS) == TM_MISUSED, "join twice");
         CHECK(admit(at, &at->client, CLIENT(i), false), "the client");
+        if (seed % 2 == 0) {
+            record(at);
+        }
     }
     for (unsigned i = 1; i < ROUTERS; i++) {
         join(i, below(&w.dice, i));
@@ -517,6 +560,7 @@ static void stop(void) {
             free(at->held[f].bytes);
         }
         tm_switch_free(at->sw);
+        tm_records_free(at->records);
         tm_table_free(at->local);
         tm_table_free(at->network);
     }

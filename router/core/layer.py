@@ -38,9 +38,10 @@ class Layer(ABC):
     def links(self) -> tuple[int, ...]:
         """The neighbours that take part, ascending."""
 
+    @property
     @abstractmethod
-    def _farthest_hops(self) -> int:
-        """How many links a message that enters here crosses at most."""
+    def hops(self) -> Mapping[int, int]:
+        """router -> how many links messages cross from there to here or back, for every router in reach."""
 
     @cached_property
     def routers(self) -> frozenset[int]:
@@ -68,4 +69,4 @@ class Layer(ABC):
         return below
 
     def hop_limit(self) -> int:
-        return min(self._farthest_hops() + HOPS_TO_SPARE, HOP_LIMIT_MAX)
+        return min(max(self.hops.values()) + HOPS_TO_SPARE, HOP_LIMIT_MAX)

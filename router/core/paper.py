@@ -57,6 +57,10 @@ class InterfaceTrees:
         self.next_hop, self.parent, self.children = trees.next_hop, trees.parent, trees.children
         self.hop_limit = trees.hop_limit
 
+    @property
+    def hops(self) -> Mapping[int, int]:
+        return self._trees.hops
+
     def below(self, source: int) -> Mapping[int, int]:
         return {child: child for child in self._trees.children(source)}
 

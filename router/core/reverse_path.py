@@ -26,5 +26,6 @@ class ReversePath(Layer):
     def links(self) -> tuple[int, ...]:
         return tuple(sorted(self._graph.neighbours.get(self.me, ())))
 
-    def _farthest_hops(self) -> int:
-        return max(self.own.hops.values())
+    @property
+    def hops(self) -> Mapping[int, int]:
+        return self.own.hops

@@ -31,7 +31,8 @@ class SharedTree(Layer):
     def links(self) -> tuple[int, ...]:
         return tuple(sorted(set(self.ways.values())))
 
-    def _farthest_hops(self) -> int:
+    @cached_property
+    def hops(self) -> Mapping[int, int]:
         previous = self._tree.previous
         hops = {self.me: 0}
         at = self.me
@@ -40,4 +41,4 @@ class SharedTree(Layer):
             at = previous[at]
         for router, above in previous.items():
             hops.setdefault(router, hops[above] + 1)
-        return max(hops.values())
+        return hops

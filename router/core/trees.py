@@ -44,6 +44,10 @@ class Trees(Protocol):
     def below(self, source: int) -> Mapping[int, int]:
         """For each issuer that lies behind a child: that child. Exact, or by next hop alone (the coarse form)."""
 
+    @property
+    def hops(self) -> Mapping[int, int]:
+        """How many links lie between each router in reach and this one, as messages go."""
+
     def hop_limit(self) -> int:
         """For messages that enter here: as far as the farthest router, and four; at most 255."""
 

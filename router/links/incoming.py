@@ -21,30 +21,34 @@ WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
 
 
 class Incoming:
-    """`heard` gets each body, `refused` what is wrong with one, `pause` whether to stop reading the link."""
+    """`heard` gets each body and the bytes of its frames, `refused` what is wrong with one, `pause` whether to stop
+    reading the link."""
 
     def __init__(
         self,
         work: SlicedWork,
-        heard: Callable[[Whole], None],
+        heard: Callable[[Whole, int], None],
         refused: Callable[[FrameError], None],
         pause: Callable[[bool], None],
     ) -> None:
         self._work, self._heard, self._refused, self._pause = work, heard, refused, pause
         self._assembler = PartAssembler()
-        self._waiting: deque[Complete] = deque()
+        self._waiting: deque[tuple[Complete, int]] = deque()
+        self._sizes: dict[tuple[type, int], int] = {}  # of the frames of a body that is on its way, by kind and origin
         self._waiting_bytes = 0
         self._is_closed = False
 
-    def add(self, part: Part) -> None:
-        """FrameError for a part that fits nothing, or a body that is none."""
+    def add(self, part: Part, size: int) -> None:
+        """A part whose frame has `size` bytes. FrameError for one that fits nothing, or a body that is none."""
         complete = self._assembler.collect(part)
+        size += self._sizes.pop((type(part), part.origin), 0) if part.k > 1 else 0
         if complete is None:
+            self._sizes[type(part), part.origin] = size
             return
         if not self._waiting and len(complete.body) <= CONTROL_PART_BYTES_MAX:
-            self._heard(at_once(complete.read()))
+            self._heard(at_once(complete.read()), size)
             return
-        self._waiting.append(complete)
+        self._waiting.append((complete, size))
         self._waiting_bytes += len(complete.body)
         if self._waiting_bytes > WAITING_BYTES_MAX:
             self._pause(True)
@@ -57,14 +61,14 @@ class Incoming:
     def _read(self) -> Generator[None, None, None]:
         while self._waiting:
             try:
-                whole = yield from self._waiting[0].read()
+                whole = yield from self._waiting[0][0].read()
             except FrameError as error:
                 self._refused(error)
             else:
-                self._heard(whole)
+                self._heard(whole, self._waiting[0][1])
             if self._is_closed:
                 return
-            self._waiting_bytes -= len(self._waiting.popleft().body)
+            self._waiting_bytes -= len(self._waiting.popleft()[0].body)
             if self._waiting_bytes <= WAITING_BYTES_MAX:
                 self._pause(False)
             yield

@@ -47,6 +47,7 @@ class Link(OtherEnd):
     """`neighbour` is None until it has greeted; `session` tells it from that neighbour's other links."""
 
     CUT = "a link is cut"
+    IS_LINK = True
 
     __slots__ = (
         *("_greeting", "_incoming", "_links", "_outgoing", "_wire"),
@@ -89,9 +90,9 @@ class Link(OtherEnd):
         self._session.received(kind)
         body = decode(frame)
         if isinstance(body, Part):
-            self._incoming.add(body)
+            self._incoming.add(body, len(frame))
         elif isinstance(body, LinkState | Held):
-            self._heard(body)
+            self._heard(body, len(frame))
         else:
             self._take(body)
 
@@ -107,9 +108,9 @@ class Link(OtherEnd):
         elif isinstance(body, Drain):
             _log.info("a neighbour is stopping", extra=self._fields(grace_ms=body.grace_ms))
 
-    def _heard(self, body: Body) -> None:
+    def _heard(self, body: Body, size: int) -> None:
         if not self._is_ending:
-            self._links.heard(self, body)
+            self._links.heard(self, body, size)
 
     def _told(self, error: Error) -> None:
         """The neighbour says what we did wrong."""

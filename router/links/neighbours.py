@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 from tamis.configs import LinkSettings, RouterSettings
@@ -135,6 +136,14 @@ class Neighbours:
         if neighbour.link is not None and other.epoch < neighbour.epoch:
             raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
 
+    def name_of(self, number: int) -> str:
+        return self._numbered[number].expected.name
+
+    @property
+    def links(self) -> list[Link]:
+        """The sessions there are."""
+        return [neighbour.link for neighbour in self.named.values() if neighbour.link is not None]
+
     # --- sessions --------------------------------------------------------------------------------------------------
 
     def up(self, link: Link, other: Greeted) -> None:
@@ -145,6 +154,8 @@ class Neighbours:
         neighbour.link, neighbour.epoch, neighbour.problem = link, other.epoch, ""
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
+        if self.plane.recorder is not None:
+            self.plane.recorder.link_up(other.name, link.session, link.connection, neighbour.settings.cost)
         admission = link_admission(self._settings, neighbour.settings, neighbour.number, other)
         self.plane.switch.admit(link.connection, admission)
         _log.info("link up", extra=fields(neighbour=other.name, peer=link.peer, session=link.session))
@@ -155,11 +166,16 @@ class Neighbours:
         neighbour = link.neighbour
         if neighbour is not None and neighbour.link is link:
             neighbour.past, neighbour.link = neighbour.carried, None
+            if self.plane.recorder is not None:
+                self.plane.recorder.link_down(link.name, link.session, link.connection, neighbour.problem)
             _log.info("link down", extra=fields(neighbour=link.name, peer=link.peer, session=link.session))
             self._told.down(neighbour.number, link.session)
 
-    def heard(self, link: Link, body: Body) -> None:
+    def heard(self, link: Link, body: Body, size: int) -> None:
+        """A body whose frames had `size` bytes."""
         if link.neighbour is not None and link.neighbour.link is link:
+            if self.plane.recorder is not None:
+                self.plane.recorder.control(link.name, "in", body, size, link.neighbour.number)
             self._told.heard(link.neighbour.number, link.session, body)
 
     def unrouted(self, link: Link, frame: bytes) -> None:
@@ -189,6 +205,15 @@ class Neighbours:
             packed = Packed(body, room, self.plane.work)
             for link in links:
                 link.post(packed)
+            if self.plane.recorder is not None:
+                packed.when_packed(partial(self._record, links, body, packed))
+
+    def _record(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
+        """It has gone out to all of these."""
+        recorder, me = self.plane.recorder, stable_number(self._settings.id)
+        if recorder is not None:
+            for link in links:
+                recorder.control(link.name, "out", body, packed.bytes, me)
 
     def _current(self, session: Session) -> Link | None:
         link = self._numbered[session.neighbour].link

@@ -21,12 +21,12 @@ from typing import Final, cast
 
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import Held, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Held, LinkState, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
-from tamis.router.core.trees import Broadcast
+from tamis.router.core.trees import Broadcast, Trees
 from tamis.router.epoch import Epoch
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
@@ -64,6 +64,7 @@ class Network:
         self._timer_due_us = 0
         self._events: deque[Event] = deque()
         self._is_working = self._is_handling = False
+        self._cause = "start"
         self.alarms = 0
         self.news_s = time.monotonic()
 
@@ -85,8 +86,8 @@ class Network:
     @property
     def quiet_s(self) -> float:
         """For how long nobody has said anything new; 0 while something waits to be said or done."""
-        links = [neighbour.link for neighbour in self.neighbours.named.values() if neighbour.link is not None]
-        if self.core.has_work or not self.installer.is_idle or any(link.outgoing.queued_bytes for link in links):
+        is_sending = any(link.outgoing.queued_bytes for link in self.neighbours.links)
+        if self.core.has_work or not self.installer.is_idle or is_sending:
             return 0.0
         return time.monotonic() - self.news_s
 
@@ -144,6 +145,7 @@ class Network:
     def _handle(self, event: Event) -> None:
         """What happens while commands are carried out waits until they are."""
         self._events.append(event)
+        self._note_cause(event)
         if self._is_handling:
             return
         self._is_handling = True
@@ -152,6 +154,14 @@ class Network:
                 self._carry_out(self.core.handle(self._events.popleft(), _now_us()))
         finally:
             self._is_handling = False
+
+    def _note_cause(self, event: Event) -> None:
+        """What may be why the topology changes: now, or when it is time."""
+        if isinstance(event, LinkUp | LinkDown):
+            what = "up" if isinstance(event, LinkUp) else "down"
+            self._cause = f"link {what}: {self.neighbours.name_of(event.neighbour)}"
+        elif isinstance(event, Heard) and isinstance(event.body, LinkState):
+            self._cause = f"heard of {event.body.issuer}"
 
     def _due(self) -> None:
         self._timer = None
@@ -184,6 +194,7 @@ class Network:
             self.installer.add(command)
         elif isinstance(command, Reroute):
             self.routes.reroute(command.trees)
+            self._record(command.trees)
         elif isinstance(command, Forget):
             self.plane.switch.forget_source(command.router)
         elif isinstance(command, RaiseEpoch):
@@ -194,6 +205,11 @@ class Network:
             self.audits[command.ticket] = command
         else:
             self._alarm(command)
+
+    def _record(self, trees: Trees) -> None:
+        topology = self.core.desk.topology
+        if self.plane.recorder is not None:
+            self.plane.recorder.topology(trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, epoch: int) -> None:
         self._epoch.raise_to(epoch)

@@ -66,6 +66,11 @@ class Packed:
         if next(packing, self) is not self:
             work.add(packing)
 
+    @property
+    def bytes(self) -> int:
+        """Of all frames, once there are any."""
+        return sum(map(len, self.frames or ()))
+
     def when_packed(self, callback: Callable[[], None]) -> None:
         if self.frames is None:
             self._waiting.append(callback)

@@ -87,6 +87,24 @@ VALUES = [
         ONE + "slow_consumer: {policy: drop}",
         '2:25: slow_consumer.policy: must be drop-newest, drop-oldest, disconnect or block, got "drop"',
     ),
+    (
+        ONE + "records: {messages: most}",
+        '2:21: records.messages: must be none, all, a share from 0 to 1, or {where: PREDICATE}, got "most"',
+    ),
+    (ONE + "records: {messages: {share: 2}}", '2:29: records.messages.share: must be a number from 0 to 1, got "2"'),
+    (
+        ONE + "records: {messages: {share: 1, where: x = 1}}",
+        "2:21: records.messages: has a share or a predicate, not both, got a mapping",
+    ),
+    (
+        ONE + "records: {messages: {where: 'x = 1 and'}}",
+        (
+            "2:29: records.messages.where: is no predicate: column 10: expected a condition such as `price < 10`, "
+            'but the text ends here, got "x = 1 and"'
+        ),
+    ),
+    (ONE + "records: {rotate: {bytes: 1}}", '2:27: records.rotate.bytes: must be from 65536 to 17179869184, got "1"'),
+    (ONE + "records: {foldr: x}", "2:11: records.foldr: unknown key, did you mean folder?"),
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices

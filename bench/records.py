@@ -1,0 +1,110 @@
+"""What it costs a router to record messages: `python -m tamis.bench.records`.
+
+    off      no records are kept
+    none     records are kept, and no message is chosen
+    0.01     one message in a hundred, chosen by its id
+    where    what a predicate chooses, which is none of these messages: the price of asking
+    all      every message
+
+Law: the same switch, messages of 150 bytes and filters each time; the same writer as a router has, which formats,
+writes and rotates files in a temporary folder. One publisher, one subscriber, TCP on this machine. Runs of all choices
+take turns, so that a busy machine slows all alike; of each the best counts. With --callgrind the instructions of the
+thread that serves are counted, which nothing moves; what the writer's thread does is no part of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from tamis.bench.moving import BLOCK_MESSAGES
+from tamis.bench.transit import Around, feed, instructions, measure, tell
+from tamis.native import Records, Switch, Table
+from tamis.protocol.language import parse
+from tamis.protocol.sampling import ALL, threshold_of
+from tamis.router.records.files import Bounds
+from tamis.router.records.lines import Lines
+from tamis.router.records.writer import Writer
+
+SHARES: Final = {"none": 0, "0.01": threshold_of(0.01), "where": 0, "all": ALL}
+CHOICES: Final = ("off", *SHARES)
+WHERE: Final = 'symbol = "S7" and qty < 0'
+BOUNDS: Final = Bounds(file_bytes_max=64 * 1024 * 1024, file_seconds_max=3_600, kept_bytes_max=512 * 1024 * 1024)
+
+
+def around(choice: str) -> Around:
+    """What stands around a run: records that are kept."""
+    return contextlib.nullcontext if choice == "off" else partial(_recording, choice)
+
+
+@contextlib.contextmanager
+def _recording(choice: str, switch: Switch) -> Iterator[None]:
+    lines = Lines("bench", 1)
+    records = Records(lines.prefix("message"), SHARES[choice], _wanted() if choice == "where" else None)
+    with tempfile.TemporaryDirectory(prefix="tamis-records-") as folder:
+        writer = Writer(Path(folder) / "bench", BOUNDS, lines, records)
+        switch.record(records)
+        writer.start()
+        yield
+        switch.record(None)
+        writer.close()
+        if records.lost:
+            print(f"{choice}: {records.lost:,} records were lost")
+        records.close()
+
+
+def _wanted() -> Table:
+    table = Table()
+    for filter_ in parse(WHERE).filters:
+        table.add(filter_, 0)
+    return table
+
+
+def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
+    best = dict.fromkeys(CHOICES, (float("inf"), 0.0))
+    for _ in range(rounds):
+        for choice in CHOICES:
+            found = measure(("alone",), filters, messages, around(choice))
+            cpu_us, rate = best[choice]
+            best[choice] = min(cpu_us, found["alone"]), max(rate, found["msgs_per_s"])
+    for choice, (cpu_us, rate) in best.items():
+        told = {"cpu_us": cpu_us, "msgs_per_s": rate, "of_off": rate / best["off"][1]}
+        tell({"what": "through sockets", "records": choice, **told}, as_json)
+
+
+def _counted(filters: int, messages: int, as_json: bool) -> None:
+    found = {choice: instructions("tamis.bench.records", choice, filters, messages) for choice in CHOICES}
+    for choice, count in found.items():
+        told = {"instructions": count, "more": count / found["off"] - 1}
+        tell({"what": "instructions a message", "records": choice, **told}, as_json)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tamis.bench.records", description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=400_000, help="for each run (400,000)")
+    parser.add_argument("--filters", type=int, default=1_000, help="of the subscriber (1,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
+    parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
+    parser.add_argument("--fed", choices=CHOICES, help="one router, fed by hand: us of CPU a message")
+    parser.add_argument("--json", action="store_true", help="one object a line")
+    arguments = parser.parse_args()
+    messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
+    if arguments.fed:
+        us = feed("alone", arguments.filters, messages, around(arguments.fed))
+        tell({"what": arguments.fed, "us": us}, arguments.json)
+    elif arguments.callgrind:
+        if shutil.which("valgrind") is None:
+            parser.error("valgrind is not installed")
+        _counted(arguments.filters, 10 * BLOCK_MESSAGES, arguments.json)
+    else:
+        _timed(arguments.filters, messages, arguments.rounds, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

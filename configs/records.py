@@ -1,0 +1,118 @@
+"""The models of `records`: what routers write down about themselves and about messages.
+
+Law: which messages are recorded is one thing, however it is written: a share of all ids, or a predicate. `none` and
+`all` are the shares 0 and 1. Like the other models, these are the manual.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from tamis.configs.fields import Folder
+from tamis.protocol.errors import PredicateError
+
+PREDICATE_FORMAT = "predicate"
+"""How the JSON schema calls a predicate's text."""
+_WORDS = {"none": 0.0, "all": 1.0}
+_SHARES = "none, all, a share from 0 to 1, or {where: PREDICATE}"
+FILES_OF_KEPT = 4
+"""A file is closed at such a part of `keep` at the latest, so that what is kept is more than the file being written."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _read_share(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            value = None
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return float(value)
+
+
+def _read_predicate(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("must be a predicate")
+    from tamis.protocol.language import parse
+
+    try:
+        parse(value)
+    except PredicateError as error:
+        raise ValueError(f"is no predicate: column {error.column}: {error.problem}") from None
+    return value
+
+
+def _read_sampling(value: object) -> object:
+    if isinstance(value, str | int | float):
+        try:
+            return {"share": _read_share(_WORDS.get(str(value), value))}
+        except ValueError:
+            raise ValueError(f"must be {_SHARES}") from None
+    if isinstance(value, dict) and "where" in value and "share" in value:
+        raise ValueError("has a share or a predicate, not both")
+    return value
+
+
+_WrittenShare = Annotated[float, Field(ge=0, le=1)]
+_WrittenPredicate = Annotated[str, Field(json_schema_extra={"format": PREDICATE_FORMAT})]
+_Share = Annotated[float, BeforeValidator(_read_share, json_schema_input_type=_WrittenShare)]
+_Predicate = Annotated[str, BeforeValidator(_read_predicate, json_schema_input_type=_WrittenPredicate)]
+
+
+class Sampling(_Section):
+    """Which messages are recorded. One that is chosen by its id is recorded at every router that it comes to."""
+
+    share: _Share = Field(default=0.0, description="Of all messages, chosen by their ids: the same at all routers.")
+    where: _Predicate | None = Field(default=None, description="Messages that satisfy this predicate.")
+
+    def __str__(self) -> str:
+        names = {share: word for word, share in _WORDS.items()}
+        return f"where {self.where}" if self.where is not None else names.get(self.share, f"{self.share:g}")
+
+
+SamplingOrShare = Annotated[
+    Sampling,
+    BeforeValidator(_read_sampling, json_schema_input_type=Literal["none", "all"] | _WrittenShare | Sampling),
+]
+
+
+class Rotation(_Section):
+    """When a file is closed and compressed, and the next one begun: whichever comes first."""
+
+    bytes: int = Field(
+        default=64 * 1024 * 1024, ge=65_536, le=2**34, description="At this size, in bytes, or at a quarter of `keep`."
+    )
+    seconds: int = Field(default=3_600, ge=1, le=604_800, description="At this age, in seconds.")
+
+
+class Records(_Section):
+    """What routers write down: lines of JSON for `tamis logs` and `tamis analyze`. Without this section, nothing."""
+
+    folder: Folder = Field(
+        default="records",
+        validate_default=True,
+        description="Folder with one folder per router, named by its id. A relative path starts from this file's "
+        "folder.",
+    )
+    messages: SamplingOrShare = Field(
+        default=Sampling(share=0.01),
+        description="Which messages are recorded: `none`, `all`, a share (one in a hundred, if nothing is said), or "
+        "those that a predicate chooses. What else happens always is.",
+    )
+    rotate: Rotation = Field(default=Rotation(), description="When a file is closed and compressed.")
+    keep: int = Field(
+        default=2**30,
+        ge=2**20,
+        le=2**50,
+        description="Bytes that one router's records take on disk; the oldest files go first.",
+    )
+
+    @property
+    def file_bytes_max(self) -> int:
+        return min(self.rotate.bytes, self.keep // FILES_OF_KEPT)

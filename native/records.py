@@ -1,0 +1,96 @@
+"""Records of messages: noted by the switch, taken out as lines of JSON by another thread.
+
+Law: one thread takes, and it alone names routers; `call` and `lost` are everybody's. C formats with Python's lock
+released, so that taking a million of them holds nobody up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tamis.native._tm import ffi, lib
+from tamis.native.results import check
+from tamis.native.table import Table
+
+RING_BYTES: Final = 8 * 1024 * 1024
+"""Tens of thousands of messages: what a busy router passes while the thread that takes is kept waiting."""
+LINES_BYTES: Final = 1024 * 1024
+ALL: Final = 2**64 - 1
+
+_Cdata = Any  # cffi's types exist only at run time
+
+
+class Records:
+    """`prefix` is how each line begins, up to the value of `t_us`. Recorded is what `wanted` matches (a table of the
+    switch's thread), or without it messages whose id is sampled below `threshold`."""
+
+    def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None) -> None:
+        self._wanted = wanted
+        options = {
+            "prefix": ffi.from_buffer(prefix),
+            "prefix_size": len(prefix),
+            "wanted": wanted.c if wanted is not None else ffi.NULL,
+            "share": threshold,
+            "ring_bytes": RING_BYTES,
+        }
+        made = ffi.new("tm_records **")
+        check(lib.tm_records_new(ffi.new("tm_records_options *", options), made))
+        self._records: _Cdata | None = ffi.gc(made[0], lib.tm_records_free)
+        self._size, self._count = ffi.new("size_t *"), ffi.new("uint64_t *")
+        self._make_room(LINES_BYTES)
+
+    @property
+    def c(self) -> _Cdata:
+        if self._records is None:
+            raise ValueError("the records are closed")
+        return self._records
+
+    def close(self) -> None:
+        """Free everything; neither the switch nor a thread may have them any more."""
+        if self._records is not None:
+            ffi.release(self._records)
+            self._records = None
+        if self._wanted is not None:
+            self._wanted.close()
+
+    def _make_room(self, size: int) -> None:
+        self._room = size
+        self._lines = ffi.new("uint8_t[]", size)
+
+    def wait(self, timeout_ms: int) -> None:
+        """Until there is much to take, somebody calls, or it is time."""
+        lib.tm_records_wait(self.c, timeout_ms)
+
+    def call(self) -> None:
+        """Let a wait end."""
+        lib.tm_records_call(self.c)
+
+    @property
+    def end(self) -> int:
+        """Up to where messages are noted now."""
+        return int(lib.tm_records_end(self.c))
+
+    def name(self, number: int, shown: bytes, hops: int) -> None:
+        """A router that lines call `shown` (a JSON string) from now on; `hops` links lie between it and here."""
+        check(lib.tm_records_name(self.c, number, ffi.from_buffer(shown), len(shown), hops))
+
+    def take(self, end: int) -> tuple[memoryview, int]:
+        """Lines up to `end`, and how many; they are there until the next call. None are left at 0."""
+        size, count = self._size, self._count
+        result = lib.tm_records_take(self.c, end, self._lines, self._room, size, count)
+        if result == lib.TM_TOO_MANY:
+            self._make_room(2 * size[0])
+            result = lib.tm_records_take(self.c, end, self._lines, self._room, size, count)
+        check(result)
+        return memoryview(ffi.buffer(self._lines, size[0])), int(count[0])
+
+    @property
+    def lost(self) -> int:
+        """How many there was no room for, in all."""
+        return int(lib.tm_records_lost(self.c))
+
+    def validate(self) -> None:
+        """Check every invariant of the structures in C, while nobody notes; a RuntimeError says which is broken."""
+        reason = ffi.new("char **")
+        if lib.tm_records_validate(self.c, reason) == lib.TM_MISUSED:
+            raise RuntimeError(f"records: {ffi.string(reason[0]).decode()}")

@@ -1,0 +1,31 @@
+"""Which messages are recorded when a share of them is: by their id, so that all routers choose the same ones.
+
+Law: the choice depends on the id and the share alone, and a greater share has all that a smaller one has. Equal to
+native/records.h (a test compares them).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tamis.protocol.messages import MessageId
+
+ALL: Final = 2**64 - 1
+_MASK: Final = 2**64 - 1
+
+
+def threshold_of(share: float) -> int:
+    """A message is recorded if its mix is below this; ALL is everything, 0 nothing."""
+    return min(int(share * 2**64), ALL)
+
+
+def mix(id_: MessageId) -> int:
+    """64 bits, evenly spread (the finaliser of splitmix64)."""
+    mixed = (id_.origin ^ (id_.counter << 32 & _MASK | id_.counter >> 32)) + 0x9E3779B97F4A7C15 & _MASK
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _MASK
+    return mixed ^ mixed >> 31
+
+
+def is_sampled(id_: MessageId, threshold: int) -> bool:
+    return threshold == ALL or mix(id_) < threshold

@@ -1,0 +1,50 @@
+"""What an event log says of a control body.
+
+Law: a statement has an issuer and its number; of a request these are the requester's. Why it was sent is told by what
+it is: of its sender's own, a change of what it wants (RA) or of its links (LSA); of somebody else's, it is passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.router.core.events import Body
+from tamis.router.links.packing import stream_of
+
+
+def said_of(body: Body, sender: int, name_of: Callable[[int], str]) -> dict[str, object]:
+    """`sender` is the number of the router that sent it."""
+    issuer, epoch, seq = _version(body, name_of)
+    return {
+        "what": stream_of(body)[0].name,
+        "issuer": issuer,
+        "issuer_epoch": epoch,
+        "seq": seq,
+        "cause": _cause(body, stable_number(issuer) == sender),
+    } | _filters(body)
+
+
+def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
+    if isinstance(body, LinkState):
+        return body.issuer, body.epoch, body.seq
+    if isinstance(body, Held):
+        return name_of(body.issuer), body.epoch, body.seq
+    return name_of(body.ticket.origin), body.ticket.epoch, body.ticket.seq
+
+
+def _cause(body: Body, is_own: bool) -> str:
+    if isinstance(body, SenderRequest | UpdateReply):
+        return "repair"
+    if not is_own:
+        return "flood"
+    return "link" if isinstance(body, LinkState) else "change"
+
+
+def _filters(body: Body) -> dict[str, object]:
+    if isinstance(body, ReceiverAdvertisement):
+        return {"added": len(body.added), "removed": len(body.removed), "full": body.full}
+    if isinstance(body, UpdateReply):
+        return {"added": sum(len(entry.filters) for entry in body.entries), "removed": 0, "full": True}
+    return {}

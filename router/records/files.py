@@ -1,0 +1,213 @@
+"""The files of one router's records.
+
+    <folder>/<router>/messages-<epoch>-<number>.jsonl        being written, or left behind by a crash
+    <folder>/<router>/messages-<epoch>-<number>.jsonl.gz     closed and compressed
+    <folder>/<router>/messages-<epoch>-<number>.jsonl.gz.part    about to be; worth nothing after a crash
+
+Law: a file is written by one life alone, and only at its end, in whole lines: what cannot be written whole is taken
+back. Closed files never change but for their compression, which leaves a whole file at every moment. All of a folder
+that bears such names stays within the bound; what is oldest goes first, and never the files being written. Whatever
+else is there is left alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tamis.router.records.lines import Family
+
+NAME: Final = re.compile(r"(messages|events)-(\d+)-(\d{6,})\.jsonl(\.gz)?")
+PLAIN, COMPRESSED, PART = ".jsonl", ".gz", ".part"
+COMPRESS_LEVEL: Final = 1
+"""A tenth larger than the usual 6 and three times as quick: what is compressed slower than it comes is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    file_bytes_max: int
+    file_seconds_max: float
+    kept_bytes_max: int
+
+
+@dataclass(slots=True)
+class _Open:
+    path: Path
+    descriptor: int
+    since_s: float
+    size: int = 0
+
+
+class RecordFiles:
+    """The folder of one router in one life. OSError comes from whoever writes; nothing is half written then.
+
+    `closed` is called with each file that is closed: let `compress` have it, now or elsewhere.
+    """
+
+    def __init__(self, folder: Path, epoch: int, bounds: Bounds, closed: Callable[[Path], None]) -> None:
+        self._folder, self._epoch, self._bounds, self._closed = folder, epoch, bounds, closed
+        self._open: dict[Family, _Open] = {}
+        self._numbers: dict[Family, int] = {}
+        self._kept_bytes: int | None = None  # at least; None: nobody has looked yet
+
+    def write(self, family: Family, lines: bytes | memoryview, now_s: float) -> None:
+        """Whole lines; in one file, as far as they fit."""
+        while lines:
+            file = self._file(family, now_s)
+            some = _fitting(lines, self._bounds.file_bytes_max - file.size, is_empty=file.size == 0)
+            if some:
+                self._append(file, some)
+                lines = lines[len(some) :]
+            if lines or file.size >= self._bounds.file_bytes_max:
+                self._close(family)
+
+    def age(self, now_s: float) -> None:
+        """Close files that are old enough, however short."""
+        for family, file in list(self._open.items()):
+            if now_s - file.since_s >= self._bounds.file_seconds_max:
+                self._close(family)
+
+    def close(self) -> None:
+        """The life is over; the last files stay as they are."""
+        for file in self._open.values():
+            os.close(file.descriptor)
+        self._open.clear()
+
+    def _file(self, family: Family, now_s: float) -> _Open:
+        file = self._open.get(family)
+        if file is None:
+            file = self._open[family] = self._next(family, now_s)
+        return file
+
+    def _next(self, family: Family, now_s: float) -> _Open:
+        """What a life of the same epoch has left behind is left alone."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        number = self._numbers.get(family)
+        if number is None:
+            found = [file for file in record_files(self._folder) if (file.family, file.epoch) == (family, self._epoch)]
+            number = max((file.number + 1 for file in found), default=0)
+        path = self._folder / f"{family}-{self._epoch}-{number:06}{PLAIN}"
+        file = _Open(path, _create(path), now_s)
+        self._numbers[family] = number + 1
+        return file
+
+    def _append(self, file: _Open, lines: bytes | memoryview) -> None:
+        self._make_room(len(lines))
+        try:
+            written = 0
+            while written < len(lines):
+                written += os.write(file.descriptor, lines[written:])
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(file.descriptor, file.size)
+            raise
+        file.size += len(lines)
+
+    def _close(self, family: Family) -> None:
+        file = self._open.pop(family)
+        os.close(file.descriptor)
+        self._closed(file.path)
+
+    def _make_room(self, size: int) -> None:
+        """Compression makes files smaller meanwhile: only when it seems too much is it counted again."""
+        if self._kept_bytes is None or self._kept_bytes + size > self._bounds.kept_bytes_max:
+            self._kept_bytes = self._trim(self._bounds.kept_bytes_max - size)
+        self._kept_bytes += size
+
+    def _trim(self, bytes_max: int) -> int:
+        """Remove the oldest files until what is left has at most so many bytes, if it can be; how many it has."""
+        being_written = {file.path for file in self._open.values()}
+        files = sorted(record_files(self._folder, with_parts=True), key=lambda file: file.age)
+        kept = sum(file.size for file in files)
+        for file in files:
+            if kept <= bytes_max:
+                break
+            if file.path not in being_written:
+                file.path.unlink(missing_ok=True)
+                kept -= file.size
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """One that is there; `age` grows with the time of its last line."""
+
+    path: Path
+    family: str
+    epoch: int
+    number: int
+    size: int
+    changed_ns: int
+
+    @property
+    def age(self) -> tuple[int, int, int]:
+        return self.changed_ns, self.epoch, self.number
+
+    @property
+    def is_compressed(self) -> bool:
+        return self.path.name.endswith(COMPRESSED)
+
+
+def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]:
+    """Those of one router, in no order. A file that goes meanwhile is passed over."""
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        name = entry.name.removesuffix(PART) if with_parts else entry.name
+        match = NAME.fullmatch(name)
+        if match:
+            with suppress(FileNotFoundError):
+                status = entry.stat()
+                yield RecordFile(
+                    Path(entry.path), match[1], int(match[2]), int(match[3]), status.st_size, status.st_mtime_ns
+                )
+
+
+def compress(path: Path) -> None:
+    """Closed file -> .gz; a whole one is there at every moment. One that is gone meanwhile stays gone."""
+    whole, part = path.with_name(path.name + COMPRESSED), path.with_name(path.name + COMPRESSED + PART)
+    try:
+        with path.open("rb") as plain, part.open("wb") as raw:
+            changed_ns = os.fstat(plain.fileno()).st_mtime_ns
+            with gzip.GzipFile("", "wb", COMPRESS_LEVEL, raw, mtime=0) as packed:
+                shutil.copyfileobj(plain, packed, 1024 * 1024)
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.utime(part, ns=(changed_ns, changed_ns))
+        part.rename(whole)
+        path.unlink()
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        if not isinstance(error, FileNotFoundError):
+            raise
+
+
+def sweep(folder: Path) -> None:
+    """After a crash: half of a compression is worth nothing."""
+    for file in record_files(folder, with_parts=True):
+        if file.path.name.endswith(PART):
+            file.path.unlink(missing_ok=True)
+
+
+def _create(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+
+
+def _fitting(lines: bytes | memoryview, room: int, is_empty: bool) -> bytes | memoryview:
+    """As many whole lines as there is room for; of an empty file one, whatever its length."""
+    if len(lines) <= room:
+        return lines
+    whole = bytes(lines)
+    end = whole.rfind(b"\n", 0, max(room, 0)) + 1
+    if end == 0 and is_empty:
+        end = whole.find(b"\n") + 1 or len(whole)
+    return whole[:end]

@@ -1,0 +1,147 @@
+"""The records of a folder, as they were written and as they are being written.
+
+Law: a stream is one file family of one router, its files in the order of lives and numbers; of a file that is there
+twice the compressed one is read. A line counts once its end is there: what a crash left half-written is passed over
+and counted, and so is what is no JSON. Only a piece of a file is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import heapq
+import json
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tamis.router.records.files import RecordFile, record_files
+from tamis.router.records.lines import FAMILIES
+
+CHUNK_BYTES: Final = 256 * 1024
+LINE_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Longer than any line there is: what has no end by then is no text."""
+
+
+class Line(NamedTuple):
+    t_us: int
+    text: str
+    record: dict[str, Any]
+
+
+def router_folders(folder: Path) -> list[Path]:
+    """Folders with records in them: this one, or those in it."""
+    if any(record_files(folder)):
+        return [folder]
+    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    return [path for path in inside if any(record_files(path))]
+
+
+@dataclass(slots=True)
+class Stream:
+    """One family of one router. `read` again gives what has come since; `broken` counts lines that were none."""
+
+    folder: Path
+    family: str
+    broken: int = 0
+    _offsets: dict[tuple[int, int], int] = field(default_factory=dict)
+    _done: set[tuple[int, int]] = field(default_factory=set)
+
+    def read(self) -> Iterator[Line]:
+        files = self._files()
+        for file in files:
+            key = file.epoch, file.number
+            if key in self._done:
+                continue
+            try:
+                yield from self._read_file(file, key)
+            except FileNotFoundError:
+                continue  # compressed or removed meanwhile: the next time tells
+            if file.is_compressed or file is not files[-1]:
+                self._done.add(key)
+
+    def skip_to_end(self, lines: int) -> list[Line]:
+        """The last lines, so many at most; `read` goes on behind them. Only the files that have them are read."""
+        files, last = self._files(), deque[Line](maxlen=lines)
+        for file in reversed(files):
+            if len(last) < lines:
+                with suppress(FileNotFoundError):
+                    found = deque(self._read_file(file, (file.epoch, file.number)), maxlen=lines - len(last))
+                    last.extendleft(reversed(found))
+            if file is not files[-1]:
+                self._done.add((file.epoch, file.number))
+        return list(last)
+
+    def _files(self) -> list[RecordFile]:
+        found: dict[tuple[int, int], RecordFile] = {}
+        for file in record_files(self.folder):
+            key = file.epoch, file.number
+            if file.family == self.family and (file.is_compressed or key not in found):
+                found[key] = file
+        return [found[key] for key in sorted(found)]
+
+    def _read_file(self, file: RecordFile, key: tuple[int, int]) -> Iterator[Line]:
+        try:
+            with _opened(file) as stream:
+                stream.seek(self._offsets.get(key, 0))
+                for text in _whole_lines(stream):
+                    self._offsets[key] = self._offsets.get(key, 0) + len(text)
+                    line = _line(text)
+                    if line is not None:
+                        yield line
+                    else:
+                        self.broken += 1
+        except FileNotFoundError:
+            raise
+        except (EOFError, OSError, zlib.error):
+            self.broken += 1
+
+
+@dataclass(slots=True)
+class Reader:
+    """All streams of these folders, as one in order of time."""
+
+    streams: list[Stream]
+
+    @classmethod
+    def of(cls, folders: Iterable[Path], families: Iterable[str] = FAMILIES) -> Reader:
+        chosen = tuple(families)
+        return cls([Stream(folder, family) for folder in folders for family in chosen])
+
+    @property
+    def broken(self) -> int:
+        return sum(stream.broken for stream in self.streams)
+
+    def read(self) -> Iterator[Line]:
+        """What has come since the last time; at first, everything."""
+        return heapq.merge(*(stream.read() for stream in self.streams), key=lambda line: line.t_us)
+
+    def last(self, lines: int) -> list[Line]:
+        """The last lines of all together."""
+        found = [line for stream in self.streams for line in stream.skip_to_end(lines)]
+        return sorted(found, key=lambda line: line.t_us)[-lines:]
+
+
+def _opened(file: RecordFile) -> gzip.GzipFile | BufferedReader:
+    return gzip.open(file.path) if file.is_compressed else file.path.open("rb")
+
+
+def _whole_lines(stream: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
+    rest = b""
+    while chunk := stream.read1(CHUNK_BYTES):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (line + b"\n" for line in whole)
+        if len(rest) > LINE_BYTES_MAX:
+            raise OSError("a line without an end")
+
+
+def _line(text: bytes) -> Line | None:
+    try:
+        record = json.loads(text)
+        return Line(int(record["t_us"]), text.decode().rstrip("\n"), record)
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,71 @@
+"""The reference page of records.
+
+    python -m tamis.router.records.reference > docs/reference/records.md
+
+Law: kinds and fields are printed from protocol/records.py and the names of files from where they are made; a test
+compares the page with what they say now.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from tamis.protocol.records import COMMON, KINDS, VERSION, Field, Kind
+
+_TYPES = {
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "text": "text",
+    "texts": "list of texts",
+    "integers": "list of integers",
+    "counts": "object of text to integer",
+}
+_INTRO = f"""\
+# Records
+
+What routers (and simulated ones) write down where the topology file has a section
+[`records`](topology.md#records). Version {VERSION}; printed by `python -m tamis.router.records.reference`, do not edit.
+How to use them: [the how-to](../how-to/records.md).
+
+## Files
+
+    <folder>/<router>/events-<epoch>-<number>.jsonl        one JSON object a line; the one being written
+    <folder>/<router>/events-<epoch>-<number>.jsonl.gz     the same, closed and compressed
+    <folder>/<router>/messages-<epoch>-<number>.jsonl      message records, apart as they are many
+
+The epoch is the router's life: a larger one is later. Numbers begin at 000000 in each life. A reader takes the `.gz`
+where both are there, and passes over what ends in `.part`. A plain file that no router is writing is the last one of a
+life that has ended; after a crash its last line may be half written.
+
+## Every record
+
+A field that does not apply is left out. A later version may add kinds, and fields to a kind; readers skip what they do
+not know. Integers fit 64 bits with sign: ids of 64 bits without one are hex digits, or the same bits with sign
+(`number`). Times are Unix time in microseconds by the writer's clock; `clock` records tell how far that is from its
+neighbours'.
+"""
+
+
+def page() -> str:
+    sections = (_section(kind) for kind in KINDS.values())
+    return "\n".join([_INTRO, _table(COMMON), *sections])
+
+
+def _section(kind: Kind) -> str:
+    where = f"In the files `{kind.family}-*`."
+    return f"## `{kind.name}`\n\n{kind.meaning[0].upper()}{kind.meaning[1:]}. {where}\n\n{_table(kind.fields)}"
+
+
+def _table(fields: Iterable[Field]) -> str:
+    return "\n".join(["| field | type | meaning |", "|---|---|---|", *_rows(fields)]) + "\n"
+
+
+def _rows(fields: Iterable[Field]) -> Iterator[str]:
+    for field in fields:
+        yield f"| `{field.name}` | {_TYPES[field.type]} | {field.meaning} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
