@@ -114,5 +114,6 @@ def _block(head: str, body: dict[str, Any], base: str = "") -> str:
 
 
 def _yaml(form: dict[str, Any]) -> str:
-    """Each innermost list and mapping on a line of its own."""
-    return yaml.safe_dump(form, sort_keys=False, default_flow_style=None, width=120)
+    """Lists and mappings that hold no others are written on one line; `form` itself never is."""
+    is_flat = not any(isinstance(value, dict | list) for value in form.values())
+    return yaml.safe_dump(form, sort_keys=False, default_flow_style=False if is_flat else None, width=120)
