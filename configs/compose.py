@@ -49,7 +49,7 @@ class Files:
 
 
 def compose_files(topology: Topology, source: str, out: Path, build: str | None = None) -> Files:
-    """What belongs into `out` and `beside(out)`; `source` is the topology's own file, `build` the Dockerfile's folder."""
+    """What belongs into `out` and `beside(out)`. `source` is the topology's file, `build` the Dockerfile's folder."""
     found = containers(topology)
     told = f"# Printed by `tamis compose {source}{f' --build {build}' if build else ''} -o {out.name}`"
     image = _IMAGE | ({"build": build} if build else {})

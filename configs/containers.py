@@ -25,12 +25,15 @@ DATA: Final = "/var/lib/tamis"
 RECORDS: Final = "/var/log/tamis"
 _EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - of a container
 _HOST_NAME: Final = re.compile("[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_FILES: Final = (
-    ("tokens",),
-    *(("tls", key) for key in ("certificate", "key")),
-    *(("neighbour_tls", key) for key in ("certificate", "key", "ca")),
-)
-_OPEN: Final = frozenset({("tls", "certificate"), ("neighbour_tls", "certificate"), ("neighbour_tls", "ca")})
+_IS_PRIVATE: Final = {
+    ("", "tokens"): True,
+    ("tls", "certificate"): False,
+    ("tls", "key"): True,
+    ("neighbour_tls", "certificate"): False,
+    ("neighbour_tls", "key"): True,
+    ("neighbour_tls", "ca"): False,
+}
+"""The files that a network or a router names: section ("" for itself) and key -> whether others must not read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Container:
 
 
 def containers(topology: Topology) -> list[Container]:
-    """One for each router, in the file's order. ConfigError if a private file is not there or no container's to read."""
+    """One for each router, in the file's order. ConfigError if no container could read one of its private files."""
     services = service_names(list(topology.routers))
     taken: set[int] = set()
     found = []
@@ -101,18 +104,18 @@ def _router_form(written: dict[str, Any], settings: RouterSettings, service: str
     return kept
 
 
-def _with_paths(section: dict[str, Any]) -> None:
-    """What `section` says of files and folders, as containers have them."""
-    for section_name, key in (path if len(path) == 2 else ("", *path) for path in _FILES):
-        inner = section.get(section_name) if section_name else section
-        if inner and inner.get(key):
-            inner[key] = _target((section_name, key) if section_name else (key,))
-    if section.get("records"):
-        section["records"]["folder"] = RECORDS
+def _with_paths(written: dict[str, Any]) -> None:
+    """What a network or a router says of files and folders, as containers have them."""
+    for section, key in _IS_PRIVATE:
+        inner = written.get(section) if section else written
+        if inner and key in inner:
+            inner[key] = _target(section, key)
+    if "records" in written:
+        written["records"]["folder"] = RECORDS
 
 
-def _target(path: tuple[str, ...]) -> str:
-    return f"{CONFIG}/{'.'.join(path)}"
+def _target(section: str, key: str) -> str:
+    return f"{CONFIG}/{section}.{key}" if section else f"{CONFIG}/{key}"
 
 
 def _secret_target(index: int) -> str:
@@ -120,12 +123,10 @@ def _secret_target(index: int) -> str:
 
 
 def _mounts(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
-    for path in _FILES:
-        value: Any = settings
-        for key in path:
-            value = getattr(value, key, None)
-        if value:
-            yield Mount(value, _target(path), path not in _OPEN)
+    for (section, key), is_private in _IS_PRIVATE.items():
+        inner = getattr(settings, section) if section else settings
+        if inner and (source := getattr(inner, key)):
+            yield Mount(source, _target(section, key), is_private)
     for index, link in enumerate(topology.links):
         if link.secret and settings.id in link.ends:
             yield Mount(link.secret, _secret_target(index), is_private=True)

@@ -97,7 +97,8 @@ def _guarded(tmp_path):
     return tmp_path / "network.yaml"
 
 
-def test_credentials_are_mounted_at_one_place(guarded, owned):
+@pytest.mark.usefixtures("owned")
+def test_credentials_are_mounted_at_one_place(guarded):
     topology = load_topology(guarded)
     a, b = containers(topology)
     folder = guarded.parent
@@ -115,7 +116,8 @@ def test_credentials_are_mounted_at_one_place(guarded, owned):
         assert used == {mount.target for mount in container.mounts}
 
 
-def test_who_asks_for_tokens_may_be_reached_from_elsewhere(guarded, owned):
+@pytest.mark.usefixtures("owned")
+def test_who_asks_for_tokens_may_be_reached_from_elsewhere(guarded):
     assert [container.ports for container in containers(load_topology(guarded))] == [
         ("7400:7400", "127.0.0.1:7600:7600"),
         ("127.0.0.1:7402:7400",),
@@ -129,7 +131,8 @@ def test_a_credential_that_is_not_there(guarded):
         containers(load_topology(guarded))
 
 
-def test_a_credential_of_root(guarded, owned, monkeypatch):
+@pytest.mark.usefixtures("owned")
+def test_a_credential_of_root(guarded, monkeypatch):
     monkeypatch.setitem(globals(), "USER", 0)
     with pytest.raises(ConfigError, match="no container runs as root: chown 10001:10001"):
         containers(load_topology(guarded))
