@@ -17,13 +17,14 @@ USER = 12_345
 
 
 @pytest.fixture(name="owned")
-def _owned(monkeypatch):
+def _owned(monkeypatch, tmp_path):
     """Files of a user that is not root, whoever runs the tests."""
     status = Path.stat
 
     def stat(path: Path, **more: bool) -> os.stat_result:
         found = list(status(path, **more))
-        found[4] = found[5] = USER
+        if path.is_relative_to(tmp_path):
+            found[4] = found[5] = USER
         return os.stat_result(found)
 
     monkeypatch.setattr(Path, "stat", stat)
