@@ -39,8 +39,8 @@ class Engine:
 
     def ran(self, *command: str | Path, **more: object) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"DOCKER_HOST": f"unix://{self.folder}/socket", "DOCKER_BUILDKIT": "0"}
-        options = {"env": environment, "capture_output": True, "text": True, "check": False} | more
-        return subprocess.run(command, **options)  # noqa: S603 - our own commands
+        options = {"env": environment, "capture_output": True, "text": True} | more
+        return subprocess.run(command, check=False, **options)  # noqa: S603 - our own commands
 
     def import_base(self) -> None:
         made = os.environ.get("TAMIS_TEST_BASE")

@@ -1,9 +1,8 @@
 """The metrics page.
 
 Law: figures are read when they are asked for and cost nothing between. Clients are counted together, as a name for each
-would make as many series as there are clients; `/connections` has them one by one. A name says what is counted, then its
-unit, then `_total` if it only grows, as Prometheus wants it; a label has more than one value on a page, or it is of an
-`_info`. Alerts, the dashboard and docs/reference/daemon.md change with the names.
+would make as many series as there are clients; `/connections` has them one by one. A name says what is counted, then in
+which unit, then `_total` if it only grows. Alerts, dashboard and docs/reference/daemon.md change with the names.
 """
 
 from __future__ import annotations
@@ -120,8 +119,8 @@ _LINK_FAMILIES: Final = (
     ("sent_bytes_total", "counter", "Bytes sent to the neighbour.", "bytes_out"),
     ("messages_dropped_total", "counter", "Messages that the queue for the neighbour had no room for.", "dropped"),
     ("messages_lost_total", "counter", "Messages that the neighbour says it had no room for.", "lost"),
-    ("control_received_frames_total", "counter", "Control frames from the neighbour.", "control_frames_in"),
-    ("control_sent_frames_total", "counter", "Control frames sent to the neighbour.", "control_frames_out"),
+    ("control_frames_received_total", "counter", "Control frames from the neighbour.", "control_frames_in"),
+    ("control_frames_sent_total", "counter", "Control frames sent to the neighbour.", "control_frames_out"),
     ("control_received_bytes_total", "counter", "Bytes of control frames from the neighbour.", "control_bytes_in"),
     ("control_sent_bytes_total", "counter", "Bytes of control frames sent to the neighbour.", "control_bytes_out"),
 )

@@ -62,7 +62,7 @@ class Ring:
         return re.findall(r"^no\. .*", self.docker("logs", self.container(service)), re.MULTILINE)
 
     def arrives(self, service: str, at: str, device: str) -> None:
-        """What is published at one router is shown by the subscriber `at`, sooner or later: it may be on its way back."""
+        """Until the subscriber `at`, who may be on the way back, shows what is published at a router."""
 
         def is_shown() -> bool:
             self.publish(service, "n=0", "class=alert", "severity=9", f"device={device}")
