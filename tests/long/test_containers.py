@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.cli.main import main
 from tests.engine import PATIENCE_S, Engine, engine
 
 pytestmark = pytest.mark.long
@@ -79,8 +81,11 @@ def until(is_so: Callable[[], object]) -> None:
 
 
 def built_wheels(context: Path) -> None:
-    """As `make wheels`, for the build of the image has no network."""
+    """As `make wheels`, whose packages of others are taken if they are there; the build of the image has no network."""
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-c", "constraints.txt"]
+    if (ROOT / "wheels").exists():
+        shutil.copytree(ROOT / "wheels", context / "wheels", ignore=shutil.ignore_patterns("tamis-*"))
+        pip.append("--no-deps")
     subprocess.run([*pip, "-w", "wheels", ".[router]"], cwd=context, check=True)  # noqa: S603 - our own
 
 
@@ -91,13 +96,15 @@ def _ring() -> Iterator[Ring]:
         shutil.copytree(ROOT, context, ignore=shutil.ignore_patterns(*NOT_BUILT_FROM))
         built_wheels(context)
         found.import_base()
-        yield Ring(found, context)
+        ring = Ring(found, context)
+        ring.compose("build")
+        yield ring
 
 
 def test_a_ring_in_containers(ring: Ring) -> None:
-    ring.compose("up", "-d", "--build")
+    ring.compose("up", "-d")
     until(lambda: ring.is_healthy(*"abcde"))
-    until(lambda: all(len(ring.links_up(router)) == len(neighbours) for router, neighbours in NEIGHBOURS.items()))
+    until(lambda: all(ring.links_up(router) == set(neighbours) for router, neighbours in NEIGHBOURS.items()))
     the_image_is_as_promised(ring)
     messages_go_where_they_are_wanted(ring)
     ports_are_published(ring)
@@ -106,6 +113,31 @@ def test_a_ring_in_containers(ring: Ring) -> None:
     nothing_is_left(ring)
 
 
+def test_containers_ask_for_the_credentials_of_their_topology(ring: Ring) -> None:
+    folder = ring.folder / "guarded"
+    folder.mkdir()
+    (folder / "network.yaml").write_text(GUARDED)
+    for name, text in (("tokens", "* of-anybody\n"), ("ab.key", "x" * 32), ("token", "of-anybody\n")):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o600)
+        os.chown(folder / name, 4_242, 4_242)
+    assert main(["compose", str(folder / "network.yaml"), "-o", str(folder / "docker-compose.yml")]) == 0
+    guarded = Ring(ring.engine, folder)
+    guarded.compose("up", "-d")
+    until(lambda: guarded.is_healthy("a", "b") and guarded.links_up("a") == {"b"})
+    inside = ["exec", guarded.container("a"), "tamis", "pub", "x=1", "--confirm"]
+    assert "asks for a token" in guarded.engine.ran("docker", *inside).stderr
+    guarded.docker("cp", str(folder / "token"), f"{guarded.container('a')}:/var/lib/tamis/token")
+    guarded.docker(*inside, "--token-file", "/var/lib/tamis/token")
+    assert guarded.docker("exec", guarded.container("a"), "id", "-u").strip() == "4242"
+    nothing_is_left(guarded)
+
+
+GUARDED = """
+tokens: tokens
+routers: {a: {clients: '127.0.0.1:1', neighbours: '127.0.0.1:2'}, b: {clients: '127.0.0.1:3'}}
+links: [{ends: [a, b], secret: ab.key}]
+"""
 NEIGHBOURS = {"a": "bce", "b": "ac", "c": "abd", "d": "ce", "e": "ad"}
 
 
