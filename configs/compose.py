@@ -27,6 +27,9 @@ _PROGRAM_BYTES: Final = 256 * _MIB
 _SPARE_DESCRIPTORS: Final = 256
 _SPARE_S: Final = 5
 """A router that drains ends this much after `limits.drain_ms` at the latest."""
+_CHECK_EVERY_S: Final = 5
+_CHECKS_PER_S_MAX: Final = 4
+"""Of all routers together: a check starts a Python, a tenth of a second of CPU."""
 _IMAGE: Final = {"image": "${TAMIS_IMAGE:-tamis}"}
 _CONFINED: Final[dict[str, Any]] = {
     "init": True,
@@ -58,7 +61,7 @@ def compose_files(topology: Topology, source: str, out: Path, build: str | None 
         f"{told}.\n# Change that file instead, and print again. Start: docker compose up. See docs/how-to/compose.md\n",
         _block("x-confined: &confined", _CONFINED),
         _block("x-tamis: &tamis", image, base="confined"),
-        _block("x-router: &router", {"volumes": mounts}, base="tamis"),
+        _block("x-router: &router", {"volumes": mounts, "healthcheck": _health_check(len(found))}, base="tamis"),
         _block("volumes:", {"data": {}, "records": {}}),
         "services:",
         *(textwrap.indent(_service(container, mounts, out.parent), "  ") for container in found),
@@ -82,6 +85,11 @@ def write_files(files: Files, out: Path) -> None:
             raise ConfigError([f"{out}: is there and was not written by tamis compose; name another file"])
     out.write_text(files.compose + own)
     beside(out).write_text(files.topology)
+
+
+def _health_check(routers: int) -> dict[str, Any]:
+    interval_s = max(_CHECK_EVERY_S, routers // _CHECKS_PER_S_MAX)
+    return {"test": ["CMD", "tamis", "status"], "interval": f"{interval_s}s", "timeout": "5s", "start_period": "30s"}
 
 
 def _service(container: Container, mounts: list[str], folder: Path) -> str:

@@ -111,6 +111,13 @@ def test_limits_follow_the_topology(tmp_path):
     assert "ports" not in made
 
 
+def test_many_routers_are_asked_less_often(tmp_path):
+    for example, interval in (("ring5", "5s"), ("tree100", "25s")):
+        topology = load_topology(ROOT / "configs" / "topologies" / f"{example}.yaml")
+        services = yaml.safe_load(compose_files(topology, example, tmp_path / "out.yml").compose)["services"]
+        assert {service["healthcheck"]["interval"] for service in services.values()} == {interval}
+
+
 def test_a_mounted_path_is_from_the_compose_files_folder(tmp_path, monkeypatch):
     (tmp_path / "ca$h.pem").touch()
     tls = "{certificate: 'ca$h.pem', key: k, ca: c}"
