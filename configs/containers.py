@@ -25,6 +25,8 @@ DATA: Final = "/var/lib/tamis"
 RECORDS: Final = "/var/log/tamis"
 _EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - of a container
 _HOST_NAME: Final = re.compile("[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_SHORT: Final = 50
+"""Characters of an id that a made name keeps, of the 63 that it may have."""
 _IS_PRIVATE: Final = {
     ("", "tokens"): True,
     ("tls", "certificate"): False,
@@ -85,12 +87,15 @@ def in_containers(topology: Topology) -> dict[str, Any]:
 def service_names(router_ids: list[str]) -> dict[str, str]:
     """Router ids as host names: unlike ids these know no capitals, and have to look like names."""
     names: dict[str, str] = {}
+    taken: set[str] = set()
     for router_id in router_ids:
         plain = re.sub("[^a-z0-9]+", "-", router_id.lower()).strip("-")
-        name = plain if _HOST_NAME.fullmatch(plain) and plain != "localhost" else f"router-{plain[:40].strip('-')}"
+        is_name = _HOST_NAME.fullmatch(plain) and plain != "localhost"
+        name = base = plain if is_name else f"router-{plain[:_SHORT]}".strip("-")
         number = 2
-        while name in names.values():
-            number, name = number + 1, f"{plain[:40]}-{number}"
+        while name in taken:
+            number, name = number + 1, f"{base[:_SHORT]}-{number}"
+        taken.add(name)
         names[router_id] = name
     return names
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tamis.configs import load_topology, parse_topology
+from tamis.configs.address import parse_address
 from tamis.configs.containers import CONFIG, containers, in_containers, service_names
+from tamis.configs.fields import ID_FORM
 from tamis.protocol.errors import ConfigError
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "configs" / "topologies").glob("*.yaml"))
@@ -54,12 +59,23 @@ def test_a_router_that_only_dials_still_does():
     assert after.router("a").neighbours == ()
 
 
-def test_services_have_names_that_hosts_can_have():
-    ids = ["a", "A", "x.y_z", "10", "localhost", "_", "n" * 64, "router-10"]
-    names = service_names(ids)
-    assert list(names.values()) == [
-        *("a", "a-2", "x-y-z", "router-10", "router-localhost", "router-", f"router-{'n' * 40}", "router-10-2"),
+def test_services_are_called_as_their_routers_where_they_can_be():
+    ids = ["a", "A", "x.y_z", "10", "localhost", "_", "__", "n" * 64, "router-10"]
+    assert list(service_names(ids).values()) == [
+        *("a", "a-2", "x-y-z", "router-10", "router-localhost", "router", "router-2", f"router-{'n' * 50}"),
+        "router-10-2",
     ]
+
+
+@given(st.lists(st.from_regex(re.compile(ID_FORM, re.ASCII), fullmatch=True), unique=True, max_size=8))
+@example(["a" * 63, "A" * 63, "a" * 62 + "_a"])
+def test_services_have_names_that_hosts_can_have(ids):
+    names = service_names(ids)
+    assert list(names) == ids
+    assert len(set(names.values())) == len(ids)
+    for name in names.values():
+        assert parse_address(f"{name}:1").host == name
+        assert re.fullmatch("[a-z][a-z0-9-]{0,62}", name)
 
 
 def test_ports_are_published_to_this_machine_once():
