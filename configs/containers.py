@@ -81,7 +81,7 @@ def in_containers(topology: Topology) -> dict[str, Any]:
     for index, link in enumerate(form.get("links", ())):
         if "secret" in link:
             link["secret"] = _secret_target(index)
-    return dict(form)
+    return form
 
 
 def service_names(router_ids: list[str]) -> dict[str, str]:
@@ -101,7 +101,7 @@ def service_names(router_ids: list[str]) -> dict[str, str]:
 
 
 def _router_form(written: dict[str, Any], settings: RouterSettings, service: str) -> dict[str, Any]:
-    kept = {key: value for key, value in written.items() if key not in ("data", "reached_at")}
+    kept = {key: value for key, value in written.items() if key not in ("data", "neighbours", "reached_at")}
     _with_paths(kept)
     kept |= {"clients": f"{_EVERYWHERE}:{CLIENTS_PORT}", "admin": f"{_EVERYWHERE}:{ADMIN_PORT}", "machine": service}
     if settings.dial:

@@ -54,7 +54,7 @@ def test_the_network_stays_the_same(file):
 
 
 def test_a_router_that_only_dials_still_does():
-    after = contained(parse_topology("routers: {a: {}, b: {neighbours: 'h:1'}}\nlinks: [[a, b]]"))
+    after = contained(parse_topology("routers: {a: {neighbours: 'h:0'}, b: {neighbours: 'h:1'}}\nlinks: [[a, b]]"))
     assert after.dialler(after.links[0]) == "a"
     assert after.router("a").neighbours == ()
 
