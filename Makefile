@@ -7,7 +7,7 @@ C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[c
 MINUTES ?= 1
 MUTANTS ?= --sample 400 --seed 1
 
-.PHONY: run test quick long check format bench fuzz mutants sanitize wheel clean
+.PHONY: run test quick long check format bench fuzz mutants sanitize wheel wheels clean
 
 run: .venv/installed
 	@$(BIN)/python -m tamis.cli.demo
@@ -34,6 +34,10 @@ format: .venv/installed
 
 wheel: .venv/installed
 	$(BIN)/pip wheel -q --no-deps -w dist .
+
+wheels: .venv/installed
+	rm -f wheels/tamis-*
+	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[router]'
 
 bench: .venv/installed
 	$(BIN)/python -m tamis.bench

@@ -56,9 +56,18 @@ def new_table(settings: RouterSettings) -> Table:
         raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
     rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
     seed = int.from_bytes(os.urandom(4), "little")
+    return Table(engine.name, table_bytes_max(settings), hash_seed=seed, **rounds)
+
+
+def table_bytes_max(settings: RouterSettings) -> int:
+    """Half of the memory; with links there are two tables, for its own clients and for the other routers."""
     half = settings.limits.memory_bytes // 2
-    bytes_max = half // 2 if settings.links else half  # a table for its own clients, and one for the other routers
-    return Table(engine.name, bytes_max, hash_seed=seed, **rounds)
+    return half // 2 if settings.links else half
+
+
+def switch_bytes_max(settings: RouterSettings) -> int:
+    """The other half."""
+    return settings.limits.memory_bytes - settings.limits.memory_bytes // 2
 
 
 def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
@@ -69,7 +78,7 @@ def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
         connections_max=limits.connections,
         publishers_max=limits.publishers,
         hop_limit=HOP_LIMIT,
-        memory_bytes_max=limits.memory_bytes - limits.memory_bytes // 2,
+        memory_bytes_max=switch_bytes_max(settings),
         frame_bytes_max=limits.frame_bytes,
     )
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tamis.bench.peers.process import free_port
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -31,12 +33,13 @@ def running(folder: Path, keys: str = "") -> Iterator[Running]:
 
 
 @contextlib.contextmanager
-def running_line(folder: Path, names: str, more: str = "") -> Iterator[list[Running]]:
+def running_line(folder: Path, names: str, more: str = "", over_tcp: bool = False) -> Iterator[list[Running]]:
     """Routers with one-letter names, each linked to the one before; they are ready, and perhaps not linked yet.
     `more` are further lines of the topology."""
+    ways = {name: f"127.0.0.1:{free_port()}" if over_tcp else f"unix:{name}.links" for name in names}
     file = folder / "line.yaml"
     routers = [
-        f'{name}: {{clients: "unix:{name}.clients", neighbours: "unix:{name}.links", admin: "unix:{name}.admin"}}'
+        f'{name}: {{clients: "unix:{name}.clients", neighbours: "{ways[name]}", admin: "unix:{name}.admin"}}'
         for name in names
     ]
     links = [f"[{one}, {other}]" for one, other in itertools.pairwise(names)]

@@ -1,7 +1,8 @@
 """The metrics page.
 
-Law: figures are read when they are asked for and cost nothing between. Clients are one interface, `clients`, as a name
-for each would make as many series as there are clients; `/connections` has them one by one.
+Law: figures are read when they are asked for and cost nothing between. Clients are counted together, as a name for each
+would make as many series as there are clients; `/connections` has them one by one. A name says what is counted, then in
+which unit, then `_total` if it only grows. Alerts, dashboard and docs/reference/daemon.md change with the names.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_form
 from tamis.router.admin.status import resident_bytes
 from tamis.router.running import Life, Running
+from tamis.router.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
-
-_CLIENTS: Final = {"interface": "clients"}
 
 
 def metrics(running: Running, version: str) -> str:
@@ -30,6 +30,7 @@ def metrics(running: Running, version: str) -> str:
     _traffic(page, figures)
     _matching(page, figures)
     _tables(page, figures, running.plane.table.stats())
+    _limits(page, running, figures)
     if running.plane.network is not None:
         _links(page, running.plane.network)
     _process(page, running)
@@ -37,35 +38,38 @@ def metrics(running: Running, version: str) -> str:
 
 
 def _about(page: Exposition, running: Running, version: str) -> None:
-    labels = {"version": version, "router": running.settings.id, "python": platform.python_version()}
-    page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(labels, 1)])
+    settings = running.settings
+    build = {"version": version, "python": platform.python_version()}
+    page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(build, 1)])
+    chosen = {"broadcast": settings.broadcast, "strategy": settings.strategy.name, "engine": settings.engine.name}
+    page.family("tamis_router_info", "gauge", "Which router it is; always 1.", [({"id": settings.id} | chosen, 1)])
     page.gauge("tamis_ready", "1 while the router serves.", int(running.life is Life.SERVING))
     page.gauge("tamis_clients", "Clients that are let in.", len(running.plane.names))
 
 
 def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     for name, meaning, value in (
-        ("tamis_messages_received", "Well-formed messages received.", figures.messages_in),
-        ("tamis_messages_sent", "Copies of messages queued for receivers.", figures.deliveries),
-        ("tamis_received_bytes", "Bytes received.", figures.bytes_in),
-        ("tamis_sent_bytes", "Bytes sent.", figures.bytes_out),
+        ("tamis_messages_received", "Well-formed messages from clients and neighbours.", figures.messages_in),
+        ("tamis_messages_delivered", "Copies of messages queued for clients.", figures.deliveries),
+        ("tamis_messages_forwarded", "Copies of messages queued for neighbours.", figures.forwarded),
+        ("tamis_received_bytes", "Bytes received from clients and neighbours.", figures.bytes_in),
+        ("tamis_sent_bytes", "Bytes sent to clients and neighbours.", figures.bytes_out),
     ):
-        page.family(f"{name}_total", "counter", meaning, [(_CLIENTS, value)])
+        page.counter(name, meaning, value)
     for name, meaning, values in (
         ("tamis_messages_dropped", "Messages, or copies of them, that went no further.", figures.dropped),
         ("tamis_dropped_bytes", "Bytes of what was dropped.", figures.drop_bytes),
     ):
-        samples = [(_CLIENTS | {"reason": why}, value) for why, value in zip(DROP_REASONS, values, strict=True)]
+        samples = [({"reason": why}, value) for why, value in zip(DROP_REASONS, values, strict=True)]
         page.family(f"{name}_total", "counter", meaning, samples)
     page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
-    page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
 
 
 def _matching(page: Exposition, figures: SwitchFigures) -> None:
     bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
     meaning = "Time to match a message; one in 256 is measured."
-    page.histogram("tamis_match_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
+    page.histogram("tamis_match_duration_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
 
 
 def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None:
@@ -73,14 +77,27 @@ def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None
     page.gauge("tamis_filters", "Filters in the table.", table.filters)
     page.gauge("tamis_constraints", "Constraints in the table.", table.constraints)
     page.gauge("tamis_publishers", "Publishers whose messages are remembered.", figures.publishers)
-    page.gauge("tamis_table_bytes", "Memory of the table.", table.memory_bytes)
+    page.gauge("tamis_table_bytes", "Memory of the table of clients' filters.", table.memory_bytes)
     page.gauge("tamis_switch_bytes", "Memory of queues, buffers and subscriptions.", figures.memory_bytes)
+
+
+def _limits(page: Exposition, running: Running, figures: SwitchFigures) -> None:
+    """What is bounded, beside its bound."""
+    settings = running.settings
+    page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
+    page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))
+    page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
+    page.gauge("tamis_connections_limit", "How many there may be.", settings.limits.connections)
 
 
 def _links(page: Exposition, network: Network) -> None:
     forms = [link_form(neighbour, network.plane) for neighbour in network.neighbours.named.values()]
     labels = [{"neighbour": str(form["neighbour"])} for form in forms]
-    page.gauge("tamis_routers", "Routers that can be reached, this one included.", len(network.core.desk.trees.routers))
+    page.gauge(
+        "tamis_reachable_routers",
+        "Routers that can be reached, this one included.",
+        len(network.core.desk.trees.routers),
+    )
     page.gauge("tamis_remote_filters", "Filters of other routers.", network.plane.switch.figures().remote_filters)
     page.counter("tamis_alarms", "Times that the routing core wanted somebody to look.", network.alarms)
     up = [float(form["state"] == "up") for form in forms]
@@ -100,10 +117,10 @@ _LINK_FAMILIES: Final = (
     ("messages_sent_total", "counter", "Messages queued for the neighbour.", "messages_out"),
     ("received_bytes_total", "counter", "Bytes from the neighbour.", "bytes_in"),
     ("sent_bytes_total", "counter", "Bytes sent to the neighbour.", "bytes_out"),
-    ("dropped_total", "counter", "Messages that the queue for the neighbour had no room for.", "dropped"),
-    ("lost_total", "counter", "Messages that the neighbour says it had no room for.", "lost"),
-    ("control_received_frames_total", "counter", "Control frames from the neighbour.", "control_frames_in"),
-    ("control_sent_frames_total", "counter", "Control frames sent to the neighbour.", "control_frames_out"),
+    ("messages_dropped_total", "counter", "Messages that the queue for the neighbour had no room for.", "dropped"),
+    ("messages_lost_total", "counter", "Messages that the neighbour says it had no room for.", "lost"),
+    ("control_frames_received_total", "counter", "Control frames from the neighbour.", "control_frames_in"),
+    ("control_frames_sent_total", "counter", "Control frames sent to the neighbour.", "control_frames_out"),
     ("control_received_bytes_total", "counter", "Bytes of control frames from the neighbour.", "control_bytes_in"),
     ("control_sent_bytes_total", "counter", "Bytes of control frames sent to the neighbour.", "control_bytes_out"),
 )
@@ -111,8 +128,8 @@ _LINK_FAMILIES: Final = (
 
 def _process(page: Exposition, running: Running) -> None:
     stalls = running.stalls
-    page.gauge("tamis_loop_late_seconds_max", "Longest the loop came late, whatever the reason.", stalls.late_s_max)
-    page.gauge("tamis_loop_stall_seconds_max", "Longest that the router itself held the loop.", stalls.held_s_max)
+    page.gauge("tamis_loop_late_max_seconds", "Longest the loop came late, whatever the reason.", stalls.late_s_max)
+    page.gauge("tamis_loop_stall_max_seconds", "Longest that the router itself held the loop.", stalls.held_s_max)
     page.counter("tamis_loop_stalls", "Times that the router held the loop for more than 50 ms.", stalls.stalls)
     page.gauge("process_resident_memory_bytes", "Resident memory size in bytes.", resident_bytes())
     page.counter("process_cpu_seconds", "Total user and system CPU time spent in seconds.", time.process_time())

@@ -1,0 +1,173 @@
+"""A topology as it runs in containers on one machine: the same network, with the addresses and paths of containers.
+
+Law: in its container each router listens at the same three ports, finds a file at the same place as every other, and is
+reached by the name of its service. Nothing else of the topology changes. A port is published to this machine alone,
+unless the author both listens everywhere and asks clients for tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tamis.configs.topology import RouterSettings, Topology
+from tamis.protocol.errors import ConfigError
+
+CLIENTS_PORT: Final = 7400
+NEIGHBOURS_PORT: Final = 7500
+ADMIN_PORT: Final = 7600
+"""The one that `tamis status` asks without being told: the image's health check needs no arguments."""
+CONFIG: Final = "/etc/tamis"
+DATA: Final = "/var/lib/tamis"
+RECORDS: Final = "/var/log/tamis"
+_EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - of a container
+_HOST_NAME: Final = re.compile("[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_SHORT: Final = 50
+"""Characters of an id that a made name keeps, of the 63 that it may have."""
+_IS_PRIVATE: Final = {
+    ("", "tokens"): True,
+    ("tls", "certificate"): False,
+    ("tls", "key"): True,
+    ("neighbour_tls", "certificate"): False,
+    ("neighbour_tls", "key"): True,
+    ("neighbour_tls", "ca"): False,
+}
+"""The files that a network or a router names: section ("" for itself) and key -> whether others must not read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file of this machine, read-only in a container. A private one is its owner's alone."""
+
+    source: str
+    target: str
+    is_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`ports` are published, as compose writes them. `user` owns the private files; empty: the image's own."""
+
+    service: str
+    settings: RouterSettings
+    ports: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    user: str
+
+
+def containers(topology: Topology) -> list[Container]:
+    """One for each router, in the file's order. ConfigError if no container could read one of its private files."""
+    services = service_names(list(topology.routers))
+    taken: set[int] = set()
+    found = []
+    for router_id, service in services.items():
+        settings = topology.router(router_id)
+        mounts = tuple(_mounts(topology, settings))
+        user = _owner([mount.source for mount in mounts if mount.is_private])
+        found.append(Container(service, settings, tuple(_ports(settings, taken)), mounts, user))
+    return found
+
+
+def in_containers(topology: Topology) -> dict[str, Any]:
+    """The topology file that all of its containers share."""
+    form = topology.model_dump(mode="json", exclude_unset=True)
+    _with_paths(form)
+    form["data"] = DATA
+    for router_id, service in service_names(list(topology.routers)).items():
+        form["routers"][router_id] = _router_form(form["routers"][router_id], topology.router(router_id), service)
+    for index, link in enumerate(form.get("links", ())):
+        if "secret" in link:
+            link["secret"] = _secret_target(index)
+    return form
+
+
+def service_names(router_ids: list[str]) -> dict[str, str]:
+    """Router ids as host names: unlike ids these know no capitals, and have to look like names."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for router_id in router_ids:
+        plain = re.sub("[^a-z0-9]+", "-", router_id.lower()).strip("-")
+        is_name = _HOST_NAME.fullmatch(plain) and plain != "localhost"
+        name = base = plain if is_name else f"router-{plain[:_SHORT]}".strip("-")
+        number = 2
+        while name in taken:
+            number, name = number + 1, f"{base[:_SHORT]}-{number}"
+        taken.add(name)
+        names[router_id] = name
+    return names
+
+
+def _router_form(written: dict[str, Any], settings: RouterSettings, service: str) -> dict[str, Any]:
+    kept = {key: value for key, value in written.items() if key not in ("data", "neighbours", "reached_at")}
+    _with_paths(kept)
+    kept |= {"clients": f"{_EVERYWHERE}:{CLIENTS_PORT}", "admin": f"{_EVERYWHERE}:{ADMIN_PORT}", "machine": service}
+    if settings.dial:
+        kept |= {"neighbours": f"{_EVERYWHERE}:{NEIGHBOURS_PORT}", "reached_at": f"{service}:{NEIGHBOURS_PORT}"}
+    return kept
+
+
+def _with_paths(written: dict[str, Any]) -> None:
+    """What a network or a router says of files and folders, as containers have them."""
+    for section, key in _IS_PRIVATE:
+        inner = written.get(section) if section else written
+        if inner and key in inner:
+            inner[key] = _target(section, key)
+    if "records" in written:
+        written["records"]["folder"] = RECORDS
+
+
+def _target(section: str, key: str) -> str:
+    return f"{CONFIG}/{section}.{key}" if section else f"{CONFIG}/{key}"
+
+
+def _secret_target(index: int) -> str:
+    return f"{CONFIG}/links.{index}.secret"
+
+
+def _mounts(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
+    for (section, key), is_private in _IS_PRIVATE.items():
+        inner = getattr(settings, section) if section else settings
+        if inner and (source := getattr(inner, key)):
+            yield Mount(source, _target(section, key), is_private)
+    for index, link in enumerate(topology.links):
+        if link.secret and settings.id in link.ends:
+            yield Mount(link.secret, _secret_target(index), is_private=True)
+
+
+def _owner(files: list[str]) -> str:
+    """Routers refuse private files that others may read: who owns them is whom the container has to run as."""
+    owners: dict[tuple[int, int], str] = {}
+    for file in files:
+        try:
+            status = Path(file).stat()
+        except OSError as error:
+            raise ConfigError([f"{file}: {error.strerror}"]) from error
+        owners.setdefault((status.st_uid, status.st_gid), file)
+    if len(owners) > 1:
+        raise ConfigError([f"{' and '.join(owners.values())} have different owners; a container runs as one"])
+    for (user, group), file in owners.items():
+        if user == 0:
+            raise ConfigError([f"{file}: is root's, and no container runs as root: chown 10001:10001 {file}"])
+        return f"{user}:{group}"
+    return ""
+
+
+def _ports(settings: RouterSettings, taken: set[int]) -> Iterator[str]:
+    """The file's own ports as far as they are free on this machine; for others one that the engine finds."""
+    for address in settings.clients:
+        if address.kind == "tcp":
+            is_open = address.wildcard and settings.tokens is not None
+            yield _published(address.port, CLIENTS_PORT, taken, "" if is_open else "127.0.0.1:")
+    if settings.admin and settings.admin.kind == "tcp":
+        yield _published(settings.admin.port, ADMIN_PORT, taken, "127.0.0.1:")
+
+
+def _published(wanted: int, port: int, taken: set[int], host: str) -> str:
+    is_free = wanted != 0 and wanted not in taken
+    taken.add(wanted)
+    if is_free:
+        return f"{host}{wanted}:{port}"
+    return f"{host}:{port}" if host else str(port)

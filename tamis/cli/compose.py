@@ -1,0 +1,50 @@
+"""`tamis compose`: a topology as containers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.protocol.errors import ConfigError
+
+_EXAMPLE = """\b
+Examples:
+  $ tamis compose network.yaml -o docker-compose.yml
+  docker-compose.yml, docker-compose.topology.yaml: 3 routers
+  $ docker compose up
+"""
+_OUT = "docker-compose.yml"
+
+
+@click.command("compose", epilog=_EXAMPLE)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="The compose file to write; without it, stdout.")
+@click.option("--build", metavar="FOLDER", help="Where the Dockerfile is, if compose shall build the image.")
+def command(file: str, out: str | None, build: str | None) -> int:
+    """Turn the topology FILE into a compose file, each router a service.
+
+    Beside OUT goes the topology as the containers have it, OUT.topology.yaml without the .yml. Services that were
+    added below the last line of OUT stay. The image is `tamis`, or that of the variable TAMIS_IMAGE.
+
+    Routers reach each other by the names of their services. The client and admin ports of FILE are published to this
+    machine. Mistakes of FILE are reported as by `tamis check`.
+    """
+    with router_extra("topology files"):
+        from tamis.configs import load_topology
+        from tamis.configs.compose import beside, compose_files, write_files
+    target = Path(out or _OUT)
+    try:
+        topology = load_topology(file)
+        files = compose_files(topology, file, target, build)
+        if out is None:
+            click.echo(files.compose, nl=False)
+            click.echo(f"with -o the containers' topology is written, too, to {beside(target)}", err=True)
+            return 0
+        write_files(files, target)
+    except ConfigError as error:
+        click.echo("\n".join(error.mistakes), err=True)
+        return 1
+    click.echo(f"{target}, {beside(target)}: {len(topology.routers)} routers", err=True)
+    return 0
