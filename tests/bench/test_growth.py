@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
-from tamis.bench.growth import literal
+from tamis.bench.growth import literal, report
 from tamis.bench.growth.__main__ import main
 from tamis.bench.growth.growth import CUTS, INTERVALS, grown
 from tamis.bench.growth.network import S, Simulated, random_edges, small_filters
@@ -79,6 +81,20 @@ def test_counts_are_of_networks_and_of_deliveries():
         "advertised": {"networks": 3, "with losses": 2, "missing": 5},
         "one round": {"networks": 1, "with losses": 0, "missing": 0},
     }
+
+
+def test_of_two_lines_about_the_same_the_later_is_told(tmp_path):
+    lines = [{"part": "growth", "routers": 3_000, "state": [bytes_, 1.25, 0.5]} for bytes_ in (7_000, 9_000)]
+    cut = {"change": {"seconds": 0.05, "bytes_per_link": 400, "cpu_ms": 1}, "all_cpu_ms": 70, "most_cpu_ms": 2}
+    lines += [{"part": "many", "routers": 64} | cut] * 2
+    (tmp_path / "growth.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = report.read(tmp_path / "growth.jsonl")
+    page = report.page(found)
+    assert "| 3,000 " in page
+    assert " 9 |" in page
+    assert " 7 |" not in page
+    assert page.count("400") == 2
+    assert "</svg>" in report.drawing(found)
 
 
 def test_the_command_refuses_what_it_does_not_know():
