@@ -5,7 +5,7 @@ Law: looking changes nothing that a message or a neighbour could see. This file 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tamis.router.core.core import Core
@@ -28,6 +28,12 @@ def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
     """By the newest trees."""
     trees = _core(node).desk.trees
     return {source: Ways(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
+
+
+def edges(node: Node) -> Iterator[tuple[int, int, int]]:
+    """The links that count, as the router knows them, with their costs."""
+    neighbours = _core(node).desk.topology.graph.neighbours
+    return ((a, b, cost) for a, costs in neighbours.items() for b, cost in costs.items() if a < b)
 
 
 @dataclass(frozen=True, slots=True)
