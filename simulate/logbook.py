@@ -168,7 +168,7 @@ class Logbook:
             self._count(router, self._interface(router, neighbour), "messages_out", 1)
             self._count(router, self._interface(router, neighbour), "bytes_out", DATA_BYTES)
         for neighbour in passing.dropped:
-            self._count(router, self._interface(router, neighbour), "dropped:queue full", 1)
+            self._count(router, self._interface(router, neighbour), "dropped:no session, or no room", 1)
         for connection in connections:
             self._count(router, CLIENTS_FROM + connection, "messages_out", 1)
             self._count(router, CLIENTS_FROM + connection, "bytes_out", DATA_BYTES)
