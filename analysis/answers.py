@@ -64,9 +64,7 @@ def asked(only: Collection[str]) -> list[str]:
     return [question for question in QUESTIONS if not only or question in only or question == HEALTH]
 
 
-def write(
-    study: Study, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None
-) -> None:
+def write(study: Study, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
     """`told` hears the name of each table before it is made."""
     for question in asked(only):
         for table, answer in QUESTIONS[question].items():

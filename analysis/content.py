@@ -24,11 +24,16 @@ def cells(published: DataFrame) -> DataFrame:
         for batch in batches:
             rows = [
                 (*row[:2], name, _type(value), _text(value))
-                for row in zip(*(batch.column(name).to_pylist() for name in ("origin", "number", "attributes")), strict=True)
+                for row in zip(
+                    *(batch.column(name).to_pylist() for name in ("origin", "number", "attributes")), strict=True
+                )
                 for name, value in json.loads(row[2]).items()
             ]
             yield pa.RecordBatch.from_arrays(
-                [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True) if rows else [[]] * 5, _ARROW, strict=True)],
+                [
+                    pa.array(column, kind)
+                    for column, kind in zip(zip(*rows, strict=True) if rows else [[]] * 5, _ARROW, strict=True)
+                ],
                 names=["origin", "number", "name", "type", "value"],
             )
 
@@ -103,7 +108,9 @@ def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> 
     force)."""
     known = offsets.select("router", F.coalesce("offset_us", F.lit(0)).alias("offset_us"))
     spans = in_force.join(F.broadcast(known), "router").select(
-        "filter", (F.col("since_us") + F.col("offset_us")).alias("since"), (F.col("until_us") + F.col("offset_us")).alias("until")
+        "filter",
+        (F.col("since_us") + F.col("offset_us")).alias("since"),
+        (F.col("until_us") + F.col("offset_us")).alias("until"),
     )
     messages = published.where(F.col("filters").isNotNull())
     hits = messages.select("origin", "number", "at_us", F.explode("filters").alias("filter")).join(spans, "filter")
@@ -114,12 +121,16 @@ def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> 
     seconds = messages.groupBy(F.floor(F.col("at_us") / 1_000_000).alias("second")).agg(F.count("*").alias("messages"))
     then = (F.col("second") * 1_000_000).between(F.col("since"), F.col("until"))
     asked = seconds.join(F.broadcast(spans), then).agg(F.coalesce(F.sum("messages"), F.lit(0)).alias("looked"))
-    return total.crossJoin(matched).crossJoin(asked).select(
-        *("published", "matching", "notified"),
-        F.try_divide("matching", "published").alias("pe"),
-        F.try_divide("notified", "published").alias("pp"),
-        F.try_divide("notified", "matching").alias("sigma"),
-        F.try_divide("notified", "looked").alias("density"),
+    return (
+        total.crossJoin(matched)
+        .crossJoin(asked)
+        .select(
+            *("published", "matching", "notified"),
+            F.try_divide("matching", "published").alias("pe"),
+            F.try_divide("notified", "published").alias("pp"),
+            F.try_divide("notified", "matching").alias("sigma"),
+            F.try_divide("notified", "looked").alias("density"),
+        )
     )
 
 

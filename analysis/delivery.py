@@ -15,11 +15,11 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.unrest import SECOND_US
+from tamis.analysis.unrest import TICK_US
 
 LOCAL_US: Final = 50_000
 """What a router does in one turn of its loop it may write down in another order."""
-LATE_US: Final = 60 * SECOND_US
+LATE_US: Final = 60_000_000
 """No message is under way for longer."""
 ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
@@ -82,6 +82,7 @@ def judged(evidence: Evidence) -> DataFrame:
     )
     return both.select(
         *(*ID, *PLACE, "client", "times", "got_us", verdict.alias("verdict")),
+        F.coalesce(F.col("standing") == MUST, F.lit(False)).alias("is_due"),
         F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), _reason()).alias("reason"),
     )
 
@@ -104,10 +105,13 @@ def expected(evidence: Evidence) -> DataFrame:
 def _with_source(evidence: Evidence) -> DataFrame:
     """Messages by filter, with what the source router knew when they came in."""
     reach = _in_reach(evidence.topology)
-    source = evidence.published.withColumn("second", F.floor(F.col("at_us") / SECOND_US))
-    source = source.join(F.broadcast(evidence.restless.select("second", F.lit(True).alias("is_restless"))), "second", "left")
+    source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
+    restless = evidence.restless.select("tick", F.lit(True).alias("is_restless"))
+    source = source.join(F.broadcast(restless), "tick", "left")
     sampling = evidence.lives.select(
-        F.col("router").alias("source"), F.col("epoch").alias("source_epoch"), F.col("sampling").alias("source_sampling")
+        F.col("router").alias("source"),
+        F.col("epoch").alias("source_epoch"),
+        F.col("sampling").alias("source_sampling"),
     )
     source = source.join(F.broadcast(sampling), ["source", "source_epoch"], "left")
     then = (
@@ -225,7 +229,11 @@ def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> Da
 
 
 def counts(verdicts: DataFrame) -> DataFrame:
-    return verdicts.groupBy("verdict", "reason").agg(F.count("*").alias("deliveries")).orderBy("verdict", "reason")
+    """`due`: those that had to be, for certain."""
+    by_verdict = verdicts.groupBy("verdict", "reason").agg(
+        F.count("*").alias("deliveries"), F.sum(F.col("is_due").cast("long")).alias("due")
+    )
+    return by_verdict.orderBy("verdict", "reason")
 
 
 def in_vain(messages: DataFrame) -> DataFrame:

@@ -16,14 +16,17 @@ from tamis.analysis import clocks, delivery, health, matches, subscriptions, unr
 from tamis.analysis.logs import Logs
 
 SETTLE_US: Final = 5_000_000
-"""Longer than routers take to notice a dead link, to tell each other, and to bring what was under way home."""
+"""Longer than routers take to tell each other of a change, and to bring home what was under way."""
+NOTICE_US: Final = 3_000_000
+"""Longer than a router takes to notice that a link is dead."""
 
 
 class Study:
-    def __init__(self, spark: SparkSession, logs: Logs, settle_us: int = SETTLE_US) -> None:
+    def __init__(self, spark: SparkSession, logs: Logs, settle_us: int = SETTLE_US, notice_us: int = NOTICE_US) -> None:
         self.spark = spark
         self.logs = logs
         self.settle_us = settle_us
+        self.notice_us = notice_us
         self._kept: list[DataFrame] = []
 
     def close(self) -> None:
@@ -79,7 +82,7 @@ class Study:
 
     @cached_property
     def restless(self) -> DataFrame:
-        return self._keep(unrest.restless(self.changes, self.settle_us))
+        return self._keep(unrest.restless(self.changes, self.notice_us, self.settle_us))
 
     @cached_property
     def restless_spans(self) -> DataFrame:

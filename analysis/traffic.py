@@ -25,7 +25,9 @@ def by_router(interface: DataFrame) -> DataFrame:
 
 def over_time(interface: DataFrame, bucket_us: int) -> DataFrame:
     """router, from_us: what crossed its interfaces in each span of time, by its own clock."""
-    return _totals(interface.withColumn("from_us", _bucket(bucket_us)), "router", "from_us").orderBy("from_us", "router")
+    return _totals(interface.withColumn("from_us", _bucket(bucket_us)), "router", "from_us").orderBy(
+        "from_us", "router"
+    )
 
 
 def by_source(messages: DataFrame) -> DataFrame:
@@ -47,7 +49,9 @@ def by_source(messages: DataFrame) -> DataFrame:
 def drops(interface: DataFrame) -> DataFrame:
     """router, what (dropped, refused), reason, messages."""
     parts = [
-        interface.select("router", "neighbour", "client", F.lit(what).alias("what"), F.explode(what).alias("reason", "messages"))
+        interface.select(
+            "router", "neighbour", "client", F.lit(what).alias("what"), F.explode(what).alias("reason", "messages")
+        )
         for what in ("dropped", "refused")
     ]
     together = parts[0].unionByName(parts[1]).groupBy("router", "neighbour", "client", "what", "reason")

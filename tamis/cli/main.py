@@ -17,7 +17,7 @@ import click
 
 COMMANDS = (
     *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
-    *("explain", "match", "check", "simulate", "bench", "completion"),
+    *("explain", "match", "check", "simulate", "analyze", "bench", "completion"),
 )
 """In the order of the help page."""
 

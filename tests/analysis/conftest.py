@@ -16,6 +16,8 @@ from pyspark.sql import SparkSession
 from tamis.analysis import session
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
+NOTICE_US = 1_000_000
+"""A simulated router notices that a neighbour is silent within this."""
 SCENARIO = Scenario("ring:5", 40, "cut,crash,reset,flood", 3)
 
 
