@@ -43,8 +43,8 @@ class Column:
         self.ranks = ranks
         self.values = values
         self._order = np.argsort(ranks, kind="stable")
-        counts = np.bincount(ranks, minlength=len(values) + 1)
-        self._starts = np.concatenate([[0], np.cumsum(counts)])
+        self.counts = np.bincount(ranks, minlength=len(values) + 1)
+        self._starts = np.concatenate([[0], np.cumsum(self.counts)])
 
     def count(self, low: int, high: int) -> int:
         return int(self._starts[high] - self._starts[low])
@@ -79,7 +79,7 @@ class Mask:
     def __init__(self, column: Column, marks: NDArray[np.bool_]) -> None:
         self._column = column
         self._marks = marks
-        self.count = sum(column.count(int(rank), int(rank) + 1) for rank in np.flatnonzero(marks))
+        self.count = int(column.counts[marks].sum())
 
     def rows(self) -> Rows:
         return np.flatnonzero(self._marks[self._column.ranks])
@@ -169,20 +169,21 @@ def _spans(values: list[Key], op: str, operands: Sequence[Any]) -> list[tuple[in
     if op == "in":
         return [_equal(values, key) for key in {_key(operand) for operand in operands[0]}]
     if op == "between":
-        low, high = map(_key, operands[0])
-        return [(bisect_left(values, low) + 1, bisect_right(values, high) + 1)]
+        least, most = map(_key, operands[0])
+        return [(bisect_left(values, least) + 1, bisect_right(values, most) + 1)]
     key = _key(operands[0])
     kind = key[0]
     first, end = bisect_left(values, (kind,)) + 1, bisect_left(values, (kind + 1,)) + 1
     low, high = _equal(values, key)
-    return {
+    spans: dict[str, list[tuple[int, int]]] = {
         "=": [(low, high)],
         "!=": [(first, low), (high, end)],
         "<": [(first, low)],
         "<=": [(first, high)],
         ">": [(high, end)],
         ">=": [(low, end)],
-    }[op]
+    }
+    return spans[op]
 
 
 def _equal(values: list[Key], key: Key) -> tuple[int, int]:
