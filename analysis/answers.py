@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from tamis.analysis import content, control_plane, delivery, health, latency, traffic
+from tamis.analysis import content, control_plane, covers, delivery, health, latency, traffic
 from tamis.analysis.study import Study
 
 Answer = Callable[[Study], DataFrame]
@@ -54,6 +54,7 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
         "values": lambda study: content.values(content.cells(study.published)),
         "filters": lambda study: content.filters(study.published, study.filters, study.in_force),
         "constraints": lambda study: content.constraints(study.filters),
+        "covered": lambda study: covers.covered(study.spark, study.forms),
         "densities": lambda study: content.densities(study.published, study.in_force, study.clocks),
     },
 }

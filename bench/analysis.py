@@ -12,10 +12,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tamis.bench.report import markdown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 QUESTIONS = ("traffic", "latency", "delivery")
 TOPOLOGY = "ring:5"
@@ -71,12 +75,14 @@ def _measured(master: str, question: str, logs: Path) -> dict[str, float]:
     if question == "delivery":
         assert not tables["delivery/faults"], tables["delivery/faults"][:3]  # noqa: S101 - a benchmark of wrong answers is none
     records = next(row["lines"] for row in tables["logs/lines"] if row["family"] == "messages")
-    return {"records": records, "seconds": seconds, "bytes": _peak_bytes(spark.sparkContext._gateway.proc.pid)}
+    return {"records": records, "seconds": seconds, "bytes": _peak_bytes(spark)}
 
 
-def _peak_bytes(process: int) -> int:
+def _peak_bytes(spark: SparkSession) -> int:
     """The resident memory of the Java process at its highest."""
-    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None, "the session has ended"  # noqa: S101 - it is ours
+    status = Path(f"/proc/{gateway.proc.pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 

@@ -29,6 +29,7 @@ def _extra(what: str, extra: str, packages: frozenset[str]) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in packages:
+        package = (error.name or "").partition(".")[0]
+        if package not in packages:
             raise
-        raise click.ClickException(f"{what} need {error.name}: pip install 'tamis[{extra}]'") from error
+        raise click.ClickException(f"{what} need {package}: pip install 'tamis[{extra}]'") from error
