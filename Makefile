@@ -1,7 +1,7 @@
 # Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := protocol native configs router simulate bench
+PACKAGES := protocol native configs router simulate analysis bench
 SOURCES := $(PACKAGES) tamis tests setup.py
 C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch] bench/peers/*.c bench/peers/load/*.[ch]))
 MINUTES ?= 1

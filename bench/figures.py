@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tamis.analysis.svg import Axis, Line, plot
 from tamis.bench.match import Contender, Result, Setup, contenders
 from tamis.bench.report import label, markdown, percent, short
 from tamis.bench.runner import Measured, Runner, interfaces_label, size_label
-from tamis.bench.svg import Axis, Line, plot
 
 SEED = 2003
 NAMES = 1_000

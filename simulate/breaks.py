@@ -161,10 +161,11 @@ class Forgetful(PublisherWindows):
 class OneLane(Direction):
     """R12: control stands in line behind data."""
 
-    def _queue(self, frame: Frame) -> None:
+    def _queue(self, frame: Frame) -> bool:
         self._data.append(frame)
         self._data_bytes += frame.size
         self._wait_for_turn()
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ Law: an estimate by fields, within a few percent of the encoded frame; nothing i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
     Held,
     LinkState,
     ReceiverAdvertisement,
     SenderRequest,
+    Ticket,
     UpdateReply,
 )
 from tamis.router.core.events import Body
@@ -35,6 +38,22 @@ def size(body: Body) -> int:
 
 def _filters(filters: tuple[AdvertisedFilter, ...]) -> int:
     return sum(_NUMBER + 3 + len(each.filter) for each in filters)
+
+
+def fields(body: Body, name_of: Callable[[int], str]) -> dict[str, str | int | bool]:
+    """What a record says of it, besides its size."""
+    if isinstance(body, LinkState):
+        return {"what": "LSA", "issuer": body.issuer, "issuer_epoch": body.epoch, "seq": body.seq}
+    if isinstance(body, ReceiverAdvertisement):
+        change = {"added": len(body.added), "removed": len(body.removed), "full": body.full}
+        return {"what": "RA", **_issuer(body.ticket, name_of), **change}
+    if isinstance(body, SenderRequest | UpdateReply):
+        return {"what": "SR" if isinstance(body, SenderRequest) else "UR", **_issuer(body.ticket, name_of)}
+    return {"what": "HELD", "issuer": name_of(body.issuer), "issuer_epoch": body.epoch, "seq": body.seq}
+
+
+def _issuer(ticket: Ticket, name_of: Callable[[int], str]) -> dict[str, str | int]:
+    return {"issuer": name_of(ticket.origin), "issuer_epoch": ticket.epoch, "seq": ticket.seq}
 
 
 def mark(body: Body) -> tuple[int, int]:

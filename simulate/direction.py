@@ -89,16 +89,18 @@ class Direction:
     def queued(self) -> int:
         return len(self._control) + len(self._data) + self._travelling
 
-    def send(self, session: Session, control: bool, size: int, content: Any) -> None:  # noqa: ANN401 - see Frame
+    def send(self, session: Session, control: bool, size: int, content: Any) -> bool:  # noqa: ANN401 - see Frame
+        """Whether it waits or travels now; false: it was dropped at once."""
         self.sent += 1
         now = self._clock.now_us
         frame = Frame(session, control, size, content, now)
         if session.over:
             self._drop(frame, "session over")
-        elif self._busy_until_us <= now and not self._pumping:
+            return False
+        if self._busy_until_us <= now and not self._pumping:
             self._transmit(frame)
-        else:
-            self._queue(frame)
+            return True
+        return self._queue(frame)
 
     def refuse(self, control: bool, content: Any) -> None:  # noqa: ANN401 - see Frame
         """What an end sends in a session that it has given up already."""
@@ -109,7 +111,7 @@ class Direction:
         """Nothing is sent until then, and nothing is lost."""
         self._busy_until_us = max(self._busy_until_us, until_us)
 
-    def _queue(self, frame: Frame) -> None:
+    def _queue(self, frame: Frame) -> bool:
         if frame.control:
             self._control.append(frame)
             self._control_bytes += frame.size
@@ -117,11 +119,12 @@ class Direction:
                 self.overflowed(frame.session)
         elif self._data_bytes + frame.size > self.line.data_queue_bytes:
             self._drop(frame, "queue full")
-            return
+            return False
         else:
             self._data.append(frame)
             self._data_bytes += frame.size
         self._wait_for_turn()
+        return True
 
     def _wait_for_turn(self) -> None:
         if not self._pumping:

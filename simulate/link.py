@@ -102,13 +102,14 @@ class Link:
         else:
             self.ways[side].send(session, True, size, body)
 
-    def carry(self, side: int, size: int, packet: Packet | None) -> None:
-        """A data frame, in the session of this side if it has one. No packet: traffic that is only there."""
+    def carry(self, side: int, size: int, packet: Packet | None) -> bool:
+        """A data frame, in the session of this side if it has one; false: it was dropped at once. No packet: traffic
+        that is only there."""
         session = self.believed[side]
         if session is None:
             self.ways[side].refuse(False, packet)
-        else:
-            self.ways[side].send(session, False, size, packet)
+            return False
+        return self.ways[side].send(session, False, size, packet)
 
     # What happens to the line.
 

@@ -48,3 +48,5 @@ class Packet(NamedTuple):
     transit: Transit
     hops_left: int
     message: Message
+    hop: int = 0
+    """How many links it has crossed: for the record."""

@@ -7,7 +7,7 @@ everything but the epoch file; what was arranged by an earlier life never reache
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.commands import (
@@ -20,10 +20,12 @@ from tamis.router.core.commands import (
     Reached,
     Reroute,
     Send,
+    Session,
 )
 from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.forwarder import Forwarder
 from tamis.router.core.paths import PathCache
+from tamis.router.core.trees import Trees
 from tamis.router.core.windows import PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
@@ -38,6 +40,15 @@ WORK_AFTER_US: Final = 500
 """A router is idle so long after an event, and covers then."""
 
 
+class Passing(NamedTuple):
+    """What a router did with a message that it took."""
+
+    clients: tuple[int, ...]
+    neighbours: tuple[int, ...]
+    dropped: tuple[int, ...]
+    """Neighbours that it should have gone to."""
+
+
 class Observer(Protocol):
     """Who is told what happens at a router."""
 
@@ -47,9 +58,21 @@ class Observer(Protocol):
 
     def took(self, router: int, message: Message) -> None: ...
 
-    def refused(self, router: int, message: Message, reason: str) -> None: ...
+    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
 
-    def sent(self, body: Body, copies: int) -> None: ...
+    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None: ...
+
+    def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None: ...
+
+    def linked(self, router: int, neighbour: int, session: int, cost: int) -> None: ...
+
+    def unlinked(self, router: int, neighbour: int, session: int) -> None: ...
+
+    def started(self, router: int, epoch: int) -> None: ...
+
+    def died(self, router: int) -> None: ...
+
+    def rerouted(self, router: int, trees: Trees) -> None: ...
 
     def reached(self, router: int, ticket: int) -> None: ...
 
@@ -104,10 +127,12 @@ class Node:
         self._delivered = self._kit.windows()
         self._armed_us = None
         self._working = False
+        self._observer.started(self.number, epoch)
         self._carry_out(self.core.start(self._clock.now_us))
 
     def crash(self, silently: bool) -> None:
         self.alive = False
+        self._observer.died(self.number)
         self.clients.clear()
         self._listeners.clear()
         for link, side in self.links.values():
@@ -116,9 +141,11 @@ class Node:
     # What links bring.
 
     def link_up(self, neighbour: int, session: int, cost: int) -> None:
+        self._observer.linked(self.number, neighbour, session, cost)
         self._handle(LinkUp(neighbour, session, cost))
 
     def link_down(self, neighbour: int, session: int) -> None:
+        self._observer.unlinked(self.number, neighbour, session)
         self._handle(LinkDown(neighbour, session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
@@ -126,12 +153,12 @@ class Node:
         self._handle(Heard(neighbour, session, body))
 
     def carried(self, neighbour: int, packet: Packet) -> None:
-        transit, hops_left, message = packet
+        transit, hops_left, _, _ = packet
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
         if refusal is None:
             self._take(packet, neighbour)
         else:
-            self._observer.refused(self.number, message, refusal.value)
+            self._observer.refused(self.number, packet, neighbour, refusal.value)
 
     # What clients do.
 
@@ -162,26 +189,35 @@ class Node:
             self.clients.pop(client, None)
 
     def _take(self, packet: Packet, came_from: int | None) -> None:
-        transit, hops_left, message = packet
+        transit, hops_left, message, hop = packet
         self._observer.took(self.number, message)
-        self._deliver(message)
+        clients = self._deliver(message)
         matched = self.table.matching(message.content)
-        if not matched:
-            return
-        onward = Packet(transit, hops_left if came_from is None else hops_left - 1, message)
-        for neighbour in self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from):
-            link, side = self.links[neighbour]
-            link.carry(side, DATA_BYTES, onward)
+        departures: tuple[int, ...] = ()
+        if matched:
+            departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
+        onward = Packet(transit, hops_left if came_from is None else hops_left - 1, message, hop + 1)
+        went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
+        neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
+        dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
+        self._observer.passed(self.number, packet, came_from, Passing(clients, neighbours, dropped))
 
-    def _deliver(self, message: Message) -> None:
+    def _carry(self, neighbour: int, packet: Packet) -> bool:
+        link, side = self.links[neighbour]
+        return link.carry(side, DATA_BYTES, packet)
+
+    def _deliver(self, message: Message) -> tuple[int, ...]:
+        """To whom: nobody where it has been here before."""
         listeners = self._listeners.get(message.content)
         if listeners is None:
             content = message.content
             listeners = tuple(client for client, contents in self.clients.items() if contents >> content & 1)
             self._listeners[content] = listeners
-        if self._delivered.fresh(message.publisher, message.counter):
-            for client in listeners:
-                self._observer.delivered(client, message)
+        if not self._delivered.fresh(message.publisher, message.counter):
+            return ()
+        for client in listeners:
+            self._observer.delivered(client, message)
+        return listeners
 
     # The core.
 
@@ -217,7 +253,7 @@ class Node:
     def _send(self, command: Send) -> None:
         body = command.body
         size = control.size(body)
-        self._observer.sent(body, len(command.to))
+        self._observer.sent(self.number, command.to, body, size)
         for neighbour, session in command.to:
             link, side = self.links[neighbour]
             link.send(side, session, size, body)
@@ -227,6 +263,7 @@ class Node:
 
     def _reroute(self, command: Reroute) -> None:
         self.forwarder.reroute(command.trees, self._clock.now_us)
+        self._observer.rerouted(self.number, command.trees)
 
     def _forget(self, command: Forget) -> None:
         self.forwarder.forget(command.router)

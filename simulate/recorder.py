@@ -7,29 +7,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.commands import Audited
+from tamis.router.core.commands import Audited, Session
 from tamis.router.core.events import Body
+from tamis.router.core.trees import Trees
 from tamis.simulate import control
+from tamis.simulate.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame
 from tamis.simulate.link import Link
-from tamis.simulate.message import Message
+from tamis.simulate.logbook import Logbook
+from tamis.simulate.message import Message, Packet
+from tamis.simulate.node import Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.trace import Trace
 
+
+class Records(NamedTuple):
+    """What is kept of a run for those who read it later."""
+
+    book: Logbook
+    account: Account
+
+
 VIOLATIONS_MAX = 100
 """More than that say nothing new."""
 
 
 class Recorder:
-    def __init__(self, clock: Clock, patience: Patience, broadcast: str) -> None:
+    def __init__(self, clock: Clock, patience: Patience, broadcast: str, records: Records | None = None) -> None:
         self._clock = clock
+        self._records = records
         self.patience = patience
         self.trace = Trace()
         self.truth = Truth(lambda: clock.now_us)
@@ -57,9 +70,13 @@ class Recorder:
     def delivered(self, client: int, message: Message) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
+        if self._records:
+            self._records.account.took(client, message)
 
     def heard(self, router: int, neighbour: int, body: Body) -> None:
         self.trace.note(self._clock.now_us, router, neighbour, *control.mark(body))
+        if self._records:
+            self._records.book.heard(router, neighbour, body)
 
     def took(self, router: int, message: Message) -> None:
         message.last_us = self._clock.now_us
@@ -67,17 +84,61 @@ class Recorder:
         self.counts["hops"] += 1
         self.trace.note(self._clock.now_us, router, message.serial)
 
-    def refused(self, router: int, message: Message, reason: str) -> None:
+    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
+        if self._records:
+            self._records.book.passed(router, packet, came_from, passing, self.sessions)
+            self._records.account.passed(router, packet, came_from, passing)
+
+    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None:
+        message = packet.message
         message.last_us = self._clock.now_us
         message.refusals[reason] = message.refusals.get(reason, 0) + 1
         self.counts["refused copies"] += 1
         self.trace.note(self._clock.now_us, router, message.serial)
+        if self._records:
+            self._records.book.refused(router, packet, came_from, reason)
+            self._records.account.refused_at(reason)
 
-    def sent(self, body: Body, copies: int) -> None:
+    def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:
         kind = _KINDS[type(body)]
         if isinstance(body, SenderRequest) and body.digest:
             kind = "digests"
-        self.said[kind] += copies
+        self.said[kind] += len(to)
+        if self._records:
+            self._records.book.sent(router, (neighbour for neighbour, _ in to), body, size)
+
+    def started(self, router: int, epoch: int) -> None:
+        if self._records:
+            self._records.book.started(router, epoch)
+
+    def died(self, router: int) -> None:
+        if self._records:
+            self._records.book.died(router)
+
+    def linked(self, router: int, neighbour: int, session: int, cost: int) -> None:
+        if self._records:
+            self._records.book.linked(router, neighbour, session, cost)
+
+    def unlinked(self, router: int, neighbour: int, session: int) -> None:
+        if self._records:
+            self._records.book.unlinked(router, neighbour, session)
+
+    def rerouted(self, router: int, trees: Trees) -> None:
+        if self._records:
+            self._records.book.rerouted(router, trees.routers)
+
+    # Clients.
+
+    def wanted(self, client: int, router: int, wish: int, contents: int) -> None:
+        session = self.sessions[client]
+        self.truth.wanted(client, session, router, wish, contents)
+        if self._records:
+            self._records.book.wanted(client, session, router, wish, contents)
+
+    def unwanted(self, client: int, router: int, wish: int, is_gone: bool) -> None:
+        self.truth.unwanted(client, wish)
+        if self._records:
+            self._records.book.unwanted(client, self.sessions[client], router, wish, is_gone)
 
     def reached(self, router: int, ticket: int) -> None:
         self.trace.note(self._clock.now_us, router, ticket)

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, topologies
 from tamis.simulate.faults import Operation
+from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
 from tamis.simulate.strategies import Kit
@@ -63,13 +65,20 @@ class Outcome:
     counts: dict[str, int] = field(default_factory=dict)
 
 
+TRUTH = "truth.json"
 Progress = Callable[[int, int], Any]
 """Operations done, violations found; true stops the run."""
 
 
-def run(scenario: Scenario, progress: Progress = lambda *_: None, stop_at_first: bool = False) -> Outcome:
+def run(
+    scenario: Scenario,
+    progress: Progress = lambda *_: None,
+    stop_at_first: bool = False,
+    records: Path | None = None,
+) -> Outcome:
+    """`records`: a folder for what the routers write down; what is so comes beside it in `truth.json`."""
     network = topologies.read(scenario.topology, scenario.seed)
-    world = World(network, scenario.seed, _kit(scenario, network))
+    world = World(network, scenario.seed, _kit(scenario, network), None if records is None else LogFiles(records))
     rest = Rest(world, scenario.seed)
     world.begin()
     rest.come(0)
@@ -83,7 +92,11 @@ def run(scenario: Scenario, progress: Progress = lambda *_: None, stop_at_first:
             break
     else:
         rest.long_after()
-    return _outcome(scenario, world)
+    outcome = _outcome(scenario, world)
+    if records is not None and world.records is not None:
+        world.records.book.close()
+        world.records.account.write(records / TRUTH, outcome.counts)
+    return outcome
 
 
 def plan_of(scenario: Scenario) -> list[Operation]:

@@ -5,7 +5,7 @@ Law: looking changes nothing that a message or a neighbour could see. This file 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tamis.router.core.core import Core
 from tamis.simulate.node import Node
@@ -32,6 +32,12 @@ def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
 def in_reach(node: Node) -> frozenset[int]:
     """Routers to which it knows a way, itself included."""
     return _core(node).desk.trees.routers
+
+
+def edges(node: Node) -> Iterator[tuple[int, int, int]]:
+    """The links that count, as the router knows them, with their costs."""
+    neighbours = _core(node).desk.topology.graph.neighbours
+    return ((a, b, cost) for a, costs in neighbours.items() for b, cost in costs.items() if a < b)
 
 
 def known(node: Node) -> frozenset[int]:

@@ -15,17 +15,20 @@ from typing import Final
 from tamis.router.core.events import Await
 from tamis.router.core.times import Times
 from tamis.simulate import view
+from tamis.simulate.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, WISHES, Args, Operation, Say
 from tamis.simulate.link import Link
+from tamis.simulate.log_files import Lines
+from tamis.simulate.logbook import Logbook
 from tamis.simulate.message import Message
 from tamis.simulate.node import Node
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
-from tamis.simulate.recorder import Recorder
+from tamis.simulate.recorder import Recorder, Records
 from tamis.simulate.strategies import Kit
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
@@ -68,12 +71,14 @@ def patience(times: Times) -> Patience:
 
 
 class World:
-    def __init__(self, network: Network, seed: int, kit: Kit) -> None:
+    def __init__(self, network: Network, seed: int, kit: Kit, lines: Lines | None = None) -> None:
+        """`lines`: where its routers write their records, if they do."""
         self.network = network
         self.kit = kit
         self._seed = seed
         self.clock = Clock()
-        self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast)
+        self.records = None if lines is None else Records(Logbook(self.clock, lines, seed), Account(self._name_of))
+        self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
@@ -85,6 +90,8 @@ class World:
         paths = SharedPaths(len(network.names))
         self.nodes = [Node(name, self.clock, kit, self._matches, paths, self.recorder) for name in network.names]
         self.by_number = {node.number: node for node in self.nodes}
+        if self.records:
+            self.records.book.begin(self.nodes, self.wishes)
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
         self.clients = [
             Client(number, number // CLIENTS_PER_ROUTER) for number in range(len(self.nodes) * CLIENTS_PER_ROUTER)
@@ -291,7 +298,7 @@ class World:
         if wish in client.wishes:
             client.wishes.remove(wish)
             if client.is_connected:
-                self._unwant(client, [wish])
+                self._unwant(client, [wish], is_gone=False)
 
     def reconnect(self, client: Client, after_us: int) -> None:
         self._disconnect(client)
@@ -308,7 +315,7 @@ class World:
 
     def _disconnect(self, client: Client) -> None:
         if client.is_connected:
-            self._unwant(client, sorted(client.wishes))
+            self._unwant(client, sorted(client.wishes), is_gone=True)
         self._lose_connection(client)
 
     def _lose_connection(self, client: Client) -> None:
@@ -319,17 +326,16 @@ class World:
 
     def _want(self, client: Client, wishes_: list[int]) -> None:
         node, truth = self.nodes[client.home], self.recorder.truth
-        session = self.recorder.sessions[client.number]
         for wish in wishes_:
-            truth.wanted(client.number, session, node.number, wish, self.contents[wish])
+            self.recorder.wanted(client.number, node.number, wish, self.contents[wish])
         if wishes_:
             packed = tuple(self.wishes[wish].packed for wish in wishes_)
             node.want(client.number, packed, truth.contents_wanted(client.number))
 
-    def _unwant(self, client: Client, wishes_: list[int]) -> None:
+    def _unwant(self, client: Client, wishes_: list[int], is_gone: bool) -> None:
         node, truth = self.nodes[client.home], self.recorder.truth
         for wish in wishes_:
-            truth.unwanted(client.number, wish)
+            self.recorder.unwanted(client.number, node.number, wish, is_gone)
         if wishes_:
             packed = tuple(self.wishes[wish].packed for wish in wishes_)
             node.unwant(client.number, packed, truth.contents_wanted(client.number))
@@ -357,6 +363,9 @@ class World:
             self.recorder.counts["judged waits"] += 1
 
     # Building.
+
+    def _name_of(self, router: int) -> str:
+        return self.by_number[router].name
 
     def _first_start(self, node: Node) -> None:
         self._start(node)

@@ -35,8 +35,9 @@ ARROWS = {
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
-    "bench": {"bench", "client", "native", "protocol", "configs", "router", "simulate"},
-    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "bench"},
+    "analysis": {"analysis", "protocol"},
+    "bench": {"bench", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
+    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
 }
 
 

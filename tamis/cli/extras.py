@@ -11,14 +11,25 @@ from collections.abc import Iterator
 import click
 
 _OF_ROUTER = frozenset({"h11", "pydantic", "rich", "yaml"})
+_OF_ANALYSIS = frozenset({"numpy", "pandas", "pyarrow", "pyspark", "rich"})
+
+
+def router_extra(what: str) -> contextlib.AbstractContextManager[None]:
+    """Around the imports of what comes with `tamis[router]`."""
+    return _extra(what, "router", _OF_ROUTER)
+
+
+def analysis_extra() -> contextlib.AbstractContextManager[None]:
+    """Around the imports of what comes with `tamis[analysis]`."""
+    return _extra("analyses", "analysis", _OF_ANALYSIS)
 
 
 @contextlib.contextmanager
-def router_extra(what: str) -> Iterator[None]:
-    """Around the imports of what comes with `tamis[router]`."""
+def _extra(what: str, extra: str, packages: frozenset[str]) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in _OF_ROUTER:
+        package = (error.name or "").partition(".")[0]
+        if package not in packages:
             raise
-        raise click.ClickException(f"{what} need {error.name}: pip install 'tamis[router]'") from error
+        raise click.ClickException(f"{what} need {package}: pip install 'tamis[{extra}]'") from error

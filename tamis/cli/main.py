@@ -17,7 +17,7 @@ import click
 
 COMMANDS = (
     *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
-    *("logs", "explain", "match", "check", "compose", "simulate", "bench", "completion"),
+    *("logs", "analyze", "explain", "match", "check", "compose", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -24,6 +25,7 @@ Examples:
   tamis simulate --topology random:12 --ops 1500 --faults all
   tamis simulate --topology configs/topologies/ring5.yaml --faults cut,crash --seed 7
   tamis simulate --break R5b
+  tamis simulate --topology ring:5 --ops 200 --records logs && tamis analyze logs --out answers
 """
 
 
@@ -43,9 +45,21 @@ Examples:
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
 @click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, or R5b.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
+@click.option(
+    "--records",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write what each router would write down, and the truth of it in truth.json. An empty folder.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One object with all counts.")
 @click.pass_context
-def command(ctx: click.Context, /, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click's options by name
+def command(
+    ctx: click.Context,
+    /,
+    as_json: bool,
+    records: Path | None,
+    **options: Any,  # noqa: ANN401 - click's options by name
+) -> int:
     """Run a network of routers in virtual time, do things to it, and judge every delivery.
 
     Shapes are tree, line, ring, grid, random, scale-free and dumbbell, of so many routers. Kinds of faults are cut,
@@ -59,8 +73,9 @@ def command(ctx: click.Context, /, as_json: bool, **options: Any) -> int:  # noq
     with router_extra("simulations"):
         from tamis.simulate import report
     scenario = _scenario(options, given)
+    _check_records(scenario, records)
     began = time.monotonic()
-    outcome = _watched(scenario, lambda told: _run(scenario, told))
+    outcome = _watched(scenario, lambda told: _run(scenario, told, records))
     seconds = time.monotonic() - began
     if outcome.violations and options["only"] is None and options["strategy"] != "paper":
         click.echo(report.violations(outcome), err=True)
@@ -107,10 +122,20 @@ def _numbers(listed: str | None) -> tuple[int, ...] | None:
     return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
 
 
-def _run(scenario: Scenario, told: Callable[[int, int], None]) -> Outcome:
+def _check_records(scenario: Scenario, records: Path | None) -> None:
+    if records is None:
+        return
+    if scenario.strategy == "paper":
+        raise click.UsageError("--records takes strategy advertise: routers of mode paper have no topology to write")
+    records.mkdir(parents=True, exist_ok=True)
+    if any(records.iterdir()):
+        raise click.UsageError(f"{records} is not empty: records of two runs cannot be told apart")
+
+
+def _run(scenario: Scenario, told: Callable[[int, int], None], records: Path | None) -> Outcome:
     from tamis.simulate.run import run
 
-    return run(scenario, told, stop_at_first=scenario.without is not None)
+    return run(scenario, told, stop_at_first=scenario.without is not None, records=records)
 
 
 def _watched(scenario: Scenario, do: Callable[[Callable[[int, int], None]], Outcome]) -> Outcome:

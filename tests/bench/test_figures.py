@@ -10,12 +10,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
+from tamis.analysis.svg import Axis, Line, plot
 from tamis.bench import figures, rivals, sections
 from tamis.bench.__main__ import main
 from tamis.bench.journal import Journal
 from tamis.bench.match import contenders
 from tamis.bench.runner import Runner
-from tamis.bench.svg import Axis, Line, plot
 
 
 def test_a_plot_is_xml_with_a_curve_for_each_line() -> None:

@@ -1,0 +1,14 @@
+"""From what routers wrote down to tables and a report, with Spark.
+
+Law: a question is a file of pure functions from DataFrames to DataFrames with schemas that `schemas.py` makes of
+`protocol/records.py`; what reads and writes stands at the edges:
+
+    java.py, session.py    a Java runtime, and Spark in it
+    files.py, logs.py      which files there are, and their lines as typed records
+    health.py, clocks.py   what is missing in the logs, and how far clocks are apart
+    traffic.py, latency.py, delivery.py, control_plane.py, content.py, covers.py    the questions
+    answers.py             all of them by name; Parquet out
+    job.py, follow.py      from files to a report, once or as files arrive
+    report.py, remarks.py, plots.py, svg.py    one page for people
+    multiply.py            logs of any size, for measuring
+"""

@@ -1,0 +1,73 @@
+"""Every answer by question and name, and how they come to disk.
+
+Law: a table is `<out>/<question>/<table>` in Parquet and is replaced as a whole. The logs' own state is said with
+every question: it tells how far the other tables can be believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+
+from tamis.analysis import content, control_plane, covers, delivery, health, latency, traffic
+from tamis.analysis.study import Study
+
+Answer = Callable[[Study], DataFrame]
+HEALTH: Final = "logs"
+
+QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
+    HEALTH: {
+        "lines": lambda study: health.lines(study.message_heads, study.logs.events),
+        "lives": lambda study: study.lives.orderBy("first_us", "router"),
+        "holes": lambda study: study.holes.orderBy("router", "epoch", "from_us"),
+        "clocks": lambda study: study.clocks,
+    },
+    "traffic": {
+        "by_link": lambda study: traffic.by_link(study.logs.kind("interface")),
+        "by_router": lambda study: traffic.by_router(study.logs.kind("interface")),
+        "over_time": lambda study: traffic.over_time(study.logs.kind("interface"), study.bucket_us),
+        "by_source": lambda study: traffic.by_source(study.logs.messages),
+        "drops": lambda study: traffic.drops(study.logs.kind("interface")),
+    },
+    "latency": {
+        "by_link": lambda study: latency.by_link(latency.hops(study.messages)),
+        "by_length": lambda study: latency.by_length(latency.hops(study.messages)),
+        "matching": lambda study: latency.matching(study.logs.messages, study.logs.kind("table")),
+    },
+    "delivery": {
+        "counts": lambda study: delivery.counts(study.verdicts),
+        "faults": lambda study: delivery.faults(study.verdicts, study.published, study.logs.messages),
+        "undecidable": lambda study: study.restless_spans.orderBy("from_us"),
+        "in_vain": lambda study: delivery.in_vain(study.logs.messages),
+    },
+    "control": {
+        "frames": lambda study: control_plane.frames(study.logs.kind("control")),
+        "statements": lambda study: control_plane.statements(study.events("control")),
+        "convergence": lambda study: control_plane.convergence(study.restless_spans, study.changes),
+        "storms": lambda study: control_plane.storms(study.logs.kind("control")),
+    },
+    "content": {
+        "attributes": lambda study: content.attributes(content.cells(study.published), study.published),
+        "values": lambda study: content.values(content.cells(study.published)),
+        "filters": lambda study: content.filters(study.published, study.filters, study.in_force),
+        "constraints": lambda study: content.constraints(study.filters),
+        "covered": lambda study: covers.covered(study.spark, study.forms),
+        "densities": lambda study: content.densities(study.published, study.in_force, study.clocks),
+    },
+}
+
+
+def asked(only: Collection[str]) -> list[str]:
+    """All questions, or those named, with the state of the logs."""
+    return [question for question in QUESTIONS if not only or question in only or question == HEALTH]
+
+
+def write(study: Study, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
+    """`told` hears the name of each table before it is made."""
+    for question in asked(only):
+        for table, answer in QUESTIONS[question].items():
+            told(f"{question}/{table}")
+            answer(study).write.mode("overwrite").parquet(str(out / question / table))

@@ -1,0 +1,146 @@
+"""What is said and what is asked for: attributes, values, and how much of the one the other selects.
+
+Law: figures are about the published messages that were recorded and the filters that were in force when they came in;
+shares are of those. pe, pp and sigma are those of paper 003, the density that of paper 001.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+TOP = 20
+_CELLS = "origin string, number long, name string, type string, value string"
+
+
+def cells(published: DataFrame) -> DataFrame:
+    """One row for each attribute of each message; equal numbers have equal values."""
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = [
+                (*row[:2], name, _type(value), _text(value))
+                for row in zip(
+                    *(batch.column(name).to_pylist() for name in ("origin", "number", "attributes")), strict=True
+                )
+                for name, value in json.loads(row[2]).items()
+            ]
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.array(column, kind)
+                    for column, kind in zip(zip(*rows, strict=True) if rows else [[]] * 5, _ARROW, strict=True)
+                ],
+                names=["origin", "number", "name", "type", "value"],
+            )
+
+    readable = published.where(F.col("filters").isNotNull())
+    return readable.select("origin", "number", "attributes").mapInArrow(each, _CELLS)
+
+
+_ARROW = (pa.string(), pa.int64(), pa.string(), pa.string(), pa.string())
+
+
+def attributes(found: DataFrame, published: DataFrame) -> DataFrame:
+    """For each attribute: in how many messages, of which types, how many distinct values, its range."""
+    total = published.agg(F.count("*").alias("total"))
+    number = F.when(F.col("type") == "number", F.col("value").try_cast("double"))
+    return (
+        found.groupBy("name")
+        .agg(
+            F.count("*").alias("messages"),
+            F.sort_array(F.collect_set("type")).alias("types"),
+            F.approx_count_distinct("value", 0.02).alias("distinct"),
+            F.min(number).alias("least"),
+            F.percentile_approx(number, 0.5).alias("median"),
+            F.max(number).alias("most"),
+        )
+        .crossJoin(F.broadcast(total))
+        .withColumn("share", F.col("messages") / F.col("total"))
+        .drop("total")
+        .orderBy(F.desc("messages"), "name")
+    )
+
+
+def values(found: DataFrame) -> DataFrame:
+    """The most frequent values of each attribute."""
+    each = found.groupBy("name", "type", "value").agg(F.count("*").alias("messages"))
+    rank = F.row_number().over(Window.partitionBy("name").orderBy(F.desc("messages"), "value"))
+    return each.withColumn("rank", rank).where(F.col("rank") <= TOP).orderBy("name", "rank")
+
+
+def filters(published: DataFrame, numbered: DataFrame, in_force: DataFrame) -> DataFrame:
+    """For each filter: how many subscriptions asked for it, and how many of all messages satisfy it."""
+    hits = published.select(F.explode("filters").alias("filter")).groupBy("filter").agg(F.count("*").alias("matches"))
+    asked = in_force.groupBy("filter").agg(F.count("*").alias("subscriptions"))
+    total = published.agg(F.count("filters").alias("total"))
+    return (
+        numbered.join(hits, "filter", "left")
+        .join(asked, "filter", "left")
+        .crossJoin(F.broadcast(total))
+        .select(
+            *("filter", "form", F.coalesce("subscriptions", F.lit(0)).alias("subscriptions")),
+            F.coalesce("matches", F.lit(0)).alias("matches"),
+            F.try_divide(F.coalesce("matches", F.lit(0)), F.col("total")).alias("selectivity"),
+        )
+        .orderBy(F.desc("matches"), "filter")
+    )
+
+
+def constraints(filters_found: DataFrame) -> DataFrame:
+    """attribute, operator: in how many filters it stands."""
+    form = F.from_json("form", "array<array<string>>")
+    each = filters_found.select(F.explode(form).alias("constraint"))
+    negated = F.col("constraint")[1] == "not"
+    operator = F.when(negated, F.concat(F.lit("not "), F.try_element_at("constraint", F.lit(3)))).otherwise(
+        F.col("constraint")[1]
+    )
+    each = each.select(F.col("constraint")[0].alias("name"), operator.alias("operator"))
+    return each.groupBy("name", "operator").agg(F.count("*").alias("filters")).orderBy(F.desc("filters"), "name")
+
+
+def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> DataFrame:
+    """One row: published, matching (by anybody), notified (subscriptions in force that each satisfies, summed), and of
+    them pe = matching / published, pp = notified / published, sigma = pp / pe; density = notified / (published * in
+    force)."""
+    known = offsets.select("router", F.coalesce("offset_us", F.lit(0)).alias("offset_us"))
+    spans = in_force.join(F.broadcast(known), "router").select(
+        "filter",
+        (F.col("since_us") + F.col("offset_us")).alias("since"),
+        (F.col("until_us") + F.col("offset_us")).alias("until"),
+    )
+    messages = published.where(F.col("filters").isNotNull())
+    hits = messages.select("origin", "number", "at_us", F.explode("filters").alias("filter")).join(spans, "filter")
+    hits = hits.where(F.col("at_us").between(F.col("since"), F.col("until")))
+    each = hits.groupBy("origin", "number").agg(F.count("*").alias("notified"))
+    matched = each.agg(F.count("*").alias("matching"), F.coalesce(F.sum("notified"), F.lit(0)).alias("notified"))
+    total = messages.agg(F.count("*").alias("published"))
+    seconds = messages.groupBy(F.floor(F.col("at_us") / 1_000_000).alias("second")).agg(F.count("*").alias("messages"))
+    then = (F.col("second") * 1_000_000).between(F.col("since"), F.col("until"))
+    asked = seconds.join(F.broadcast(spans), then).agg(F.coalesce(F.sum("messages"), F.lit(0)).alias("looked"))
+    return (
+        total.crossJoin(matched)
+        .crossJoin(asked)
+        .select(
+            *("published", "matching", "notified"),
+            F.try_divide("matching", "published").alias("pe"),
+            F.try_divide("notified", "published").alias("pp"),
+            F.try_divide("notified", "matching").alias("sigma"),
+            F.try_divide("notified", "looked").alias("density"),
+        )
+    )
+
+
+def _type(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,52 @@
+"""Which of the filters that were asked for say no more than another one does.
+
+Law: this is the product's own covering, not the audit's reading: it tells what routers could leave out of their
+advertisements. Filters are few compared with messages, so they are compared where the tables are made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tamis.protocol.covering import CoverIndex, covers_normal
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Filter
+from tamis.protocol.json_form import decode_filter
+from tamis.protocol.normal import normalize
+
+_SCHEMA = "filter int, form string, covered_by int, covered_by_form string"
+
+
+def covered(spark: SparkSession, forms: Sequence[str]) -> DataFrame:
+    """Each filter that another covers, with the first one that does."""
+    rows = [(number, forms[number], wider, forms[wider]) for number, wider in pairs(forms)]
+    return spark.createDataFrame(rows, _SCHEMA)
+
+
+def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:
+    """A filter and the first one that covers it; of two that mean the same, the later is covered."""
+    filters = _readable(forms)
+    index: CoverIndex[int] = CoverIndex()
+    for number, filter_ in filters.items():
+        index.add(number, filter_)
+    found = []
+    for number, filter_ in filters.items():
+        others = (other for other in index.covering(filter_) if other != number)
+        wider = [other for other in others if other < number or not covers_normal(filter_, filters[other])]
+        if wider:
+            found.append((number, min(wider)))
+    return found
+
+
+def _readable(forms: Sequence[str]) -> dict[int, Filter]:
+    """In normal form; one that can never match, or that this version cannot read, covers nothing."""
+    filters = {}
+    for number, form in enumerate(forms):
+        try:
+            filters[number] = normalize(decode_filter(json.loads(form)))
+        except (Refused, ValueError):
+            continue
+    return filters

@@ -1,0 +1,251 @@
+"""Who should have got which message, and who did: every missing, double and stray delivery.
+
+Law: a delivery *must* be where the filter was in force at a router in reach, well before the message came and well
+after it (`settle_us` and the errors of both clocks), no link, router or topology changed about then, and the logs of
+both ends are whole about then. It *may* be where any of this is not so: then nothing is said, but it is counted with
+its reason. At the router where the message came in neither the network nor another clock has a say. A drop that was
+counted is no delivery and no mystery either: it is listed as what it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.analysis.unrest import TICK_US
+
+LOCAL_US: Final = 50_000
+"""What a router does in one turn of its loop it may write down in another order."""
+LATE_US: Final = 60_000_000
+"""No message is under way for longer."""
+ID: Final = ("origin", "number")
+PLACE: Final = ("router", "epoch", "connection")
+MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
+REASONS: Final = {
+    UNREST: "the network was changing",
+    SUBSCRIPTION: "the subscription had just come, or was about to go",
+    LOG: "the router's log has a hole there, ends before, or samples otherwise",
+    UNREACHABLE: "the router was out of reach",
+}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the verdicts rest on; times on one clock where a column is called at_us, of the router otherwise."""
+
+    published: DataFrame
+    """With `filters`."""
+    messages: DataFrame
+    in_force: DataFrame
+    lives: DataFrame
+    holes: DataFrame
+    clocks: DataFrame
+    topology: DataFrame
+    restless: DataFrame
+    settle_us: int
+
+
+def observed(messages: DataFrame) -> DataFrame:
+    """One row for each message and connection that it was queued for, with how often."""
+    took = messages.where(F.col("refused").isNull() & (F.size("to_connections") > 0))
+    each = took.select(*ID, "router", "epoch", "t_us", F.explode("to_connections").alias("connection"))
+    return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
+
+
+def judged(evidence: Evidence) -> DataFrame:
+    """One row for each message and connection that has anything to do with it: `verdict`, `reason`."""
+    pairs = expected(evidence)
+    both = pairs.join(observed(evidence.messages), [*ID, *PLACE], "full_outer")
+    known = evidence.published.select(*ID, F.lit(True).alias("is_known"))
+    drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
+    whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
+    both = both.join(known, list(ID), "left").join(drops, list(ID), "left")
+    both = both.join(F.broadcast(whole), ["router", "epoch"], "left")
+    both = both.where(F.col("got_us").isNotNull() | (F.col("standing") != OUTSIDE))
+    was_allowed = F.exists(
+        F.coalesce("spans", F.array()),
+        lambda span: F.col("got_us").between(span.since_us - LOCAL_US, span.until_us + LOCAL_US),
+    )
+    is_stray = F.col("got_us").isNotNull() & ~was_allowed
+    is_dark = F.col("is_known").isNull() | (F.col("first_hole_us") < F.col("got_us"))
+    verdict = (
+        F.when(is_stray & is_dark, "undecided")
+        .when(is_stray, "stray")
+        .when(F.col("times") > 1, "duplicate")
+        .when(F.col("times") == 1, "delivered")
+        .when((F.col("standing") == MUST) & F.col("is_dropped"), "dropped")
+        .when(F.col("standing") == MUST, "missing")
+        .otherwise("undecided")
+    )
+    return both.select(
+        *(*ID, *PLACE, "client", "times", "got_us", verdict.alias("verdict")),
+        F.coalesce(F.col("standing") == MUST, F.lit(False)).alias("is_due"),
+        F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), _reason()).alias("reason"),
+    )
+
+
+def expected(evidence: Evidence) -> DataFrame:
+    """One row for each message and connection whose filters it satisfies about then: the best `standing` of any of its
+    subscriptions, and the `spans` in which they were in force."""
+    wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
+    about = F.col("at_us").between(F.col("since_at_us") - LATE_US, F.col("until_at_us") + LATE_US)
+    pairs = _with_source(evidence).join(wanted, "filter").where(about)
+    pairs = pairs.where(F.col("own") | ~_is_publisher())
+    pairs = pairs.withColumn("standing", _standing(evidence.settle_us))
+    return pairs.groupBy(*ID, *PLACE).agg(
+        F.first("client").alias("client"),
+        F.min("standing").alias("standing"),
+        F.collect_set(F.struct("since_us", "until_us")).alias("spans"),
+    )
+
+
+def _with_source(evidence: Evidence) -> DataFrame:
+    """Messages by filter, with what the source router knew when they came in."""
+    reach = _in_reach(evidence.topology)
+    source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
+    restless = evidence.restless.select("tick", F.lit(True).alias("is_restless"))
+    source = source.join(F.broadcast(restless), "tick", "left")
+    sampling = evidence.lives.select(
+        F.col("router").alias("source"),
+        F.col("epoch").alias("source_epoch"),
+        F.col("sampling").alias("source_sampling"),
+    )
+    source = source.join(F.broadcast(sampling), ["source", "source_epoch"], "left")
+    then = (
+        (F.col("source") == F.col("reach_router"))
+        & (F.col("source_epoch") == F.col("reach_epoch"))
+        & (F.col("at_us") >= F.col("reach_from_us"))
+        & (F.col("at_us") < F.col("reach_to_us"))
+    )
+    source = source.join(F.broadcast(reach), then, "left")
+    return source.select(
+        *(*ID, "source", "source_epoch", "publisher", "at_us", "error_us", "is_restless", "source_sampling", "reach"),
+        F.explode("filters").alias("filter"),
+    )
+
+
+def _in_reach(topology: DataFrame) -> DataFrame:
+    """What each router took for its network, from one change to the next."""
+    following = Window.partitionBy("router", "epoch").orderBy("n")
+    return topology.select(
+        F.col("router").alias("reach_router"),
+        F.col("epoch").alias("reach_epoch"),
+        F.col("at_us").alias("reach_from_us"),
+        F.coalesce(F.lead("at_us").over(following), F.lit(1 << 62)).alias("reach_to_us"),
+        F.col("routers").alias("reach"),
+    )
+
+
+def _with_clock(wanted: DataFrame, evidence: Evidence) -> DataFrame:
+    clocks = evidence.clocks.select("router", "offset_us", F.col("error_us").alias("home_error_us"))
+    offset = F.coalesce("offset_us", F.lit(0))
+    return (
+        wanted.join(F.broadcast(clocks), "router", "left")
+        .withColumn("since_at_us", F.col("since_us") + offset)
+        .withColumn("until_at_us", F.col("until_us") + offset)
+        .withColumn("home_offset_us", offset)
+        .drop("offset_us")
+    )
+
+
+def _ends(evidence: Evidence) -> DataFrame:
+    """Per life: what it sampled, and its holes by family."""
+    holes = evidence.lives.select("router", "epoch", "sampling")
+    for family in ("messages", "events"):
+        spans = evidence.holes.where(F.col("family") == family).groupBy("router", "epoch")
+        mine = spans.agg(F.collect_list(F.struct("from_us", "to_us")).alias(f"{family}_holes"))
+        holes = holes.join(mine, ["router", "epoch"], "left")
+    return holes
+
+
+def _event_holes(evidence: Evidence) -> DataFrame:
+    events = evidence.holes.where(F.col("family") == "events")
+    return events.groupBy("router", "epoch").agg(F.min("from_us").alias("first_hole_us"))
+
+
+def _standing(settle_us: int) -> Column:
+    """What one subscription demands of one message."""
+    at, since, until = F.col("at_us"), F.col("since_at_us"), F.col("until_at_us")
+    is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
+    unknown = F.lit(settle_us)
+    error = F.when(is_home, 0).otherwise(F.coalesce("error_us", unknown) + F.coalesce("home_error_us", unknown))
+    margin = error + F.when(is_home, LOCAL_US).otherwise(settle_us)
+    return (
+        F.when((at < since - error) | (at > until + error), OUTSIDE)
+        .when(~is_home & ~F.array_contains(F.coalesce("reach", F.array()), F.col("router")), UNREACHABLE)
+        .when(~is_home & F.coalesce("is_restless", F.lit(False)), UNREST)
+        .when((at < since + margin) | (at > until - margin), SUBSCRIPTION)
+        .when(_is_dark(settle_us), LOG)
+        .otherwise(MUST)
+    )
+
+
+def _is_dark(settle_us: int) -> Column:
+    """The home router's log does not tell."""
+    here = F.col("at_us") - F.col("home_offset_us")
+    messages = F.exists(
+        F.coalesce("messages_holes", F.array()),
+        lambda hole: (hole.from_us < here + settle_us) & (hole.to_us > here - settle_us),
+    )
+    events = F.exists(
+        F.coalesce("events_holes", F.array()), lambda hole: (hole.from_us < here) & (hole.to_us > F.col("since_us"))
+    )
+    mine, source = F.col("sampling"), F.col("source_sampling")
+    covers = (mine == "all") | (mine == source) | (mine.try_cast("double") >= source.try_cast("double"))
+    return messages | events | ~F.coalesce(covers, F.lit(False))
+
+
+def _is_publisher() -> Column:
+    is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
+    return is_home & F.coalesce(F.col("publisher") == F.col("connection"), F.lit(False))
+
+
+def _reason() -> Column:
+    reason = F.lit(None).cast("string")
+    for standing, words in REASONS.items():
+        reason = F.when(F.col("standing") == standing, words).otherwise(reason)
+    return reason
+
+
+FAULTS: Final = ("missing", "duplicate", "stray", "dropped")
+
+
+def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:
+    """Each delivery that went wrong, with the message and the routers that had it."""
+    wrong = verdicts.where(F.col("verdict").isin(*FAULTS))
+    ids = wrong.select(*ID).distinct()
+    had = messages.where(F.col("refused").isNull()).join(F.broadcast(ids), list(ID), "left_semi")
+    seen = had.groupBy(*ID).agg(F.sort_array(F.collect_set("router")).alias("seen_at"))
+    said = published.select(*ID, "source", "at_us", "attributes")
+    return (
+        wrong.join(said, list(ID), "left")
+        .join(seen, list(ID), "left")
+        .select("verdict", *ID, "at_us", "source", *PLACE, "client", "times", "attributes", "seen_at")
+        .orderBy("at_us", *ID, *PLACE)
+    )
+
+
+def counts(verdicts: DataFrame) -> DataFrame:
+    """`due`: those that had to be, for certain."""
+    by_verdict = verdicts.groupBy("verdict", "reason").agg(
+        F.count("*").alias("deliveries"), F.sum(F.col("is_due").cast("long")).alias("due")
+    )
+    return by_verdict.orderBy("verdict", "reason")
+
+
+def in_vain(messages: DataFrame) -> DataFrame:
+    """Frames that came over a link to a router that neither had anybody for them nor sent them on."""
+    crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
+    is_vain = (F.coalesce("matched", F.lit(0)) == 0) & (F.coalesce(F.size("to_neighbours"), F.lit(0)) <= 0)
+    return (
+        crossed.groupBy("router", "from_neighbour")
+        .agg(
+            F.count("*").alias("frames"),
+            F.sum(is_vain.cast("long")).alias("in_vain"),
+            F.sum(F.when(is_vain, F.col("bytes")).otherwise(0)).alias("bytes_in_vain"),
+        )
+        .orderBy("router", "from_neighbour")
+    )

@@ -1,0 +1,79 @@
+"""What the logs themselves lack: lines that are no records, records that are gone, lives that never ended.
+
+Law: nothing is guessed. A gap in the numbers of a router's records is a hole in time, from the record before it to
+the one after; what falls into a hole, or after the last record of a life, cannot be judged by others.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.analysis.schemas import CORRUPT, of_head
+from tamis.protocol.records import VERSION
+
+BEGINNING_US = -(1 << 62)
+
+
+def heads(message_lines: DataFrame) -> DataFrame:
+    """What all records have, of the lines of messages."""
+    options = {"columnNameOfCorruptRecord": CORRUPT}
+    return message_lines.select(F.from_json("value", of_head(), options).alias("head")).select("head.*")
+
+
+def lines(message_heads: DataFrame, events: DataFrame) -> DataFrame:
+    """family -> lines, broken ones (half-written, or not ours), ones of a newer version."""
+    families = [message_heads.withColumn("family", F.lit("messages")), events.withColumn("family", F.lit("events"))]
+    both = families[0].unionByName(families[1], allowMissingColumns=True)
+    broken = F.col(CORRUPT).isNotNull() | F.col("n").isNull() | F.col("router").isNull()
+    return both.groupBy("family").agg(
+        F.count("*").alias("lines"),
+        F.sum(broken.cast("long")).alias("broken"),
+        F.sum((F.col("v") > VERSION).cast("long")).alias("newer"),
+        F.collect_set("v").alias("versions"),
+    )
+
+
+def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_us: int) -> DataFrame:
+    """router, epoch, family, from_us, to_us, records: what is missing where, by the router's clock."""
+    columns = ("router", "epoch", "n", "t_us")
+    numbered = (
+        message_heads.select(*columns, F.lit("messages").alias("family"))
+        .unionByName(events.select(*columns, F.lit("events").alias("family")))
+        .where(F.col("n").isNotNull() & F.col("router").isNotNull())
+    )
+    order = Window.partitionBy("router", "epoch", "family").orderBy("n")
+    gaps = (
+        numbered.withColumn("before", F.lag("n").over(order))
+        .withColumn("from_us", F.coalesce(F.lag("t_us").over(order), F.lit(BEGINNING_US)))
+        .withColumn("records", F.col("n") - F.coalesce("before", F.lit(-1)) - 1)
+        .where(F.col("records") > 0)
+        .select("router", "epoch", "family", "from_us", F.col("t_us").alias("to_us"), "records")
+    )
+    said = lost.select(
+        *("router", "epoch", "family", (F.col("t_us") - settle_us).alias("from_us")),
+        *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
+    )
+    return gaps.unionByName(said)
+
+
+def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+    """One row for each life of a router: when it was first and last heard of, how it ended, what it recorded."""
+    spans = (
+        message_heads.select("router", "epoch", "t_us")
+        .unionByName(events.select("router", "epoch", "t_us"))
+        .where(F.col("router").isNotNull())
+        .groupBy("router", "epoch")
+        .agg(F.min("t_us").alias("first_us"), F.max("t_us").alias("last_us"), F.count("*").alias("records"))
+    )
+    said = life.groupBy("router", "epoch").agg(
+        F.max((F.col("what") == "stopped").cast("int")).alias("stopped"),
+        *(F.first(name, ignorenulls=True).alias(name) for name in ("sampling", "engine", "strategy", "version")),
+    )
+    ended = F.lead("first_us").over(Window.partitionBy("router").orderBy("first_us"))
+    end = (
+        F.when(F.col("stopped") == 1, "stopped")
+        .when(ended.isNotNull(), "broke off")
+        .otherwise("open: it runs, or never came back")
+    )
+    return spans.join(said, ["router", "epoch"], "left").withColumn("end", end).drop("stopped")

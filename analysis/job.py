@@ -1,0 +1,45 @@
+"""One analysis from files to report: the edge where everything is read and written.
+
+Law: a folder of answers is of one job; tables of questions that were not asked again stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import answers, logs, report
+from tamis.analysis.logs import Logs
+from tamis.analysis.study import NOTICE_US, SETTLE_US, Study
+
+REPORT: Final = "report.html"
+Told = Callable[[str], Any]
+"""Hears what is done next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    out: Path
+    only: tuple[str, ...] = ()
+    since_us: int | None = None
+    settle_us: int = SETTLE_US
+    notice_us: int = NOTICE_US
+
+
+def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> None:
+    """All that the files of a folder hold now."""
+    answer(spark, logs.read(spark, folder, job.since_us), job, told)
+
+
+def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> None:
+    study = Study(spark, read, job.settle_us, job.notice_us)
+    try:
+        answers.write(study, job.out, job.only, told)
+    finally:
+        study.close()
+    told(REPORT)
+    (job.out / REPORT).write_text(report.page(report.read(job.out)), encoding="utf-8")

@@ -1,0 +1,72 @@
+"""How long messages take: over a link, from source to router by the length of the way, and in the tables.
+
+Law: a hop lasts from one router's record to the next one's, on one clock; it is known no better than both clocks are.
+The visits of a message are gathered once, and all its hops follow from them.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+PERCENTS = (50, 90, 99)
+ACCURACY = 10_000
+SECOND_US = 1_000_000
+
+
+def hops(messages: DataFrame) -> DataFrame:
+    """One row for each link that a message crossed: took_us for it, since_us from its source. On one clock."""
+    took = messages.where(F.col("refused").isNull())
+    visit = F.struct("router", "hop", "at_us", "from_neighbour")
+    ways = took.groupBy("source", "source_epoch", "transit").agg(F.collect_list(visit).alias("visits"))
+    times = F.map_from_entries(F.transform("visits", lambda visit: F.struct(visit.router, visit.at_us)))
+    each = ways.withColumn("times", times).select("source", "times", F.explode("visits").alias("visit"))
+    return each.where(F.col("visit.from_neighbour").isNotNull()).select(
+        "source",
+        F.col("visit.from_neighbour").alias("from_router"),
+        F.col("visit.router").alias("to_router"),
+        F.col("visit.hop").alias("hop"),
+        (F.col("visit.at_us") - F.try_element_at("times", F.col("visit.from_neighbour"))).alias("took_us"),
+        (F.col("visit.at_us") - F.try_element_at("times", F.col("source"))).alias("since_us"),
+    )
+
+
+def by_link(crossed: DataFrame) -> DataFrame:
+    return _percentiles(crossed, "took_us", "from_router", "to_router")
+
+
+def by_length(crossed: DataFrame) -> DataFrame:
+    """From source to router, by the number of links between them."""
+    return _percentiles(crossed, "since_us", "hop")
+
+
+def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
+    """Match time against the size of the table, by the power of two that its filters reach."""
+    seconds = messages.where(F.col("match_ns").isNotNull()).groupBy(
+        "router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second")
+    )
+    looked = seconds.agg(
+        F.count("*").alias("messages"), F.sum("match_ns").alias("match_ns"), F.max("match_ns").alias("match_ns_max")
+    )
+    sizes = table.select(
+        *("router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second")),
+        (F.coalesce("filters", F.lit(0)) + F.coalesce("remote_filters", F.lit(0))).alias("filters"),
+    )
+    so_far = Window.partitionBy("router", "epoch").orderBy("second").rowsBetween(Window.unboundedPreceding, 0)
+    both = looked.unionByName(sizes, allowMissingColumns=True)
+    both = both.withColumn("filters", F.last("filters", ignorenulls=True).over(so_far))
+    size = F.pow(F.lit(2), F.floor(F.log2(F.greatest("filters", F.lit(1))))).cast("long")
+    found = both.where(F.col("messages").isNotNull()).groupBy(size.alias("filters_from"))
+    return found.agg(
+        F.sum("messages").alias("messages"),
+        (F.sum("match_ns") / F.sum("messages")).alias("match_ns_mean"),
+        F.max("match_ns_max").alias("match_ns_max"),
+    ).orderBy("filters_from")
+
+
+def _percentiles(crossed: DataFrame, what: str, *by: str) -> DataFrame:
+    points = F.percentile_approx(what, [percent / 100 for percent in PERCENTS], ACCURACY)
+    known = crossed.where(F.col(what).isNotNull()).groupBy(*by)
+    found = known.agg(F.count("*").alias("messages"), points.alias("points"), F.max(what).alias("max_us"))
+    each = [F.col("points")[place].alias(f"p{percent}_us") for place, percent in enumerate(PERCENTS)]
+    return found.select(*by, "messages", *each, "max_us").orderBy(*by)

@@ -1,0 +1,198 @@
+"""Which filters a batch of messages satisfies, found anew from the language's description, columns at a time.
+
+Law: this shares nothing with the matchers that routers run, so that one of them can be wrong. Each distinct value of
+an attribute has a rank; a constraint is asked once about ranks, never about messages; a filter starts with the
+messages of its rarest constraint and only those are asked about the others. Numbers are compared exactly, as Python
+does; a boolean is no number.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+Key = tuple[int, Any]
+"""A kind (boolean, number, string) and a value of it: these are in one order."""
+
+_BOOLEAN, _NUMBER, _STRING = range(3)
+
+
+class Test(Protocol):
+    """What a constraint says about the rows of a batch."""
+
+    @property
+    def count(self) -> int:
+        """How many rows satisfy it."""
+
+    def rows(self) -> Rows: ...
+
+    def holds(self, rows: Rows) -> NDArray[np.bool_]:
+        """Of these rows."""
+
+
+class Column:
+    """One attribute of a batch. Rank 0 is absence; the others count its distinct values in their order."""
+
+    def __init__(self, ranks: NDArray[np.int32], values: list[Key]) -> None:
+        self.ranks = ranks
+        self.values = values
+        self._order = np.argsort(ranks, kind="stable")
+        self.counts = np.bincount(ranks, minlength=len(values) + 1)
+        self._starts = np.concatenate([[0], np.cumsum(self.counts)])
+
+    def count(self, low: int, high: int) -> int:
+        return int(self._starts[high] - self._starts[low])
+
+    def rows(self, low: int, high: int) -> Rows:
+        """Those whose rank lies in [low, high)."""
+        return self._order[self._starts[low] : self._starts[high]]
+
+
+class Spans:
+    """Rows whose ranks lie in one of a few disjoint spans."""
+
+    def __init__(self, column: Column, spans: Sequence[tuple[int, int]]) -> None:
+        self._column = column
+        self._spans = [span for span in spans if span[0] < span[1]]
+        self.count = sum(column.count(*span) for span in self._spans)
+
+    def rows(self) -> Rows:
+        return _joined([self._column.rows(*span) for span in self._spans])
+
+    def holds(self, rows: Rows) -> NDArray[np.bool_]:
+        ranks = self._column.ranks[rows]
+        held = np.zeros(len(rows), np.bool_)
+        for low, high in self._spans:
+            held |= (ranks >= low) & (ranks < high)
+        return held
+
+
+class Mask:
+    """Rows whose ranks are marked, one by one."""
+
+    def __init__(self, column: Column, marks: NDArray[np.bool_]) -> None:
+        self._column = column
+        self._marks = marks
+        self.count = int(column.counts[marks].sum())
+
+    def rows(self) -> Rows:
+        return np.flatnonzero(self._marks[self._column.ranks])
+
+    def holds(self, rows: Rows) -> NDArray[np.bool_]:
+        return self._marks[self._column.ranks[rows]]
+
+
+class Batch:
+    """The attributes of some messages, by column."""
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        self.size = len(messages)
+        cells: dict[str, list[tuple[int, Key]]] = {}
+        for row, message in enumerate(messages):
+            for name, value in message.items():
+                cells.setdefault(name, []).append((row, _key(value)))
+        self._columns = {name: self._column(rows) for name, rows in cells.items()}
+        self._absent = Column(np.zeros(self.size, np.int32), [])
+        self._tests: dict[str, Test] = {}
+
+    def _column(self, cells: list[tuple[int, Key]]) -> Column:
+        values = sorted({key for _, key in cells})
+        rank_of = {key: rank for rank, key in enumerate(values, 1)}
+        ranks = np.zeros(self.size, np.int32)
+        ranks[[row for row, _ in cells]] = [rank_of[key] for _, key in cells]
+        return Column(ranks, values)
+
+    def matching(self, filter_: Sequence[Sequence[Any]]) -> Rows:
+        """The rows that satisfy a filter in its JSON form."""
+        if not filter_:
+            return np.arange(self.size)
+        tests = sorted((self._test(constraint) for constraint in filter_), key=lambda test: test.count)
+        if not tests[0].count:
+            return np.empty(0, np.int64)
+        rows = tests[0].rows()
+        for test in tests[1:]:
+            rows = rows[test.holds(rows)]
+        return rows
+
+    def _test(self, constraint: Sequence[Any]) -> Test:
+        known = json.dumps(constraint)
+        if known not in self._tests:
+            name, *rest = constraint
+            self._tests[known] = _test(self._columns.get(name, self._absent), rest)
+        return self._tests[known]
+
+
+def match_lists(filters: Sequence[Sequence[Sequence[Any]]], batch: Batch) -> tuple[Rows, NDArray[np.int64]]:
+    """For all rows together: the numbers of the filters that each satisfies, and where each row's begin (and end)."""
+    found = [batch.matching(filter_) for filter_ in filters]
+    rows = _joined(found)
+    numbers = np.repeat(np.arange(len(found)), [len(each) for each in found])
+    order = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[order], np.arange(batch.size + 1))
+    return numbers[order], starts
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _key(value: Any) -> Key:  # noqa: ANN401 - a value of JSON
+    if isinstance(value, bool):
+        return _BOOLEAN, value
+    return (_STRING if isinstance(value, str) else _NUMBER), value
+
+
+def _test(column: Column, rest: Sequence[Any]) -> Test:
+    negated = rest[0] == "not"
+    op, *operands = rest[1:] if negated else rest
+    if op in _PATTERNS:
+        holds = _PATTERNS[op]
+        marks = [kind == _STRING and holds(value, operands[0]) for kind, value in column.values]
+        return Mask(column, np.array([False, *marks]) != negated)
+    spans = _spans(column.values, op, operands)
+    if negated:
+        edges = [0, *(edge for span in sorted(spans) for edge in span), len(column.values) + 1]
+        spans = list(zip(edges[::2], edges[1::2], strict=True))
+    return Spans(column, spans)
+
+
+def _spans(values: list[Key], op: str, operands: Sequence[Any]) -> list[tuple[int, int]]:
+    """Of ranks, which begin at 1."""
+    if op == "exists":
+        return [(1, len(values) + 1)]
+    if op == "in":
+        return [_equal(values, key) for key in {_key(operand) for operand in operands[0]}]
+    if op == "between":
+        least, most = map(_key, operands[0])
+        return [(bisect_left(values, least) + 1, bisect_right(values, most) + 1)]
+    key = _key(operands[0])
+    kind = key[0]
+    first, end = bisect_left(values, (kind,)) + 1, bisect_left(values, (kind + 1,)) + 1
+    low, high = _equal(values, key)
+    spans: dict[str, list[tuple[int, int]]] = {
+        "=": [(low, high)],
+        "!=": [(first, low), (high, end)],
+        "<": [(first, low)],
+        "<=": [(first, high)],
+        ">": [(high, end)],
+        ">=": [(low, end)],
+    }
+    return spans[op]
+
+
+def _equal(values: list[Key], key: Key) -> tuple[int, int]:
+    return bisect_left(values, key) + 1, bisect_right(values, key) + 1
+
+
+_PATTERNS: Final = {
+    "prefix": str.startswith,
+    "suffix": str.endswith,
+    "contains": str.__contains__,
+    "substring": str.__contains__,
+}

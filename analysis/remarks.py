@@ -1,0 +1,83 @@
+"""The sentences at the top of a report: what is wrong with the network, and what with its logs.
+
+Law: each is true of the tables it was made from and says how many; nothing is said of what was not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+BEHIND_US: Final = 60_000_000
+"""A log that ends so long before the others has a router that never came back."""
+
+
+def remarks(tables: Tables) -> list[str]:
+    return [*_deliveries(tables), *_changes(tables), *_logs(tables)]
+
+
+def _deliveries(tables: Tables) -> Iterator[str]:
+    if "delivery/counts" not in tables:
+        return
+    counts: dict[str, int] = {}
+    for row in tables["delivery/counts"]:
+        counts[row["verdict"]] = counts.get(row["verdict"], 0) + row["deliveries"]
+    faults = {each: counts.get(each, 0) for each in ("missing", "duplicate", "stray")}
+    told = ", ".join(f"{count:,} {each}" for each, count in faults.items())
+    right, total = counts.get("delivered", 0), sum(counts.values())
+    yield f"Of {total:,} deliveries that the subscriptions speak of, {right:,} are right; {told}."
+    if counts.get("dropped"):
+        yield f"{counts['dropped']:,} deliveries were dropped, and counted as such by a router on the way."
+    if counts.get("undecided"):
+        yield f"{counts['undecided']:,} cannot be decided; the reasons are below."
+    frames = sum(row["frames"] for row in tables["delivery/in_vain"])
+    vain = sum(row["in_vain"] for row in tables["delivery/in_vain"])
+    if frames:
+        yield f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them."
+
+
+def _changes(tables: Tables) -> Iterator[str]:
+    took = [row["took_us"] for row in tables.get("control/convergence", ()) if row["took_us"] is not None]
+    if took:
+        longest = max(took) / 1e6
+        yield f"The topology changed in {len(took):,} spans of time; the longest took {longest:,.1f} s to settle."
+    storms = len(tables.get("control/storms", ()))
+    if storms:
+        yield f"In {storms:,} seconds a router heard ten times as much control as it usually does."
+
+
+def _logs(tables: Tables) -> Iterator[str]:
+    lines = tables["logs/lines"]
+    if not any(row["lines"] for row in lines):
+        yield "There were no records: nothing was recorded, or this is no folder of logs."
+        return
+    for row in lines:
+        if row["broken"]:
+            share = f"{row['broken']:,} of {row['lines']:,} lines of {row['family']}"
+            yield f"{share} are no records (half-written, or not ours) and were left out."
+        if row["newer"]:
+            newer = f"{row['newer']:,} lines of {row['family']} are of a newer version"
+            yield f"{newer}; what this version does not know of them is missing here."
+    if holes := tables["logs/holes"]:
+        gone = sum(row["records"] for row in holes)
+        yield f"{gone:,} records are missing in {len(holes):,} holes; what falls into them is undecided."
+    yield from _lives(tables["logs/lives"])
+    unknown = [row["router"] for row in tables["logs/clocks"] if row["error_us"] is None]
+    if unknown and len(tables["logs/clocks"]) > 1:
+        yield f"Nobody compared clocks with {', '.join(sorted(unknown))}: their times may be off."
+    references = {row["reference"] for row in tables["logs/clocks"]}
+    if len(references) > 1 and not unknown:
+        yield f"Clocks could not be compared across {len(references)} parts of the network."
+
+
+def _lives(lives: Sequence[Row]) -> Iterator[str]:
+    broke = [row for row in lives if row["end"] == "broke off"]
+    if broke:
+        yield f"{len(broke):,} lives of routers broke off without a last word: a crash, or a kill."
+    end = max(row["last_us"] for row in lives)
+    for row in lives:
+        if row["end"].startswith("open") and end - row["last_us"] > BEHIND_US:
+            behind = f"The log of {row['router']} ends {(end - row['last_us']) / 1e6:,.0f} s before the last one"
+            yield f"{behind}: its router never came back, or its log did not."

@@ -1,0 +1,46 @@
+"""Spark's types for the records of an event log.
+
+Law: made of the table in `protocol/records.py` and nothing else, so that a new field there is a new column here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from tamis.protocol.records import COMMON, KINDS, FieldType
+
+TYPES: Final[Mapping[FieldType, DataType]] = {
+    "integer": LongType(),
+    "number": DoubleType(),
+    "boolean": BooleanType(),
+    "text": StringType(),
+    "texts": ArrayType(StringType()),
+    "integers": ArrayType(LongType()),
+    "counts": MapType(StringType(), LongType()),
+}
+CORRUPT: Final = "corrupt"
+"""The column that holds a line which is no record."""
+
+
+def of_kind(kind: str) -> StructType:
+    fields = (*COMMON, *KINDS[kind].fields)
+    return StructType([StructField(field.name, TYPES[field.type]) for field in fields])
+
+
+def of_head() -> StructType:
+    """What all records have, and the line if it is none."""
+    fields = [StructField(field.name, TYPES[field.type]) for field in COMMON]
+    return StructType([*fields, StructField(CORRUPT, StringType())])

@@ -1,0 +1,51 @@
+"""Spark, started as this machine allows.
+
+Law: one session in a process; whoever starts it stops it. Nothing listens beyond this machine unless a master
+elsewhere is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis.java import java_home
+
+ROWS_PER_BATCH = 50_000
+"""What Python gets at once: the filters are gone through once for each batch."""
+
+
+def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
+    """`partitions`: of a shuffle; two for each core unless told. `brief`: for a job of seconds, where compiling it
+    well costs more than it brings."""
+    os.environ.setdefault("JAVA_HOME", str(java_home()))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    }
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.memory": os.environ.get("TAMIS_SPARK_MEMORY", "2g"),
+        }
+    if brief:
+        settings |= {
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.adaptive.enabled": "false",
+        }
+    builder = SparkSession.builder.master(master).appName("tamis")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

@@ -1,0 +1,109 @@
+"""What several questions need of the logs, worked out once and only if somebody asks.
+
+Law: nothing here answers anything; each part is a call of the file that knows.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.analysis import clocks, delivery, health, matches, subscriptions, unrest
+from tamis.analysis.logs import Logs
+
+SETTLE_US: Final = 5_000_000
+"""Longer than routers take to tell each other of a change, and to bring home what was under way."""
+NOTICE_US: Final = 3_000_000
+"""Longer than a router takes to notice that a link is dead."""
+
+
+class Study:
+    def __init__(self, spark: SparkSession, logs: Logs, settle_us: int = SETTLE_US, notice_us: int = NOTICE_US) -> None:
+        self.spark = spark
+        self.logs = logs
+        self.settle_us = settle_us
+        self.notice_us = notice_us
+        self._kept: list[DataFrame] = []
+
+    def close(self) -> None:
+        for frame in self._kept:
+            frame.unpersist()
+        self.logs.unpersist()
+
+    def events(self, kind: str) -> DataFrame:
+        """On one clock."""
+        return clocks.on_one_clock(self.logs.kind(kind), self.clocks)
+
+    @cached_property
+    def message_heads(self) -> DataFrame:
+        return health.heads(self.logs.message_lines)
+
+    @cached_property
+    def lives(self) -> DataFrame:
+        return self._keep(health.lives(self.message_heads, self.logs.events, self.logs.kind("life")))
+
+    @cached_property
+    def holes(self) -> DataFrame:
+        lost = self.logs.kind("lost")
+        return self._keep(health.holes(self.message_heads, self.logs.events, lost, self.settle_us))
+
+    @cached_property
+    def clocks(self) -> DataFrame:
+        routers = [row.router for row in self.lives.select("router").distinct().collect()]
+        return clocks.common(self.spark, self.logs.kind("clock"), routers)
+
+    @cached_property
+    def messages(self) -> DataFrame:
+        return clocks.on_one_clock(self.logs.messages, self.clocks)
+
+    @cached_property
+    def forms(self) -> list[str]:
+        return subscriptions.forms(self.logs.kind("subscription"))
+
+    @cached_property
+    def filters(self) -> DataFrame:
+        return subscriptions.numbered(self.spark, self.forms)
+
+    @cached_property
+    def in_force(self) -> DataFrame:
+        return self._keep(subscriptions.in_force(self.logs.kind("subscription"), self.lives, self.filters))
+
+    @cached_property
+    def published(self) -> DataFrame:
+        return self._keep(matches.with_filters(matches.published(self.messages), self.forms))
+
+    @cached_property
+    def changes(self) -> DataFrame:
+        return unrest.changes(self.events("link"), self.events("life"), self.events("topology"))
+
+    @cached_property
+    def restless(self) -> DataFrame:
+        return self._keep(unrest.restless(self.changes, self.notice_us, self.settle_us))
+
+    @cached_property
+    def restless_spans(self) -> DataFrame:
+        return unrest.spans(self.restless)
+
+    @cached_property
+    def verdicts(self) -> DataFrame:
+        evidence = delivery.Evidence(
+            *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
+            *(self.events("topology"), self.restless, self.settle_us),
+        )
+        return self._keep(delivery.judged(evidence))
+
+    @cached_property
+    def bucket_us(self) -> int:
+        """A hundred spans of time or so, in whole seconds."""
+        row = self.lives.agg((F.max("last_us") - F.min("first_us")).alias("length")).first()
+        length = row.length if row and row.length else 0
+        return max(1, length // 100_000_000) * 1_000_000
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept.append(kept)
+        return kept

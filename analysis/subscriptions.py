@@ -1,0 +1,43 @@
+"""What clients wanted, and when, as far as the routers' records go.
+
+Law: a subscription is in force at its router from the record that adds it to the one that takes it away, or to the
+last record of that life: nobody knows what was after it. Filters are told apart by their text; a number stands for
+each within one analysis.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import IntegerType, StringType, StructField, StructType
+
+FILTERS = StructType([StructField("filter", IntegerType()), StructField("form", StringType())])
+
+
+def forms(subscription: DataFrame) -> list[str]:
+    """Each filter that anybody asked for, once; its place in the list is its number."""
+    asked = subscription.select(F.explode("filters").alias("form")).distinct()
+    return sorted(row.form for row in asked.collect())
+
+
+def numbered(spark: SparkSession, texts: list[str]) -> DataFrame:
+    return spark.createDataFrame(list(enumerate(texts)), FILTERS)
+
+
+def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> DataFrame:
+    """One row for each filter of each subscription: router, epoch, connection, client, own, filter, since_us and
+    until_us by the router's clock."""
+    one = Window.partitionBy("router", "epoch", "connection", "subscription").orderBy("n")
+    last = F.broadcast(lives.select("router", "epoch", "last_us"))
+    spans = (
+        subscription.withColumn("next_us", F.lead("t_us").over(one))
+        .where(F.col("what") == "added")
+        .join(last, ["router", "epoch"])
+        .select(
+            *("router", "epoch", "connection", "client", F.coalesce("own", F.lit(True)).alias("own")),
+            F.explode("filters").alias("form"),
+            F.col("t_us").alias("since_us"),
+            F.coalesce("next_us", "last_us").alias("until_us"),
+        )
+    )
+    return spans.join(F.broadcast(filters), "form").drop("form")

@@ -1,0 +1,67 @@
+"""Where traffic goes: by link, by source, over time; what was dropped and what was refused.
+
+Law: links and interfaces are told by the counters, which know of every message, sampled or not; sources by the
+messages that were recorded.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
+
+
+def by_link(interface: DataFrame) -> DataFrame:
+    """One row for each router and neighbour."""
+    return _totals(interface.where(F.col("neighbour").isNotNull()), "router", "neighbour").orderBy(
+        F.desc("bytes_out"), "router", "neighbour"
+    )
+
+
+def by_router(interface: DataFrame) -> DataFrame:
+    return _totals(interface, "router").orderBy(F.desc("messages_in"), "router")
+
+
+def over_time(interface: DataFrame, bucket_us: int) -> DataFrame:
+    """router, from_us: what crossed its interfaces in each span of time, by its own clock."""
+    return _totals(interface.withColumn("from_us", _bucket(bucket_us)), "router", "from_us").orderBy(
+        "from_us", "router"
+    )
+
+
+def by_source(messages: DataFrame) -> DataFrame:
+    """What entered where, and how far it went."""
+    took = messages.where(F.col("refused").isNull())
+    entered = F.col("hop") == 0
+    return (
+        took.groupBy("source")
+        .agg(
+            F.sum(entered.cast("long")).alias("published"),
+            F.sum(F.when(entered, F.col("bytes")).otherwise(0)).alias("bytes"),
+            F.sum((~entered).cast("long")).alias("hops"),
+            F.sum(F.greatest(F.size("to_connections"), F.lit(0))).alias("deliveries"),
+        )
+        .orderBy(F.desc("published"), "source")
+    )
+
+
+def drops(interface: DataFrame) -> DataFrame:
+    """router, what (dropped, refused), reason, messages."""
+    parts = [
+        interface.select(
+            "router", "neighbour", "client", F.lit(what).alias("what"), F.explode(what).alias("reason", "messages")
+        )
+        for what in ("dropped", "refused")
+    ]
+    together = parts[0].unionByName(parts[1]).groupBy("router", "neighbour", "client", "what", "reason")
+    return together.agg(F.sum("messages").alias("messages")).orderBy(F.desc("messages"), "router", "reason")
+
+
+def _totals(interface: DataFrame, *by: str) -> DataFrame:
+    sums = [F.sum(F.coalesce(name, F.lit(0))).alias(name) for name in COUNTERS]
+    return interface.groupBy(*by).agg(*sums, F.max("queued_bytes").alias("queued_bytes_max"))
+
+
+def _bucket(bucket_us: int) -> Column:
+    return (F.floor(F.col("t_us") / bucket_us) * bucket_us).alias("from_us")

@@ -1,0 +1,101 @@
+"""`tamis analyze`: the routers' logs in, tables and a page for people out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.extras import analysis_extra
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tamis.analysis.job import Job
+
+_EXAMPLE = """\b
+Examples:
+  tamis analyze logs --out answers
+  tamis analyze logs --out answers --only delivery --since 2026-11-21T10:00:00
+  tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
+"""
+
+
+@click.command("analyze", epilog=_EXAMPLE)
+@click.argument("logs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the answers go.")
+@click.option("--master", default="local[*]", show_default=True, help="local[CORES], or spark://HOST:PORT.")
+@click.option("--only", metavar="NAME", multiple=True, help="One question; may be given again.")
+@click.option("--since", type=click.DateTime(), help="Leave out earlier messages; UTC.")
+@click.option(
+    "--settle",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    help="So long after a change of the network, deliveries between routers are not judged.",
+)
+@click.option(
+    "--notice",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=3.0,
+    show_default=True,
+    help="Nor so long before it: a dead link is noticed late.",
+)
+@click.option("--follow", is_flag=True, help="Go on: answer again as files are closed, until Ctrl-C.")
+def command(
+    logs: Path,
+    out: Path,
+    master: str,
+    only: tuple[str, ...],
+    since: datetime | None,
+    settle: float,
+    notice: float,
+    follow: bool,
+) -> int:
+    """Answer from the event logs of routers where traffic goes, how long it takes, and what was not delivered.
+
+    LOGS has a folder for each router. The questions are delivery, traffic, latency, control and content; their tables
+    come as Parquet to OUT/QUESTION/TABLE, and all together as OUT/report.html.
+    """
+    with analysis_extra():
+        from tamis.analysis import answers, session
+        from tamis.analysis.java import NoJava
+        from tamis.analysis.job import Job
+    for name in only:
+        if name not in answers.QUESTIONS:
+            raise click.UsageError(f"there is no question {name!r}; choose {', '.join(answers.QUESTIONS)}")
+    since_us = None if since is None else round(since.replace(tzinfo=UTC).timestamp() * 1e6)
+    try:
+        spark = session.start(master)
+    except NoJava as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        _run(spark, logs, Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6)), follow)
+    finally:
+        spark.stop()
+    return 0
+
+
+def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool) -> None:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from tamis.analysis.follow import follow
+    from tamis.analysis.job import REPORT, analyze
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("reading")
+
+        def told(what: str) -> None:
+            shown.update(task, description=what)
+
+        if is_followed:
+            follow(spark, logs, job, told).awaitTermination()
+        else:
+            analyze(spark, logs, job, told)
+    click.echo(job.out / REPORT)

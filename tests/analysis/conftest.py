@@ -1,0 +1,47 @@
+"""One Spark session for all tests of a process, and one set of simulated logs with their truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import session
+from tamis.simulate.run import TRUTH, Outcome, Scenario, run
+
+NOTICE_US = 1_000_000
+"""A simulated router notices that a neighbour is silent within this."""
+SCENARIO = Scenario("ring:5", 40, "cut,crash,reset,flood", 3)
+
+
+class Simulated(NamedTuple):
+    folder: Path
+    outcome: Outcome
+    truth: dict[str, Any]
+
+    def records(self, kind: str) -> list[dict[str, Any]]:
+        texts = (path.read_text() for path in sorted(self.folder.glob("*/*.jsonl")))
+        records = (json.loads(line) for text in texts for line in text.splitlines())
+        return [record for record in records if record["kind"] == kind]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    started = session.start("local[2]", partitions=2, brief=True)
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Simulated:
+    folder = tmp_path_factory.mktemp("simulated")
+    outcome = run(SCENARIO, records=folder)
+    assert not outcome.violations
+    return Simulated(folder, outcome, json.loads((folder / TRUTH).read_text()))

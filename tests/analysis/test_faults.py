@@ -1,0 +1,109 @@
+"""What is planted in logs is found, exactly: wrong deliveries, and logs that are not whole."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import answers, logs, report
+from tamis.analysis.job import Job, analyze
+from tamis.analysis.study import SETTLE_US, Study
+from tamis.simulate.settle import PROBE_PUBLISHER
+from tests.analysis.conftest import NOTICE_US, Simulated
+
+Record = dict[str, Any]
+CLOCKS_US = 200_000
+"""More than the clocks of all simulated routers are apart, with what is not known of it."""
+
+
+def _edited(simulated: Simulated, into: Path, edit: Callable[[Record], Record | None]) -> Path:
+    shutil.copytree(simulated.folder, into)
+    for path in into.glob("*/messages-*.jsonl"):
+        records = (edit(json.loads(line)) for line in path.read_text().splitlines())
+        path.write_text("".join(json.dumps(record) + "\n" for record in records if record is not None))
+    return into
+
+
+def _due(simulated: Simulated) -> list[Record]:
+    """Deliveries across links of the probes that are sent when all is calm; each message at one router."""
+    changes = [record["t_us"] for kind in ("link", "life", "topology") for record in simulated.records(kind)]
+    got = [record for record in simulated.records("message") if record.get("to_connections") and record["hop"]]
+    probes = [record for record in got if int(record["origin"], 16) > PROBE_PUBLISHER]
+    calm = (-SETTLE_US - CLOCKS_US, NOTICE_US + CLOCKS_US)
+    return [record for record in probes if not any(calm[0] < change - record["t_us"] < calm[1] for change in changes)]
+
+
+def _place(record: Record) -> tuple[Any, ...]:
+    return record["origin"], record["number"], record["router"], record["epoch"]
+
+
+@pytest.mark.slow
+def test_missing_double_and_stray_deliveries_are_listed(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path
+) -> None:
+    lost, twice, wrong = (_due(simulated)[place] for place in (0, 5, 9))
+    stranger = 999
+
+    def edit(record: Record) -> Record:
+        if _place(record) == _place(lost) and "refused" not in record:
+            record["to_connections"] = []
+        elif _place(record) == _place(twice) and "refused" not in record:
+            record["to_connections"] *= 2
+        elif _place(record) == _place(wrong) and "refused" not in record:
+            record["to_connections"].append(stranger)
+        return record
+
+    folder = _edited(simulated, tmp_path / "logs", edit)
+    study = Study(spark, logs.read(spark, folder), notice_us=NOTICE_US)
+    found = answers.QUESTIONS["delivery"]["faults"](study).collect()
+    study.close()
+    listed = sorted((row.verdict, row.origin, row.number, row.router, row.epoch, row.connection) for row in found)
+    planted = [("missing", *_place(lost), connection) for connection in lost["to_connections"]]
+    planted += [("duplicate", *_place(twice), connection) for connection in twice["to_connections"]]
+    planted += [("stray", *_place(wrong), stranger)]
+    assert listed == sorted(planted)
+    row = next(row for row in found if row.verdict == "missing")
+    assert lost["router"] in row.seen_at
+    assert json.loads(row.attributes)
+
+
+@pytest.mark.long
+def test_logs_that_are_not_whole_are_said_to_be_so(spark: SparkSession, simulated: Simulated, tmp_path: Path) -> None:
+    """A half-written line, a newer version, a hole, a compressed file beside its plain one, a log that is gone."""
+    gone, holed = (_place(_due(simulated)[place]) for place in (0, 5))
+    folder = _edited(simulated, tmp_path / "logs", lambda record: None if _place(record) == holed else record)
+    shutil.rmtree(folder / str(gone[2]))
+    files = sorted(path for path in folder.glob("*/messages-*.jsonl") if path.parent.name != holed[2])
+    half, newer, both = files[:3]
+    half.write_text(half.read_text()[:-30])
+    lines = newer.read_text().splitlines()
+    newer.write_text("\n".join([*lines[:-1], json.dumps(json.loads(lines[-1]) | {"v": 99, "hue": "red"})]) + "\n")
+    (both.parent / f"{both.name}.gz").write_bytes(gzip.compress(both.read_bytes()))
+
+    out = tmp_path / "answers"
+    analyze(spark, folder, Job(out, ("delivery",)))
+    tables = report.read(out)
+    (messages,) = (row for row in tables["logs/lines"] if row["family"] == "messages")
+    assert (messages["broken"], messages["newer"], sorted(messages["versions"])) == (1, 1, [1, 99])
+    assert [(row["router"], row["epoch"], row["records"]) for row in tables["logs/holes"]] == [(*holed[2:], 1)]
+    assert not [row for row in tables["delivery/faults"] if row["verdict"] != "dropped"]
+    page = (out / "report.html").read_text()
+    assert "1 records are missing in 1 holes" in page
+    assert "half-written" in page
+    assert "newer version" in page
+
+
+@pytest.mark.long
+def test_an_empty_folder_has_a_report(spark: SparkSession, tmp_path: Path) -> None:
+    analyze(spark, tmp_path, Job(tmp_path / "answers"))
+    assert "There were no records" in (tmp_path / "answers" / "report.html").read_text()

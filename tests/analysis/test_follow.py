@@ -1,0 +1,34 @@
+"""The stream takes each closed file once, whenever it comes, and says in the end what a batch would say."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import report
+from tamis.analysis.follow import follow
+from tamis.analysis.job import Job
+from tests.analysis.conftest import Simulated
+
+pytestmark = pytest.mark.long
+
+
+def test_a_late_file_changes_what_was_said_before(spark: SparkSession, simulated: Simulated, tmp_path: Path) -> None:
+    logs, job = tmp_path / "logs", Job(tmp_path / "answers", ("traffic",))
+    published = []
+    for is_late in (False, True):
+        for path in simulated.folder.glob("*/*.jsonl"):
+            if (path.parent.name == "r3") is is_late:
+                closed = logs / path.parent.name / f"{path.name}.gz"
+                closed.parent.mkdir(parents=True, exist_ok=True)
+                closed.write_bytes(gzip.compress(path.read_bytes()))
+        follow(spark, logs, job, lambda _: None, once=True).awaitTermination()
+        rows = report.read(job.out)["traffic/by_source"]
+        published.append(sum(row["published"] for row in rows))
+    assert published[0] < published[1] == len(simulated.truth["published"])
