@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.commands import Audited, Command, Install, Reroute
+from tamis.router.core.commands import Audited, Command, Install, Reroute, Session
 from tamis.router.core.core import Core
 from tamis.router.core.events import Body, Event, LinkUp
 from tamis.router.core.paths import PathCache
 from tamis.router.core.trees import Trees
-from tamis.simulate import control
 from tamis.simulate.direction import Frame
 from tamis.simulate.link import Link
-from tamis.simulate.message import Message
+from tamis.simulate.message import Message, Packet
+from tamis.simulate.node import Passing
 from tamis.simulate.strategies import AnyCore, Kit
 from tamis.simulate.table import PureTable
 
@@ -56,10 +56,10 @@ class Gauge:
         """All but the digests that neighbours compare however quiet it is."""
         return self.frames.total() - self.frames[DIGESTS]
 
-    def sent(self, body: Body, copies: int) -> None:
+    def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:  # noqa: ARG002 - Observer's
         kind = DIGESTS if isinstance(body, SenderRequest) and body.digest else _KINDS[type(body)]
-        self.bytes[kind] += copies * control.size(body)
-        self.frames[kind] += copies
+        self.bytes[kind] += len(to) * size
+        self.frames[kind] += len(to)
 
     def delivered(self, client: int, message: Message) -> None: ...
 
@@ -67,7 +67,19 @@ class Gauge:
 
     def took(self, router: int, message: Message) -> None: ...
 
-    def refused(self, router: int, message: Message, reason: str) -> None: ...
+    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
+
+    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None: ...
+
+    def linked(self, router: int, neighbour: int, session: int, cost: int) -> None: ...
+
+    def unlinked(self, router: int, neighbour: int, session: int) -> None: ...
+
+    def started(self, router: int, epoch: int) -> None: ...
+
+    def died(self, router: int) -> None: ...
+
+    def rerouted(self, router: int, trees: Trees) -> None: ...
 
     def reached(self, router: int, ticket: int) -> None: ...
 

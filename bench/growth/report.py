@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from tamis.analysis.svg import Axis, Line, plot
 from tamis.bench.report import markdown
-from tamis.bench.svg import Axis, Line, plot
 
 RESULTS: Final = Path(__file__).parents[1] / "results"
 HEAD: Final = (
