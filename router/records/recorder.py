@@ -7,7 +7,7 @@ by the thread that writes it. Routers go by their ids, connections by their numb
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final, Literal
@@ -46,7 +46,7 @@ class Recorder:
         self._topologies = 0
 
     def start(self) -> None:
-        self.name(self._settings.id, 0)
+        self._name(stable_number(self._settings.id), self._settings.id, 0)
         self._writer.start()
         self.life("started")
 
@@ -55,9 +55,8 @@ class Recorder:
         self._writer.close()
         self.messages.close()
 
-    def name(self, router: str, hops: int) -> None:
+    def _name(self, number: int, router: str, hops: int) -> None:
         """How messages' records call a router, from now on."""
-        number = stable_number(router)
         if self._named.get(number) != (router, hops):
             self._named[number] = (router, hops)
             self._writer.name(number, json.dumps(router).encode(), hops)
@@ -82,8 +81,9 @@ class Recorder:
     # --- neighbours --------------------------------------------------------------------------------------------------
 
     def link_up(self, neighbour: str, session: int, interface: int, cost: int) -> None:
-        if stable_number(neighbour) not in self._named:
-            self.name(neighbour, 1)
+        number = stable_number(neighbour)
+        if number not in self._named:
+            self._name(number, neighbour, 1)
         self.note("link", neighbour=neighbour, what="up", session=session, interface=interface, cost=cost)
 
     def link_down(self, neighbour: str, session: int, interface: int, reason: str) -> None:
@@ -100,11 +100,12 @@ class Recorder:
 
     def topology(self, trees: Trees, graph: Graph, name_of: Callable[[int], str], cause: str) -> None:
         """Messages go by these trees from now on."""
+        names = {router: name_of(router) for router in graph.neighbours.keys() | trees.routers}
         for router, hops in trees.hops.items():
-            self.name(name_of(router), hops)
+            self._name(router, names[router], hops)
         self._topologies += 1
-        routers, edges = [name_of(router) for router in trees.routers], list(_edges(graph, name_of))
-        self.note("topology", generation=self._topologies, routers=sorted(routers), edges=sorted(edges), cause=cause)
+        head = {"generation": self._topologies, "cause": cause}
+        self._writer.note("topology", lambda: head | _shape(trees, graph, names))
 
     # --- each second -------------------------------------------------------------------------------------------------
 
@@ -151,13 +152,15 @@ class Recorder:
                 yield
 
 
-def _edges(graph: Graph, name_of: Callable[[int], str]) -> Iterator[str]:
-    """Each once, its smaller end first."""
-    for one, others in graph.neighbours.items():
-        for other, cost in others.items():
-            if one < other:
-                low, high = sorted((name_of(one), name_of(other)))
-                yield f"{low} {high} {cost}"
+def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, object]:
+    """To be said by whoever writes: neither trees nor graphs ever change."""
+    edges = (
+        f"{min(names[one], names[other])} {max(names[one], names[other])} {cost}"
+        for one, others in graph.neighbours.items()
+        for other, cost in others.items()
+        if one < other
+    )
+    return {"routers": sorted(names[router] for router in trees.routers), "edges": sorted(edges)}
 
 
 def _subscription(

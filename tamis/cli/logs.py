@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -108,8 +109,6 @@ def tail(
 
 
 def _last(lines: Iterable[Line], count: int) -> Iterable[Line]:
-    from collections import deque
-
     return deque(lines, maxlen=count)
 
 
