@@ -84,6 +84,13 @@ def test_what_the_judge_once_took_for_a_fault_is_none(scenario: Scenario) -> Non
     assert not outcome.violations
 
 
+@pytest.mark.slow
+def test_two_lives_that_lost_their_epochs_do_not_share_one() -> None:
+    """The one jumped to where the other had been, of which none of its neighbours had heard."""
+    some = (*range(29, 34), *range(64, 69), *range(98, 103), *range(108, 113), *range(118, 123), *range(132, 147))
+    _clean(run(Scenario("random:6", 200, "all", 3105, broadcast="shared-tree", only=some)))
+
+
 def test_only_some_operations_are_done() -> None:
     some = replace(SMALL, only=(3, 17))
     assert [operation.number for operation in plan_of(some)] == [3, 17]

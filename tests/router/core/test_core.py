@@ -199,12 +199,12 @@ def test_a_router_that_lost_its_epoch_jumps_past_its_earlier_life():
         world.connect("a", neighbour)
     world.run(3 * S)
     world.check()
-    assert world.cores["a"].epoch == 2
+    assert world.cores["a"].epoch > 1
     assert world.asked_of("c")["a"] == {less(41)}
     assert world.alarms == []
 
 
-def test_a_router_that_has_its_epoch_back_but_not_its_counter_jumps_within_the_epoch():
+def test_a_router_that_has_its_epoch_back_but_not_its_counter_jumps_out_of_the_epoch():
     world = running(RING)
     world.stop("a")
     world.start("a", epoch=1)
@@ -212,7 +212,7 @@ def test_a_router_that_has_its_epoch_back_but_not_its_counter_jumps_within_the_e
     world.connect("a", "b")
     world.run(3 * S)
     world.check()
-    assert world.cores["a"].epoch == 1
+    assert world.cores["a"].epoch > 1
     assert world.asked_of("d")["a"] == {less(41)}
 
 
@@ -231,10 +231,10 @@ def test_an_epoch_that_was_jumped_to_is_to_be_kept():
     single.joins("a")
     single.took(object)
     single.hears("a", whole("me", 3, {}, epoch=5))
-    assert single.took(RaiseEpoch) == [RaiseEpoch(6)]
-    assert single.core.epoch == 6
+    [raised] = single.took(RaiseEpoch)
+    assert raised.epoch == single.core.epoch > 5
     single.waits(1 * S)
-    single.hears("a", whole("me", 99, {}, epoch=6))
+    single.hears("a", whole("me", 99, {}, epoch=5))
     assert single.took(RaiseEpoch) == []
 
 
@@ -244,15 +244,15 @@ def test_one_jumps_once_a_second_at_most():
     single.took(object)
     single.hears("a", whole("me", 100, {}))
     assert len(single.took(ReceiverAdvertisement)) == 1
-    single.hears("a", whole("me", 200, {}), whole("me", 300, {}))
+    single.hears("a", whole("me", 200, {}, epoch=2**40), whole("me", 300, {}, epoch=2**41))
     assert single.took(ReceiverAdvertisement) == []
     single.waits(1 * S - 1)
     assert single.took(ReceiverAdvertisement) == []
     single.waits(1)
     done = list(single.done)
-    assert [body.seq for body in single.took(ReceiverAdvertisement)] == [301]
+    assert [(body.epoch > 2**41, body.seq) for body in single.took(ReceiverAdvertisement)] == [(True, 1)]
     single.done = done
-    assert [body.seq for body in single.took(LinkState)] == [302]
+    assert [body.seq for body in single.took(LinkState)] == [2]
 
 
 def test_two_routers_of_one_id_raise_an_alarm():

@@ -25,14 +25,28 @@ def test_a_newer_epoch_of_oneself_is_jumped_past():
     identity.hear_of_me(Version(8, 4))
     identity.hear_of_me(Version(7, 9))
     identity.jump(3)
-    assert (identity.next(), identity.jumped_us) == (Version(9, 1), 3)
+    assert identity.next() == (identity.epoch, 1)
+    assert 8 < identity.epoch <= 8 + 2**24
+    assert identity.jumped_us == 3
 
 
-def test_a_newer_seq_of_the_same_epoch_is_jumped_past_without_a_new_epoch():
+def test_what_another_life_said_in_the_same_epoch_is_jumped_past_into_one_of_ones_own():
     identity = Identity("a", 5)
     identity.hear_of_me(Version(5, 7))
     identity.jump(0)
-    assert identity.next() == Version(5, 8)
+    assert identity.epoch > 5
+    assert identity.next().seq == 1
+
+
+def test_lives_that_jump_from_one_epoch_come_to_different_ones():
+    epochs = set()
+    for started_ms in range(1_000):
+        life = Identity("a", started_ms)
+        life.hear_of_me(Version(2_000, 3))
+        life.jump(0)
+        epochs.add(life.epoch)
+    assert len(epochs) == 1_000
+    assert min(epochs) > 2_000
 
 
 @checks

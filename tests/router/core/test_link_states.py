@@ -173,8 +173,8 @@ def test_another_statement_of_this_router_of_equal_freshness_is_jumped_past_and_
     single.hears("a", state("me", said.seq - 1, "x"))
     assert mine(single) is said
     single.hears("a", state("me", said.seq, "x"))
-    assert mine(single).seq > said.seq
-    assert single.took(RaiseEpoch) == []
+    assert mine(single).epoch > said.epoch
+    assert single.took(RaiseEpoch) == [RaiseEpoch(mine(single).epoch)]
 
 
 def test_trees_follow_the_graph_at_most_every_20_ms():
