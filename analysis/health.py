@@ -1,7 +1,8 @@
 """What the logs themselves lack: lines that are no records, records that are gone, lives that never ended.
 
 Law: nothing is guessed. A gap in the numbers of a router's records is a hole in time, from the record before it to
-the one after; what falls into a hole, or after the last record of a life, cannot be judged by others.
+the one after; a line that breaks off is one without end, at the router and in the life that it still names. What falls
+into a hole, or after the last record of a life, cannot be judged by others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from tamis.analysis.schemas import CORRUPT, of_head
 from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)
+END_US = 1 << 62
+_NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
 
 
 def heads(message_lines: DataFrame) -> DataFrame:
@@ -36,12 +39,11 @@ def lines(message_heads: DataFrame, events: DataFrame) -> DataFrame:
 
 def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_us: int) -> DataFrame:
     """router, epoch, family, from_us, to_us, records: what is missing where, by the router's clock."""
-    columns = ("router", "epoch", "n", "t_us")
-    numbered = (
-        message_heads.select(*columns, F.lit("messages").alias("family"))
-        .unionByName(events.select(*columns, F.lit("events").alias("family")))
-        .where(F.col("n").isNotNull() & F.col("router").isNotNull())
+    columns = ("router", "epoch", "n", "t_us", CORRUPT)
+    lines_of = message_heads.select(*columns, F.lit("messages").alias("family")).unionByName(
+        events.select(*columns, F.lit("events").alias("family"))
     )
+    numbered = lines_of.where(F.col(CORRUPT).isNull() & F.col("n").isNotNull() & F.col("router").isNotNull())
     order = Window.partitionBy("router", "epoch", "family").orderBy("n")
     gaps = (
         numbered.withColumn("before", F.lag("n").over(order))
@@ -54,7 +56,16 @@ def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_u
         *("router", "epoch", "family", (F.col("t_us") - settle_us).alias("from_us")),
         *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
     )
-    return gaps.unionByName(said)
+    return gaps.unionByName(said).unionByName(_broken_off(lines_of))
+
+
+def _broken_off(lines_of: DataFrame) -> DataFrame:
+    broken = lines_of.where(F.col(CORRUPT).rlike(_NAMED))
+    at_us, router, epoch = (F.regexp_extract(CORRUPT, _NAMED, group) for group in (1, 2, 3))
+    return broken.select(
+        *(router.alias("router"), epoch.cast("long").alias("epoch"), "family"),
+        *(at_us.cast("long").alias("from_us"), F.lit(END_US).alias("to_us"), F.lit(1).cast("long").alias("records")),
+    )
 
 
 def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("numpy")
@@ -17,6 +17,7 @@ from tamis.protocol.json_form import decode_filter, decode_message, encode_filte
 from tests.strategies import attributes, filters
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(filters(), max_size=6), st.lists(attributes(), max_size=8))
 def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, object]]) -> None:
     forms = [json.loads(json.dumps(encode_filter(filter_))) for filter_ in wanted]
