@@ -21,7 +21,7 @@ import pytest
 
 PROGRAMS = ("dockerd", "docker", "docker-compose", "unshare", "nsenter", "ip")
 BASE = "python:3.11-slim-bookworm"
-PATIENCE_S = 120
+PATIENCE_S = 300
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tamis.protocol.errors import ConfigError
 _EXAMPLE = """\b
 Examples:
   $ tamis compose network.yaml -o docker-compose.yml
-  docker-compose.yml, docker-compose.topology.yaml: 3 routers
+  written: docker-compose.yml, docker-compose.topology.yaml
   $ docker compose up
 """
 _OUT = "docker-compose.yml"
@@ -46,5 +46,5 @@ def command(file: str, out: str | None, build: str | None) -> int:
     except ConfigError as error:
         click.echo("\n".join(error.mistakes), err=True)
         return 1
-    click.echo(f"{target}, {beside(target)}: {len(topology.routers)} routers", err=True)
+    click.echo(f"written: {target}, {beside(target)}", err=True)
     return 0
