@@ -1,7 +1,7 @@
 """Lines of records into files, by router.
 
-Law: the files are those that a router would leave: `<folder>/<router>/<family>-<epoch>-<number>.jsonl`. A simulated
-life is short, so there is one file of each family for it, and nothing is compressed.
+Law: the files are those that a router would leave, written by what writes a router's. A folder takes one run: what
+another has left there is neither mixed with it nor written over.
 """
 
 from __future__ import annotations
@@ -9,13 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Final, Protocol
+
+from tamis.router.records.files import Bounds, RecordFiles, compress, record_files
+from tamis.router.records.lines import Family
+
+BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float("inf"), kept_bytes_max=2**60)
+"""Nothing goes: a run is looked at whole."""
 
 
 class Lines(Protocol):
     """Where records go."""
 
-    def write(self, router: str, epoch: int, family: str, record: Mapping[str, object]) -> None: ...
+    def write(self, router: str, epoch: int, family: Family, record: Mapping[str, object]) -> None: ...
 
     def close(self) -> None: ...
 
@@ -23,17 +29,23 @@ class Lines(Protocol):
 class LogFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: dict[tuple[str, int, str], IO[str]] = {}
+        self._lives: dict[tuple[str, int], RecordFiles] = {}
+        self._routers: set[str] = set()
 
-    def write(self, router: str, epoch: int, family: str, record: Mapping[str, object]) -> None:
-        file = self._open.get((router, epoch, family))
-        if file is None:
-            path = self._folder / router / f"{family}-{epoch}-{0:06}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = self._open[router, epoch, family] = path.open("x", encoding="utf-8")
-        file.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+    def write(self, router: str, epoch: int, family: Family, record: Mapping[str, object]) -> None:
+        life = self._lives.get((router, epoch)) or self._begin(router, epoch)
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+        life.write(family, line.encode(), 0.0)
 
     def close(self) -> None:
-        for file in self._open.values():
-            file.close()
-        self._open.clear()
+        for life in self._lives.values():
+            life.close()
+        self._lives.clear()
+
+    def _begin(self, router: str, epoch: int) -> RecordFiles:
+        folder = self._folder / router
+        if router not in self._routers and any(record_files(folder)):
+            raise FileExistsError(f"{folder} holds records of another run")
+        self._routers.add(router)
+        life = self._lives[router, epoch] = RecordFiles(folder, epoch, BOUNDS, compress)
+        return life
