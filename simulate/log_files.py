@@ -1,7 +1,6 @@
 """Lines of records into files, by router.
 
-Law: the files are those that a router would leave, written by what writes a router's. A folder takes one run: what
-another has left there is neither mixed with it nor written over.
+Law: the files are those that a router would leave, written by what writes a router's.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from tamis.router.records.files import Bounds, RecordFiles, compress, record_files
+from tamis.router.records.files import Bounds, RecordFiles, compress
 from tamis.router.records.lines import Family
 
 BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float("inf"), kept_bytes_max=2**60)
@@ -30,7 +29,6 @@ class LogFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lives: dict[tuple[str, int], RecordFiles] = {}
-        self._routers: set[str] = set()
 
     def write(self, router: str, epoch: int, family: Family, record: Mapping[str, object]) -> None:
         life = self._lives.get((router, epoch)) or self._begin(router, epoch)
@@ -43,9 +41,5 @@ class LogFiles:
         self._lives.clear()
 
     def _begin(self, router: str, epoch: int) -> RecordFiles:
-        folder = self._folder / router
-        if router not in self._routers and any(record_files(folder)):
-            raise FileExistsError(f"{folder} holds records of another run")
-        self._routers.add(router)
-        life = self._lives[router, epoch] = RecordFiles(folder, epoch, BOUNDS, compress)
+        life = self._lives[router, epoch] = RecordFiles(self._folder / router, epoch, BOUNDS, compress)
         return life
