@@ -197,8 +197,10 @@ def test_load_on_a_router(capsys) -> None:
 def test_load_that_arrives(capsys) -> None:
     command = [sys.executable, "-m", "tamis.cli.main", "pub", "class=bench", "--count", "0"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ) as publisher:  # noqa: S603 - our own command
-        assert main(["bench", "sub", "--count", "1000", "--rounds", "4", "--json"]) == 0
-        publisher.kill()
+        try:
+            assert main(["bench", "sub", "--count", "1000", "--rounds", "4", "--json"]) == 0
+        finally:
+            publisher.kill()  # else leaving the block would wait for it
     form = json.loads(capsys.readouterr().out)
     assert form["messages"] == 1000
     assert main(["bench", "sub", "exists nothing", "--seconds", "0.1"]) == 1
