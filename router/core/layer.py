@@ -15,7 +15,7 @@ from typing import Final
 
 from tamis.router.core.paths import Graph, PathCache
 
-HOPS_TO_SPARE: Final = 4  # R11: other views than one's own may be a little longer
+HOPS_TO_SPARE: Final = 4  # R11: other views than one's own may be longer, even in the smallest network
 HOP_LIMIT_MAX: Final = 255  # one byte of the frame: no path is longer
 
 
@@ -69,4 +69,6 @@ class Layer(ABC):
         return below
 
     def hop_limit(self) -> int:
-        return min(max(self.hops.values()) + HOPS_TO_SPARE, HOP_LIMIT_MAX)
+        """Twice the farthest: routers that have not heard of a short cut yet send on by a way that may be much longer.
+        A router takes no message twice, so a generous limit costs nothing."""
+        return min(2 * max(self.hops.values()) + HOPS_TO_SPARE, HOP_LIMIT_MAX)

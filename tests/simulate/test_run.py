@@ -91,6 +91,11 @@ def test_two_lives_that_lost_their_epochs_do_not_share_one() -> None:
     _clean(run(Scenario("random:6", 200, "all", 3105, broadcast="shared-tree", only=some)))
 
 
+@pytest.mark.long
+def test_a_message_on_a_longer_way_than_its_source_knows_has_hops_enough() -> None:
+    _clean(run(Scenario("ring:64", 200, "all", 4209, only=(12, 14, 15, 16))))
+
+
 def test_only_some_operations_are_done() -> None:
     some = replace(SMALL, only=(3, 17))
     assert [operation.number for operation in plan_of(some)] == [3, 17]

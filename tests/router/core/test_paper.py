@@ -285,7 +285,7 @@ def test_below_a_child_is_the_child_itself(broadcast):
     assert trees.below(ME) == {A: A, B: B}
     assert (trees.me, trees.routers) == (ME, {ME, A, B, X})
     assert (trees.next_hop(X), trees.parent(X), trees.children(X)) == (B, B, (A,))
-    assert trees.hop_limit() == 6
+    assert trees.hop_limit() == 2 * 2 + 4
 
 
 def test_changes_follow_one_another_no_faster_than_in_the_other_modes():
