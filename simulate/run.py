@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.trees import Broadcast
@@ -21,6 +21,10 @@ from tamis.simulate.settle import Rest
 from tamis.simulate.strategies import Kit
 from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
+
+
+JOINING: Final = frozenset({"return", "merge", "restore", "add"})
+"""What brings routers together that may have been apart for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
     for operation in operations:
         world.clock.run_until(began_us + operation.at_us)
         # A router that comes back may be older than what was forgotten of it: the judge must have seen that it was.
-        rest.glance(at_all=operation.kind == "return")
+        rest.glance(at_all=operation.kind in JOINING)
         world.perform(operation)
 
 
