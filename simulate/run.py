@@ -22,7 +22,6 @@ from tamis.simulate.strategies import Kit
 from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
 
-
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
 """What brings routers together that may have been apart for long."""
 
