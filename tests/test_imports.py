@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +72,13 @@ def test_arrows_point_one_way(folder: str) -> None:
 def test_every_python_folder_has_its_arrow() -> None:
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
     assert folders - {"tests"} == set(ARROWS)
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    folders = {file.parent.relative_to(ROOT) for part in ARROWS for file in (ROOT / part).rglob("__init__.py")}
+    names = {".".join(folder.parts if folder.parts[0] == "tamis" else ("tamis", *folder.parts)) for folder in folders}
+    assert listed == names
 
 
 def test_protocol_is_pure() -> None:
