@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import tamis
+from tamis.cli.linked import wait_until_linked
 from tamis.cli.main import main
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.language import parse
@@ -116,10 +117,10 @@ async def _show(pause_s: float, lasts: bool) -> None:
         process = _state()[VICTIM].pid or 0
         print(f"# Router {VICTIM} dies. From another terminal it would be\n$ kill -9 {process}\n")
         os.kill(process, signal.SIGKILL)
-        await _until_known(VICTIM, False)
+        await _until_missed(VICTIM)
         await _ways(f"All have noticed, and a goes around {VICTIM}")
         await _publish(feed, pause_s)
-        await _until_known(VICTIM, True)
+        await asyncio.to_thread(wait_until_linked, FILE, ROUTERS, 10 * ARRIVAL_S)
         await _ways(f"{VICTIM} has been started again, and is on the way again")
         await _publish(feed, pause_s)
         while lasts:
@@ -151,12 +152,12 @@ async def _ways(title: str) -> None:
     print(f"# {title}\n" + ", ".join(f"to {router} by {hops[router]}" for router in sorted(hops)) + "\n", flush=True)
 
 
-async def _until_known(router: str, is_known: bool) -> None:
-    """To all others: a message that overtakes the news of a change may be lost."""
+async def _until_missed(router: str) -> None:
+    """By all others: a message that overtakes the news of a change may be lost."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(10 * ARRIVAL_S):
             for other in ROUTERS.replace(router, ""):
-                while (router in await _hops(other)) is not is_known:
+                while router in await _hops(other):
                     await asyncio.sleep(0.05)
 
 

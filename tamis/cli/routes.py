@@ -39,7 +39,7 @@ def command(target: str | None, audit: bool, as_json: bool) -> int:
     code = 0
     for router in routers(target):
         try:
-            form = _routes(router) | ({"audit": _audit(router)} if audit else {})
+            form = whole_routes(router) | ({"audit": _audit(router)} if audit else {})
         except NoAnswer as error:
             click.echo(str(error), err=True)
             code = 1
@@ -50,8 +50,8 @@ def command(target: str | None, audit: bool, as_json: bool) -> int:
     return code
 
 
-def _routes(router: Router) -> dict[str, Any]:
-    """All pages as one."""
+def whole_routes(router: Router) -> dict[str, Any]:
+    """What one router knows, all pages as one; NoAnswer where it does not say."""
     whole: dict[str, Any] = router.ask("/routes", limit=_PAGE)
     while whole["next"] is not None:
         page = router.ask("/routes", limit=_PAGE, cursor=whole["next"])

@@ -27,7 +27,7 @@ Examples:
 @click.command("up", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--machine", metavar="LABEL", help="Only the routers of this machine; needed where there are several.")
-@click.option("--detach", is_flag=True, help="Return when all are ready and leave them running.")
+@click.option("--detach", is_flag=True, help="Return when all are ready and linked, and leave them running.")
 @click.option("--insecure", is_flag=True, help="As `tamis router --insecure`, for each of them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each change.")
 def command(file: str, machine: str | None, detach: bool, insecure: bool, as_json: bool) -> int:
@@ -38,7 +38,7 @@ def command(file: str, machine: str | None, detach: bool, insecure: bool, as_jso
     without waiting for queues to empty. What routers log is kept in a folder that is named on stderr, at most 20 MiB
     each.
 
-    The exit code is 0 if all stopped cleanly, with --detach if all are ready.
+    The exit code is 0 if all stopped cleanly, with --detach if all are ready and each knows all links between them.
     """
     with router_extra("routers"):
         from tamis.cli.network_view import view
@@ -57,6 +57,7 @@ def command(file: str, machine: str | None, detach: bool, insecure: bool, as_jso
 
 
 def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> int:
+    from tamis.cli.linked import wait_until_linked
     from tamis.cli.network_view import view
     from tamis.router.supervisor.life import State
     from tamis.router.supervisor.state import NetworkState
@@ -75,5 +76,10 @@ def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> 
             supervisor.returncode = 0  # it stays; not ours to wait for
     finally:
         shown.close()
-    ready = state is not None and all(router.state is State.READY for router in state.routers.values())
-    return 0 if ready else 1
+    started = state.routers if state is not None else {}
+    if not started or any(router.state is not State.READY for router in started.values()):
+        return 1
+    missing = wait_until_linked(file, started)
+    for sentence in missing:
+        click.echo(sentence, err=True)
+    return 1 if missing else 0

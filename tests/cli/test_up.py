@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.cli.linked import wait_until_linked
 from tamis.cli.main import main
 from tamis.cli.network_view import LinesView, TableView
 from tamis.router.supervisor.identity import Identity, is_running
@@ -40,6 +41,7 @@ def test_up_detached_then_down(file, capsys) -> None:
         assert err == f"logs: {StateFolder.of(file).logs}\n"
         told = [json.loads(line) for line in out.splitlines()]
         assert {form["router"] for form in told if form["state"] == "ready"} == {"a", "b"}
+        assert wait_until_linked(file, {"a", "b"}, wait_s=0) == []  # a filter is sent to all, not to those met so far
         assert main(["status", file]) == 0
         assert main(["up", file]) == 1
         assert "up already" in capsys.readouterr().err
@@ -47,6 +49,8 @@ def test_up_detached_then_down(file, capsys) -> None:
     finally:
         assert main(["down", file]) == 0
     assert capsys.readouterr().out.endswith("a: stopped\nb: stopped\n")
+    assert [sentence[:2] for sentence in wait_until_linked(file, {"a", "b"}, wait_s=0)] == ["a:", "b:"]
+    assert wait_until_linked(file, {"a"}, wait_s=0) == []
     assert main(["down", file]) == 1
     assert "none of its routers was started" in capsys.readouterr().err
 
