@@ -13,7 +13,7 @@ from tamis.native.others import bad_filters
 from tamis.native.records import Records
 from tamis.native.results import Gone, OutOfMemory, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch import Admission, Clock, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
+from tamis.native.switch import Admission, Bug, Clock, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
 from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
@@ -21,6 +21,7 @@ from tamis.native.traces import Trace
 __all__ = [
     "Admission",
     "Batch",
+    "Bug",
     "Clock",
     "ConnectionFigures",
     "Event",

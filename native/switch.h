@@ -141,6 +141,13 @@ typedef struct tm_form {
     tm_few few;
 } tm_form;
 
+/* A bug that a test has planted. */
+typedef struct tm_plant {
+    uint32_t bug; /* TM_PLANT_* */
+    uint64_t every;
+    uint64_t deliveries;
+} tm_plant;
+
 struct tm_switch {
     tm_memory memory;
     tm_table *table; /* borrowed */
@@ -184,6 +191,7 @@ struct tm_switch {
     uint64_t transit;  /* counter of messages that entered here */
     uint32_t stamp;
     uint32_t ticks;
+    tm_plant plant;
     tm_switch_stats stats;
 };
 

@@ -40,6 +40,15 @@ class EventType(enum.IntEnum):
     OUTPUT = lib.TM_EVENT_OUTPUT
     UNROUTED = lib.TM_EVENT_UNROUTED
     TRACED = lib.TM_EVENT_TRACED
+    PLANTED = lib.TM_EVENT_PLANTED
+
+
+class Bug(enum.IntEnum):
+    """What deliveries may do wrong for a test; see TM_PLANT_*."""
+
+    DROP = lib.TM_PLANT_DROP
+    TWICE = lib.TM_PLANT_TWICE
+    ASTRAY = lib.TM_PLANT_ASTRAY
 
 
 class Event(NamedTuple):
@@ -277,6 +286,10 @@ class Switch(Others):
     def fail_allocation(self, n: int) -> None:
         """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
         lib.tm_switch_fail_allocation(self.c, n)
+
+    def plant(self, bug: Bug, every: int) -> None:
+        """Let each delivery of so many go wrong; an event PLANTED tells of it. For tests."""
+        check(lib.tm_switch_plant(self.c, bug, every))
 
     def advance(self, ms: int) -> None:
         """Let its clock run ahead by so much more. For tests."""

@@ -3,6 +3,7 @@
  *     switch_publish.c   from a client: checked, seen before?, stamped  --+
  *     switch_transit.c   from a link: parent, window, hops              --+-->  local receivers (switch_publish.c)
  *                                                                         +-->  links (switch_transit.c)
+ *     switch_plant.c     deliveries that go wrong, where a test has asked for it
  *     switch_trail.c     what happened to a message, for switch_trace.c and switch_record.c
  *
  * Law: a message is looked at where it lies; what is stamped is written into the copies alone.
@@ -72,6 +73,11 @@ static inline bool switch_is_expired(const extensions *found) {
 bool switch_match(tm_switch *sw, const parts *message, size_t *count);
 /* One frame to each receiver among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
+
+/* ---- switch_plant.c */
+
+/* How often a delivery is made, and to whom, where a bug is planted. */
+uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
 /* ---- switch_transit.c */
 

@@ -251,34 +251,43 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     return receivers;
 }
 
-static void note_satisfied(tm_switch *sw, const tm_connection *receiver) {
-    for (uint32_t row = receiver->first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+static void note_satisfied(tm_switch *sw, const tm_connection *receiver, uint32_t row) {
+    for (; row != CONNECTION_NONE; row = sw->rows.next[row]) {
         uint32_t id = sw->subscriptions.rows[sw->rows.links[row]].id;
         switch_trail_add(sw, TM_TRACE_SATISFIED, receiver->admission.number, id);
     }
 }
 
-static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, bool sent) {
+static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, bool sent) {
     const tm_connection *receiver = switch_at(sw, id);
     if (message->trail->is_traced) {
-        note_satisfied(sw, receiver);
+        note_satisfied(sw, receiver, row);
     }
     if (!message->is_dry) {
         switch_trail_add(sw, sent ? TM_TRACE_CLIENTS : TRAIL_DROPPED, receiver->admission.number, id);
     }
 }
 
+/* The same, and noted. */
+static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint32_t first_row) {
+    uint32_t satisfied = 0;
+    for (uint32_t row = first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+        satisfied++;
+    }
+    bool sent = !message->is_dry && deliver(sw, message, id, first_row, satisfied);
+    if (message->trail != NULL) {
+        note_receiver(sw, message, id, first_row, sent);
+    }
+}
+
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = collect(sw, message, count);
     for (uint32_t i = 0; i < receivers; i++) {
-        const tm_connection *receiver = switch_at(sw, sw->touched[i]);
-        uint32_t satisfied = 0;
-        for (uint32_t row = receiver->first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
-            satisfied++;
-        }
-        bool sent = !message->is_dry && deliver(sw, message, sw->touched[i], receiver->first_row, satisfied);
-        if (message->trail != NULL) {
-            note_receiver(sw, message, sw->touched[i], sent);
+        uint32_t id = sw->touched[i];
+        uint32_t row = switch_at(sw, id)->first_row;
+        uint32_t copies = sw->plant.bug == TM_PLANT_NONE ? 1 : switch_plant(sw, message, &id);
+        for (; copies > 0; copies--) {
+            deliver_noted(sw, message, id, row);
         }
     }
     return receivers;

@@ -269,6 +269,8 @@ void tm_switch_drain(tm_switch *sw, bool draining);
 #define TM_EVENT_UNROUTED 6 /* a data frame from a link whose source has no route in some generation: set it, then */
                             /* hand the frame in again with tm_switch_retake; or let it go */
 #define TM_EVENT_TRACED 7   /* what became of a message with a trace id: `frame` is a tm_trace */
+#define TM_EVENT_PLANTED                                                                                               \
+    8 /* a delivery went wrong on purpose: `frame` is the message's header, `code` who else got it */
 
 typedef struct tm_event {
     const uint8_t *frame; /* `size` bytes, borrowed until the next call to the switch */
@@ -294,6 +296,14 @@ int tm_switch_sent(tm_switch *sw, uint32_t connection, size_t size);
 /* What time alone brings: PINGs, silence, credit that was withheld, buffers given back. Call it about ten times a
  * second. */
 int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count);
+
+#define TM_PLANT_NONE 0
+#define TM_PLANT_DROP 1   /* a delivery is left out */
+#define TM_PLANT_TWICE 2  /* is made twice */
+#define TM_PLANT_ASTRAY 3 /* goes to another client */
+
+/* For tests of those who look for such bugs: from now on each `every`th delivery goes wrong, and is told. */
+int tm_switch_plant(tm_switch *sw, uint32_t bug, uint64_t every);
 
 /* ---- subscriptions */
 

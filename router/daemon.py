@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import Records
 from tamis.protocol.errors import ConfigError
-from tamis.router import logs, notify
+from tamis.router import logs, notify, planted
 from tamis.router.epoch import Epoch
 from tamis.router.exposure import check_exposure
 from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
@@ -100,6 +100,7 @@ class Daemon:
         _raise_descriptor_limit(self._settings.limits.connections)
         epoch = Epoch(self._settings.data)
         plane = Plane(self._settings, self._tokens, epoch.next(), loop)
+        planted.plant(plane.switch)
         self._running = Running(plane, StallWatch(loop))
         if self._settings.records is not None:
             self._record(self._settings.records)

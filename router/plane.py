@@ -24,6 +24,7 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session_bodies import Drain
+from tamis.router import planted
 from tamis.router.client import Client
 from tamis.router.greeting import Door
 from tamis.router.logs import fields
@@ -254,6 +255,8 @@ class Plane:
             end.traced(Trace.read(event.frame))
         elif event.type == EventType.UNROUTED:
             end.unrouted(event.frame)
+        elif event.type == EventType.PLANTED:
+            planted.tell(event)
         else:
             end.event(event.type)
 

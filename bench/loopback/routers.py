@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import signal
 import sys
@@ -54,10 +55,11 @@ def link_name(a: str, b: str) -> str:
 
 
 class Router:
-    """One that has run at least once. `process` is the last one."""
+    """One that has run at least once. `process` is the last one; `environment` is what the next one sees besides ours."""
 
     def __init__(self, name: str, file: Path) -> None:
         self.name, self.file = name, file
+        self.environment: dict[str, str] = {}
         self.clients_port, self.neighbours_port = lasting_port(), lasting_port()
         self.admin = file.with_suffix(".sock")
         self.process: asyncio.subprocess.Process | None = None
@@ -89,6 +91,7 @@ class Router:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
+                env=os.environ | self.environment,
                 start_new_session=True,
             )
         assert self.process.stdout  # noqa: S101 - asked for above
@@ -105,6 +108,12 @@ class Router:
                 self.process.send_signal(signal.SIGKILL)
             await self.process.wait()
         self.is_stopped = False
+
+    async def leave(self) -> None:
+        """As it is asked to: it drains."""
+        assert self.process is not None  # noqa: S101
+        self.process.terminate()
+        await self.process.wait()
 
     def stop(self, is_stopped: bool) -> None:
         assert self.process is not None  # noqa: S101

@@ -8,6 +8,7 @@ import pytest
 
 from tamis.native import (
     Admission,
+    Bug,
     ConnectionFigures,
     EventType,
     Gone,
@@ -25,12 +26,13 @@ from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.header import HEADER
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Ping
 
-ALICE, BOB = 7, 8
+ALICE, BOB, CAROL = 7, 8, 9
 
 
 def admission(number: int) -> Admission:
@@ -82,6 +84,20 @@ def test_a_message_goes_from_one_to_the_other(switch):
     figures = switch.figures()
     assert (figures.messages_in, figures.deliveries, figures.subscriptions, figures.filters) == (1, 1, 1, 2)
     assert switch.connection(bob).deliveries == 1
+
+
+@pytest.mark.parametrize(("bug", "copies"), [(Bug.DROP, (1, 1)), (Bug.TWICE, (3, 1)), (Bug.ASTRAY, (1, 2))])
+def test_a_planted_bug_is_done_and_told(switch, bug, copies):
+    """Bob wants both messages; Carol is a stranger to the second one, which goes wrong."""
+    alice, bob, carol = (opened(switch, number) for number in (ALICE, BOB, CAROL))
+    switch.subscribe(bob, subscribing(5, "x > 0"), 100)
+    switch.subscribe(carol, subscribing(5, "x = 1"), 100)
+    switch.plant(bug, 3)
+    events = [event for x in (1, 2) for event in switch.feed(alice, encode_publish(ALICE, x, 0, {"x": x}))]
+    [told] = [event for event in events if event.type == EventType.PLANTED]
+    assert (told.connection, told.code) == (bob, carol if bug is Bug.ASTRAY else bob)
+    assert HEADER.unpack(told.frame)[8:10] == (ALICE, 2)
+    assert tuple(switch.connection(client).deliveries for client in (bob, carol)) == copies
 
 
 def test_control_frames_come_up_as_they_are(switch):

@@ -13,6 +13,7 @@ import pytest
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import AuthMethod, Drain
+from tamis.router.planted import SENTENCE, VARIABLE
 from tests.router.wire_client import WireClient, auth, hello
 
 ONE = "routers: {a: {clients: ['127.0.0.1:0', 'unix:a.sock'], admin: 'unix:admin.sock'%s}}\n"
@@ -157,3 +158,23 @@ async def test_systemd_is_told(process, tmp_path, monkeypatch):
         assert manager.recv(100) == b"READY=1"
         router.signal(signal.SIGTERM)
         assert manager.recv(100) == b"STOPPING=1"
+
+
+async def test_a_bug_that_a_test_plants_is_said_loudly(process, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "drop:2")
+    router = process(ONE % "")
+    assert any(line["level"] == "error" and "BUG IS PLANTED" in line["message"] for line in router.logged())
+    alice = await WireClient.greeted(router.where, "alice")
+    bob = await WireClient.greeted(router.ready["clients"][1], "bob")
+    await bob.subscribe(1, "exists x")
+    for number in (1, 2, 3):
+        await alice.publish({"x": number})
+    assert [await bob.delivered() for _ in range(2)] == [{"x": 1}, {"x": 3}]
+    assert (await until_logged(router, SENTENCE))["number"] == 2
+
+
+async def test_what_cannot_be_planted_is_refused(process, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "lose:often")
+    router = process(ONE % "")
+    assert await router.exit_code() == 1
+    assert "TAMIS_PLANT_BUG is drop:N" in router.errors
