@@ -1,10 +1,10 @@
 """Who should have got which message, and who did: every missing, double and stray delivery.
 
 Law: a delivery *must* be where the filter was in force at a router in reach, well before the message came and well
-after it (`settle_us` and the errors of both clocks), no link, router or topology changed about then, and the logs of
-both ends are whole about then. It *may* be where any of this is not so: then nothing is said, but it is counted with
-its reason. At the router where the message came in neither the network nor another clock has a say. A drop that was
-counted is no delivery and no mystery either: it is listed as what it is.
+after it (`settle_us` and the errors of both clocks), nothing changed about then on the way there (`ways.py`; or
+anywhere, `unrest.py`), and the logs of both ends are whole about then. It *may* be where any of this is not so: then
+nothing is said, but it is counted with its reason. At the router where the message came in neither the network nor
+another clock has a say. A drop that was counted is no delivery and no mystery either: it is listed as what it is.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from tamis.analysis.unrest import TICK_US
 
 LOCAL_US: Final = 50_000
 """What a router does in one turn of its loop it may write down in another order."""
-LATE_US: Final = 60_000_000
-"""No message is under way for longer."""
+SLOT_US: Final = 30_000_000
+"""Subscriptions that do not last so long are looked for near the message alone: clients that change their minds all the
+time ask for the same thing very often."""
+_LASTING: Final = -1
+"""The slot of those that do."""
 ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
 MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
 REASONS: Final = {
-    UNREST: "the network was changing",
+    UNREST: "the way to it was changing, or it was not written which it was",
     SUBSCRIPTION: "the subscription had just come, or was about to go",
     LOG: "the router's log has a hole there, ends before, or samples otherwise",
     UNREACHABLE: "the router was out of reach",
@@ -45,6 +48,9 @@ class Evidence:
     clocks: DataFrame
     topology: DataFrame
     restless: DataFrame
+    """Ticks in which anything changed anywhere."""
+    unsteady: DataFrame
+    """`spans` in which the way from source to router did, for those that are known: then nothing else counts."""
     settle_us: int
 
 
@@ -55,21 +61,33 @@ def observed(messages: DataFrame) -> DataFrame:
     return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
 
 
+def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
+    """Of what was observed, what a subscription of that connection asked for just then."""
+    wanted = evidence.in_force.groupBy(*PLACE).agg(
+        F.collect_set(F.struct("filter", "since_us", "until_us")).alias("asked")
+    )
+    both = got.join(evidence.published.select(*ID, "filters"), list(ID)).join(wanted, list(PLACE))
+    fits = F.exists(
+        "asked",
+        lambda each: (
+            F.array_contains("filters", each.filter)
+            & F.col("got_us").between(each.since_us - LOCAL_US, each.until_us + LOCAL_US)
+        ),
+    )
+    return both.where(fits).select(*ID, *PLACE, F.lit(True).alias("is_allowed"))
+
+
 def judged(evidence: Evidence) -> DataFrame:
     """One row for each message and connection that has anything to do with it: `verdict`, `reason`."""
-    pairs = expected(evidence)
-    both = pairs.join(observed(evidence.messages), [*ID, *PLACE], "full_outer")
-    known = evidence.published.select(*ID, F.lit(True).alias("is_known"))
+    got = observed(evidence.messages)
+    got = got.join(allowed(evidence, got), [*ID, *PLACE], "left")
+    both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
+    known = evidence.published.where(F.col("filters").isNotNull()).select(*ID, F.lit(True).alias("is_known"))
     drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
     both = both.join(known, list(ID), "left").join(drops, list(ID), "left")
     both = both.join(F.broadcast(whole), ["router", "epoch"], "left")
-    both = both.where(F.col("got_us").isNotNull() | (F.col("standing") != OUTSIDE))
-    was_allowed = F.exists(
-        F.coalesce("spans", F.array()),
-        lambda span: F.col("got_us").between(span.since_us - LOCAL_US, span.until_us + LOCAL_US),
-    )
-    is_stray = F.col("got_us").isNotNull() & ~was_allowed
+    is_stray = F.col("got_us").isNotNull() & F.col("is_allowed").isNull()
     is_dark = F.col("is_known").isNull() | (F.col("first_hole_us") < F.col("got_us"))
     verdict = (
         F.when(is_stray & is_dark, "undecided")
@@ -89,17 +107,25 @@ def judged(evidence: Evidence) -> DataFrame:
 
 def expected(evidence: Evidence) -> DataFrame:
     """One row for each message and connection whose filters it satisfies about then: the best `standing` of any of its
-    subscriptions, and the `spans` in which they were in force."""
+    subscriptions."""
     wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
-    about = F.col("at_us").between(F.col("since_at_us") - LATE_US, F.col("until_at_us") + LATE_US)
-    pairs = _with_source(evidence).join(wanted, "filter").where(about)
+    pairs = _with_source(evidence).join(_in_slots(wanted, evidence.settle_us), ["filter", "slot"])
     pairs = pairs.where(F.col("own") | ~_is_publisher())
-    pairs = pairs.withColumn("standing", _standing(evidence.settle_us))
-    return pairs.groupBy(*ID, *PLACE).agg(
-        F.first("client").alias("client"),
-        F.min("standing").alias("standing"),
-        F.collect_set(F.struct("since_us", "until_us")).alias("spans"),
-    )
+    pairs = pairs.join(F.broadcast(evidence.unsteady), ["source", "router"], "left")
+    pairs = pairs.withColumn("standing", _standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
+    return pairs.groupBy(*ID, *PLACE).agg(F.first("client").alias("client"), F.min("standing").alias("standing"))
+
+
+def _in_slots(wanted: DataFrame, settle_us: int) -> DataFrame:
+    """One row for each slot of time in which a message may be meant by it."""
+    error = F.coalesce("home_error_us", F.lit(settle_us))
+    since, until = F.col("since_at_us") - error, F.col("until_at_us") + error
+    slots = F.when(until - since < SLOT_US, _slots(since, until)).otherwise(F.array(F.lit(_LASTING).cast("long")))
+    return wanted.withColumn("slot", F.explode(slots))
+
+
+def _slots(since: Column, until: Column) -> Column:
+    return F.sequence(F.floor(since / SLOT_US), F.floor(until / SLOT_US))
 
 
 def _with_source(evidence: Evidence) -> DataFrame:
@@ -121,10 +147,12 @@ def _with_source(evidence: Evidence) -> DataFrame:
         & (F.col("at_us") < F.col("reach_to_us"))
     )
     source = source.join(F.broadcast(reach), then, "left")
+    error = F.coalesce("error_us", F.lit(evidence.settle_us))
+    near = _slots(F.col("at_us") - error, F.col("at_us") + error)
     return source.select(
         *(*ID, "source", "source_epoch", "publisher", "at_us", "error_us", "is_restless", "source_sampling", "reach"),
-        F.explode("filters").alias("filter"),
-    )
+        *("filters", F.explode(F.concat(F.array(F.lit(_LASTING).cast("long")), near)).alias("slot")),
+    ).withColumn("filter", F.explode("filters"))
 
 
 def _in_reach(topology: DataFrame) -> DataFrame:
@@ -173,10 +201,12 @@ def _standing(settle_us: int) -> Column:
     unknown = F.lit(settle_us)
     error = F.when(is_home, 0).otherwise(F.coalesce("error_us", unknown) + F.coalesce("home_error_us", unknown))
     margin = error + F.when(is_home, LOCAL_US).otherwise(settle_us)
+    by_way = F.exists("spans", lambda span: at.between(span.from_us, span.to_us))
+    is_moving = F.coalesce(by_way, "is_restless", F.lit(False))
     return (
         F.when((at < since - error) | (at > until + error), OUTSIDE)
         .when(~is_home & ~F.array_contains(F.coalesce("reach", F.array()), F.col("router")), UNREACHABLE)
-        .when(~is_home & F.coalesce("is_restless", F.lit(False)), UNREST)
+        .when(~is_home & is_moving, UNREST)
         .when((at < since + margin) | (at > until - margin), SUBSCRIPTION)
         .when(_is_dark(settle_us), LOG)
         .otherwise(MUST)

@@ -15,6 +15,8 @@ from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)
 END_US = 1 << 62
+PROGRAM = ("sampling", "engine", "strategy", "broadcast", "version")
+"""What a router says of itself at its start."""
 _NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
 
 
@@ -79,7 +81,10 @@ def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataF
     )
     said = life.groupBy("router", "epoch").agg(
         F.max((F.col("what") == "stopped").cast("int")).alias("stopped"),
-        *(F.first(name, ignorenulls=True).alias(name) for name in ("sampling", "engine", "strategy", "version")),
+        *(
+            F.first(name, ignorenulls=True).alias(name)
+            for name in ("sampling", "engine", "strategy", "broadcast", "version")
+        ),
     )
     ended = F.lead("first_us").over(Window.partitionBy("router").orderBy("first_us"))
     end = (

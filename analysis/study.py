@@ -12,7 +12,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis import clocks, delivery, health, matches, subscriptions, unrest
+from tamis.analysis import clocks, delivery, health, matches, subscriptions, unrest, ways
 from tamis.analysis.logs import Logs
 
 SETTLE_US: Final = 5_000_000
@@ -89,10 +89,19 @@ class Study:
         return unrest.spans(self.restless)
 
     @cached_property
+    def unsteady(self) -> DataFrame:
+        told = ways.Told(
+            *(self.events("topology"), self.events("link"), self.events("life"), self.lives, self.holes, self.clocks)
+        )
+        sources = self.published.select("source").distinct()
+        pairs = sources.crossJoin(self.in_force.select("router").distinct())
+        return self._keep(ways.unsteady(self.spark, told, pairs, self.notice_us, self.settle_us))
+
+    @cached_property
     def verdicts(self) -> DataFrame:
         evidence = delivery.Evidence(
             *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
-            *(self.events("topology"), self.restless, self.settle_us),
+            *(self.events("topology"), self.restless, self.unsteady, self.settle_us),
         )
         return self._keep(delivery.judged(evidence))
 

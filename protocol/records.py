@@ -62,7 +62,10 @@ KINDS: Final = {
                 Field("version", "text", "of the program"),
                 Field("sampling", "text", "which messages are recorded, as configured"),
                 Field("engine", "text", "which matches"),
-                Field("strategy", "text", "by which routers share the filtering"),
+                Field(
+                    "strategy", "text", "by which routers share the filtering; with ` (paper)` behind it in that mode"
+                ),
+                Field("broadcast", "text", "along which trees messages go"),
             ),
         ),
         Kind(

@@ -55,8 +55,10 @@ class Life:
 
 
 class Logbook:
-    def __init__(self, clock: Clock, lines: Lines, seed: int) -> None:
+    def __init__(self, clock: Clock, lines: Lines, seed: int, strategy: str, broadcast: str) -> None:
         self._clock = clock
+        self._program = {"version": "simulated", "sampling": "all", "engine": "pure"}
+        self._program |= {"strategy": strategy, "broadcast": broadcast}
         self._lines = lines
         self._seed = seed
         self._lives: dict[int, Life] = {}
@@ -82,8 +84,7 @@ class Logbook:
 
     def started(self, router: int, epoch: int) -> None:
         self._lives[router] = Life(self._nodes[router].name, epoch)
-        words = {"version": "simulated", "sampling": "all", "engine": "pure", "strategy": "advertise"}
-        self._write(router, "life", what="started", **words)
+        self._write(router, "life", what="started", **self._program)
 
     def died(self, router: int) -> None:
         """As in a crash: no last word."""

@@ -77,7 +77,7 @@ class World:
         self.kit = kit
         self._seed = seed
         self.clock = Clock()
-        self.records = None if lines is None else Records(Logbook(self.clock, lines, seed), Account(self._name_of))
+        self.records = None if lines is None else Records(self._logbook(lines, seed), Account(self._name_of))
         self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
@@ -363,6 +363,9 @@ class World:
             self.recorder.counts["judged waits"] += 1
 
     # Building.
+
+    def _logbook(self, lines: Lines, seed: int) -> Logbook:
+        return Logbook(self.clock, lines, seed, self.kit.strategy, self.kit.settings.broadcast)
 
     def _name_of(self, router: int) -> str:
         return self.by_number[router].name

@@ -40,13 +40,15 @@ class NotReady(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`links` as (one end, other end, cost); those in `missing` do not work at first. `keys` go into the topology."""
+    """`links` as (one end, other end, cost); those in `missing` do not work at first. `keys` go into the topology,
+    `environments` are what some of the routers see besides ours."""
 
     routers: tuple[str, ...]
     links: tuple[tuple[str, str, int], ...]
     missing: frozenset[str] = frozenset()
     keys: dict[str, object] = field(default_factory=dict)
     keepalive: dict[str, int] = field(default_factory=dict)
+    environments: dict[str, dict[str, str]] = field(default_factory=dict)
     is_proxied: bool = True
 
 
@@ -55,11 +57,10 @@ def link_name(a: str, b: str) -> str:
 
 
 class Router:
-    """One that has run at least once. `process` is the last one; `environment` is what the next one sees besides ours."""
+    """One that has run at least once. `process` is the last one."""
 
-    def __init__(self, name: str, file: Path) -> None:
-        self.name, self.file = name, file
-        self.environment: dict[str, str] = {}
+    def __init__(self, name: str, file: Path, environment: dict[str, str]) -> None:
+        self.name, self.file, self._environment = name, file, environment
         self.clients_port, self.neighbours_port = lasting_port(), lasting_port()
         self.admin = file.with_suffix(".sock")
         self.process: asyncio.subprocess.Process | None = None
@@ -91,7 +92,7 @@ class Router:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
-                env=os.environ | self.environment,
+                env=os.environ | self._environment,
                 start_new_session=True,
             )
         assert self.process.stdout  # noqa: S101 - asked for above
@@ -133,7 +134,9 @@ class Router:
 class Network:
     def __init__(self, folder: Path, wanted: Wanted, seen: Seen) -> None:
         self.wanted = wanted
-        self.routers = {name: Router(name, folder / f"{name}.yaml") for name in wanted.routers}
+        self.routers = {
+            name: Router(name, folder / f"{name}.yaml", wanted.environments.get(name, {})) for name in wanted.routers
+        }
         self.ends = {link_name(a, b): (a, b) for a, b, _ in wanted.links}
         self.links = Links(seen)
 

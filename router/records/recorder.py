@@ -71,7 +71,8 @@ class Recorder:
             version=version("tamis"),
             sampling=str(self._chosen.messages),
             engine=settings.engine.name,
-            strategy=settings.strategy.name,
+            strategy=settings.strategy.name + (" (paper)" if settings.strategy.mode == "paper" else ""),
+            broadcast=settings.broadcast,
         )
 
     def note(self, kind: str, **fields: object) -> None:
