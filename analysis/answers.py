@@ -40,6 +40,7 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
     "delivery": {
         "counts": lambda study: delivery.counts(study.verdicts),
         "faults": lambda study: delivery.faults(study.verdicts, study.published, study.logs.messages),
+        "by_client": lambda study: delivery.by_client(study.verdicts),
         "undecidable": lambda study: study.restless_spans.orderBy("from_us"),
         "in_vain": lambda study: delivery.in_vain(study.logs.messages),
     },

@@ -62,10 +62,9 @@ def observed(messages: DataFrame) -> DataFrame:
 
 
 def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
-    """Of what was observed, what a subscription of that connection asked for just then."""
-    wanted = evidence.in_force.groupBy(*PLACE).agg(
-        F.collect_set(F.struct("filter", "since_us", "until_us")).alias("asked")
-    )
+    """Of what was observed, what a subscription of that connection asked for just then; `got_by` is its client."""
+    spans = F.collect_set(F.struct("filter", "since_us", "until_us")).alias("asked")
+    wanted = evidence.in_force.groupBy(*PLACE).agg(spans, F.first("client").alias("got_by"))
     both = got.join(evidence.published.select(*ID, "filters"), list(ID)).join(wanted, list(PLACE))
     fits = F.exists(
         "asked",
@@ -74,7 +73,7 @@ def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
             & F.col("got_us").between(each.since_us - LOCAL_US, each.until_us + LOCAL_US)
         ),
     )
-    return both.where(fits).select(*ID, *PLACE, F.lit(True).alias("is_allowed"))
+    return both.where(fits).select(*ID, *PLACE, "got_by")
 
 
 def judged(evidence: Evidence) -> DataFrame:
@@ -87,7 +86,7 @@ def judged(evidence: Evidence) -> DataFrame:
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
     both = both.join(known, list(ID), "left").join(drops, list(ID), "left")
     both = both.join(F.broadcast(whole), ["router", "epoch"], "left")
-    is_stray = F.col("got_us").isNotNull() & F.col("is_allowed").isNull()
+    is_stray = F.col("got_us").isNotNull() & F.col("got_by").isNull()
     is_dark = F.col("is_known").isNull() | (F.col("first_hole_us") < F.col("got_us"))
     verdict = (
         F.when(is_stray & is_dark, "undecided")
@@ -99,7 +98,7 @@ def judged(evidence: Evidence) -> DataFrame:
         .otherwise("undecided")
     )
     return both.select(
-        *(*ID, *PLACE, "client", "times", "got_us", verdict.alias("verdict")),
+        *(*ID, *PLACE, F.coalesce("client", "got_by").alias("client"), "times", "got_us", verdict.alias("verdict")),
         F.coalesce(F.col("standing") == MUST, F.lit(False)).alias("is_due"),
         F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), _reason()).alias("reason"),
     )
@@ -241,6 +240,7 @@ def _reason() -> Column:
 
 
 FAULTS: Final = ("missing", "duplicate", "stray", "dropped")
+VERDICTS: Final = ("delivered", *FAULTS, "undecided")
 
 
 def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:
@@ -264,6 +264,12 @@ def counts(verdicts: DataFrame) -> DataFrame:
         F.count("*").alias("deliveries"), F.sum(F.col("is_due").cast("long")).alias("due")
     )
     return by_verdict.orderBy("verdict", "reason")
+
+
+def by_client(verdicts: DataFrame) -> DataFrame:
+    """router, client, and how many of its deliveries are what; one that is unknown got what it did not ask for."""
+    known = verdicts.groupBy("router", "client").pivot("verdict", list(VERDICTS)).count().fillna(0)
+    return known.orderBy("router", "client")
 
 
 def in_vain(messages: DataFrame) -> DataFrame:

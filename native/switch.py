@@ -263,6 +263,13 @@ class Switch(Others):
         check(lib.tm_switch_increments(self.c, self._number, end, rows, INCREMENTS, count))
         return [Increment.read(rows[index]) for index in range(count[0])], int(self._number[0])
 
+    def unlinked(self) -> dict[int, int]:
+        """Neighbour -> messages for it that found no link, since this was asked last; some of them, none when all are
+        told."""
+        rows, count = ffi.new("tm_unlinked[]", INCREMENTS), self._count
+        check(lib.tm_switch_unlinked(self.c, rows, INCREMENTS, count))
+        return {int(rows[index].neighbour): int(rows[index].messages) for index in range(count[0])}
+
     def clock(self, connection: int) -> Clock | None:
         """The neighbour's, by the best heartbeat since this was asked last; None: there was none."""
         offset, round_trip = ffi.new("int64_t *"), ffi.new("uint64_t *")

@@ -89,6 +89,21 @@ int tm_switch_increments(tm_switch *sw, uint32_t *first, uint32_t end, tm_increm
     return TM_OK;
 }
 
+int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t *count) {
+    if (sw == NULL || out == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    *count = 0;
+    for (uint32_t place = 0; sw->net != NULL && place < sw->net->neighbour_count && *count < capacity; place++) {
+        tm_neighbour *neighbour = &sw->net->neighbours[place];
+        if (neighbour->router != ROUTER_NONE && neighbour->unlinked > 0) {
+            out[(*count)++] = (tm_unlinked){sw->net->routers.rows[neighbour->router].number, neighbour->unlinked};
+            neighbour->unlinked = 0;
+        }
+    }
+    return TM_OK;
+}
+
 /* ---- soundness -------------------------------------------------------------------------------------------------- */
 
 static const char *fault_of(const tm_switch *sw, const tm_connection *connection) {

@@ -17,6 +17,7 @@ typedef struct tm_neighbour {
     uint32_t router;     /* ROUTER_NONE: a free place */
     uint32_t connection; /* where its messages go: the latest session, or CONNECTION_NONE */
     uint32_t sessions;   /* connections that are admitted as it, an older one that still lives included */
+    uint32_t unlinked;   /* messages for it that found no connection, since somebody asked */
 } tm_neighbour;
 
 typedef struct tm_net {

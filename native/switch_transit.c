@@ -10,9 +10,10 @@
 /* ---- departures -------------------------------------------------------------------------------------------------- */
 
 static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
-    const tm_neighbour *neighbour = &sw->net->neighbours[place];
+    tm_neighbour *neighbour = &sw->net->neighbours[place];
     if (neighbour->connection == CONNECTION_NONE) {
         switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
+        neighbour->unlinked++;
         return false;
     }
     uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);

@@ -502,6 +502,15 @@ typedef struct tm_increment {
 int tm_switch_increments(tm_switch *sw, uint32_t *first, uint32_t end, tm_increment *out, size_t capacity,
                          size_t *count);
 
+/* Messages for a neighbour that had no link just then. */
+typedef struct tm_unlinked {
+    uint64_t neighbour; /* its number */
+    uint64_t messages;
+} tm_unlinked;
+
+/* Those since this was last asked for, of at most `capacity` neighbours; 0 in `*count`: of no more. */
+int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t *count);
+
 /* A neighbour's clock beside this router's, by the heartbeat with the shortest round trip since this was last asked;
  * TM_ABSENT: there was none. Heartbeats go each second where messages are recorded. */
 int tm_switch_clock(tm_switch *sw, uint32_t connection, int64_t *offset_us, uint64_t *round_trip_us);

@@ -116,7 +116,12 @@ KINDS: Final = {
                 Field("added", "integer", "filters that it adds"),
                 Field("removed", "integer", "filters that it takes away"),
                 Field("full", "boolean", "it states all filters, not a change"),
-                Field("cause", "text", "why it was sent: `change`, `flood`, `repair`, `link` or `age`"),
+                Field(
+                    "cause",
+                    "text",
+                    "why it was sent: `change` (of what its router wants), `link` (of its links), `flood` (passed on), "
+                    "`age` (asking every so often whether both hold the same) or `repair`",
+                ),
             ),
         ),
         Kind(
@@ -153,7 +158,9 @@ KINDS: Final = {
             "the counters of an interface, as increments since its last record; each second in which one moved",
             "events",
             (
-                Field("interface", "integer", "its number in this life"),
+                Field(
+                    "interface", "integer", "its number in this life; none: of a neighbour that has no link just now"
+                ),
                 Field("neighbour", "text", "who is behind it, if a router"),
                 Field("client", "text", "who is behind it, if a client"),
                 Field("messages_in", "integer", "messages that came"),

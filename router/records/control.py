@@ -1,7 +1,8 @@
 """What an event log says of a control body.
 
 Law: a statement has an issuer and its number; of a request these are the requester's. Why it was sent is told by what
-it is: of its sender's own, a change of what it wants (RA) or of its links (LSA); of somebody else's, it is passed on.
+it is: of its sender's own, a change of what it wants (RA) or of its links (LSA); of somebody else's, it is passed on. A
+request by digest is the one that goes out every so often.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
 
 
 def _cause(body: Body, is_own: bool) -> str:
+    if isinstance(body, SenderRequest) and body.digest:
+        return "age"
     if isinstance(body, SenderRequest | UpdateReply):
         return "repair"
     if not is_own:

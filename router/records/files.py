@@ -1,6 +1,6 @@
 """The files of one router's records.
 
-    <folder>/<router>/messages-<epoch>-<number>.jsonl        being written, or left behind by a crash
+    <folder>/<router>/messages-<epoch>-<number>.jsonl        being written, or left behind until the router's next start
     <folder>/<router>/messages-<epoch>-<number>.jsonl.gz     closed and compressed
     <folder>/<router>/messages-<epoch>-<number>.jsonl.gz.part    about to be; worth nothing after a crash
 
@@ -74,11 +74,13 @@ class RecordFiles:
             if now_s - file.since_s >= self._bounds.file_seconds_max:
                 self._close(family)
 
-    def close(self) -> None:
-        """The life is over; the last files stay as they are."""
+    def close(self) -> list[Path]:
+        """The life is over; its last files, which stay as they are."""
+        last = [file.path for file in self._open.values()]
         for file in self._open.values():
             os.close(file.descriptor)
         self._open.clear()
+        return last
 
     def _file(self, family: Family, now_s: float) -> _Open:
         file = self._open.get(family)
@@ -189,6 +191,12 @@ def compress(path: Path) -> None:
         part.unlink(missing_ok=True)
         if not isinstance(error, FileNotFoundError):
             raise
+
+
+def left_plain(folder: Path, epoch: int) -> list[Path]:
+    """What lives other than this one have left uncompressed, the oldest first."""
+    files = [file for file in record_files(folder) if not file.is_compressed and file.epoch != epoch]
+    return [file.path for file in sorted(files, key=lambda file: file.age)]
 
 
 def sweep(folder: Path) -> None:

@@ -42,7 +42,8 @@ class Recorder:
         bounds = Bounds(chosen.file_bytes_max, chosen.rotate.seconds, chosen.keep)
         self._writer = Writer(Path(chosen.folder) / settings.id, bounds, lines, self.messages)
         self._named: dict[int, tuple[str, int]] = {}
-        self._subscribed: dict[int, set[int]] = {}
+        self._subscribed: dict[int, dict[int, tuple[bytes, ...]]] = {}
+        """Connection -> subscription -> its filters."""
         self._topologies = 0
 
     def start(self) -> None:
@@ -65,6 +66,8 @@ class Recorder:
 
     def life(self, what: str) -> None:
         settings = self._settings
+        if what == "ready":  # it listens, so that no other process of this router writes here
+            self._writer.compress_earlier()
         self.note(
             "life",
             what=what,
@@ -130,27 +133,29 @@ class Recorder:
 
     def subscribed(self, client: str, connection: int, filters: Mapping[int, tuple[bytes, ...]], own: bool) -> None:
         """Packed filters by subscription: all of them are in force."""
-        self._subscribed.setdefault(connection, set()).update(filters)
+        self._subscribed.setdefault(connection, {}).update(filters)
         for subscription, packed in filters.items():
-            self._writer.note("subscription", _subscription(client, connection, subscription, packed, own))
+            head = _head(client, connection, subscription) | {"what": "added", "own": own, "cause": "asked"}
+            self._writer.note("subscription", _with_filters(head, packed))
 
-    def unsubscribed(self, client: str, connection: int, subscription: int, cause: str = "asked") -> None:
-        self._subscribed.get(connection, set()).discard(subscription)
-        self.note(
-            "subscription",
-            client=client,
-            connection=connection,
-            subscription=subscription,
-            what="removed",
-            cause=cause,
-        )
+    def unsubscribed(self, client: str, connection: int, subscription: int) -> None:
+        packed = self._subscribed.get(connection, {}).pop(subscription, ())
+        self._removed(_head(client, connection, subscription), packed, "asked")
+
+    def _removed(self, head: dict[str, object], packed: tuple[bytes, ...], cause: str) -> None:
+        self._writer.note("subscription", _with_filters(head | {"what": "removed", "cause": cause}, packed))
 
     def gone(self, client: str, connection: int) -> Generator[None, None, None]:
         """The connection has ended, and all that it wanted with it."""
-        for number, subscription in enumerate(sorted(self._subscribed.pop(connection, ())), 1):
-            self.unsubscribed(client, connection, subscription, "gone")
+        held = self._subscribed.pop(connection, {})
+        for number, subscription in enumerate(sorted(held), 1):
+            self._removed(_head(client, connection, subscription), held[subscription], "gone")
             if number % EVENTS_PER_SLICE == 0:
                 yield
+
+
+def _head(client: str, connection: int, subscription: int) -> dict[str, object]:
+    return {"client": client, "connection": connection, "subscription": subscription}
 
 
 def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, object]:
@@ -164,22 +169,14 @@ def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, ob
     return {"routers": sorted(names[router] for router in trees.routers), "edges": sorted(edges)}
 
 
-def _subscription(
-    client: str, connection: int, subscription: int, packed: tuple[bytes, ...], own: bool
-) -> Callable[[], dict[str, object]]:
+def _with_filters(head: dict[str, object], packed: tuple[bytes, ...]) -> Callable[[], dict[str, object]]:
     """To be said by whoever writes: decoding takes a tenth of a millisecond."""
 
     def said() -> dict[str, object]:
         filters = [decode_filter(one) for one in packed]
-        return {
-            "client": client,
-            "connection": connection,
-            "subscription": subscription,
-            "what": "added",
+        return head | {
             "filters": [json.dumps(encode_filter(one), separators=(",", ":"), ensure_ascii=False) for one in filters],
             "keys": [f"{filter_key(one):016x}" for one in filters],
-            "own": own,
-            "cause": "asked",
         }
 
     return said

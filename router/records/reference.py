@@ -36,8 +36,8 @@ How to use them: [the how-to](../how-to/records.md).
     <folder>/<router>/messages-<epoch>-<number>.jsonl      message records, apart as they are many
 
 The epoch is the router's life: a larger one is later. Numbers begin at 000000 in each life. A reader takes the `.gz`
-where both are there, and passes over what ends in `.part`. A plain file that no router is writing is the last one of a
-life that has ended; after a crash its last line may be half written.
+where both are there, and passes over what ends in `.part`. A router that stops compresses its last files; what a crash
+has left plain, perhaps with half of a last line, is compressed when that router is ready again.
 
 ## Every record
 

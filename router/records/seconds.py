@@ -65,7 +65,17 @@ class Seconds:
             for increment in gained:
                 self._recorder.interface(increment, *self._plane.behind(increment.connection))
             yield
+        self._tell_unlinked()
         self._is_telling = False
+
+    def _tell_unlinked(self) -> None:
+        """Neighbours without a link have no interface, and lose messages all the same."""
+        plane = self._plane
+        while plane.network is not None and (unlinked := plane.switch.unlinked()):
+            for number, messages in unlinked.items():
+                self._recorder.note(
+                    "interface", neighbour=plane.network.neighbours.name_of(number), dropped={"no_link": messages}
+                )
 
     # --- tables ------------------------------------------------------------------------------------------------------
 

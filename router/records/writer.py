@@ -8,6 +8,7 @@ else. Everything is written out at least once a second.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import queue
 import threading
@@ -20,7 +21,7 @@ from typing import Final
 
 from tamis.native import Records
 from tamis.router.logs import fields
-from tamis.router.records.files import Bounds, RecordFiles, compress, sweep
+from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, sweep
 from tamis.router.records.lines import Family, Lines, family_of
 
 WAIT_MS: Final = 200
@@ -30,6 +31,8 @@ EVENTS_PER_SLICE: Final = 50
 """Formatted without a pause: a fraction of a millisecond, during which the loop has to wait for Python's lock."""
 RETRY_S: Final = 1.0
 NICENESS: Final = 10
+CLOSING_S: Final = 2.0
+"""A router that is asked to stop compresses its last files for so long at most: the next start does what is left."""
 
 Fields = Mapping[str, object]
 Event = tuple[int, str, int, Fields | Callable[[], Fields]]
@@ -73,6 +76,11 @@ class Writer:
         self._thread.join()
         self._compressor.close()
 
+    def compress_earlier(self) -> None:
+        """What earlier lives have left behind, for whatever reason: once it is certain that they are over."""
+        for path in left_plain(self._folder, self._lines.epoch):
+            self._compressor.add(path)
+
     def note(self, kind: str, what: Fields | Callable[[], Fields]) -> None:
         """An event of now."""
         number = self._lines.number(family_of(kind))
@@ -95,7 +103,8 @@ class Writer:
             self.turn()
         self._blocked_until_s = 0.0
         self.turn()
-        self._files.close()
+        for path in self._files.close():
+            self._compressor.add(path)
 
     def turn(self) -> None:
         """Write what has been noted until now."""
@@ -195,7 +204,7 @@ class Compressor:
 
     def __init__(self) -> None:
         self._files: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
-        self._is_closing = False
+        self._end_s = math.inf
         self._thread = threading.Thread(target=self._run, name="compress", daemon=True)
 
     def start(self) -> None:
@@ -205,15 +214,15 @@ class Compressor:
         self._files.put(path)
 
     def close(self) -> None:
-        """The file at hand is finished; those behind it stay as they are."""
-        self._is_closing = True
+        """What CLOSING_S is not enough for stays as it is; the file at hand is finished."""
+        self._end_s = time.monotonic() + CLOSING_S
         self._files.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
-        while (path := self._files.get()) is not None and not self._is_closing:
+        while (path := self._files.get()) is not None and time.monotonic() < self._end_s:
             try:
                 compress(path)
             except OSError as error:

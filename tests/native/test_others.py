@@ -250,6 +250,7 @@ def test_a_new_session_takes_the_place_of_the_old(router):
     router.switch.end(again, now=True)
     router.feed(router.west, message(counter=3))
     assert router.dropped("no_link") == 1
+    assert (router.switch.unlinked(), router.switch.unlinked()) == ({EAST: 1}, {})
 
 
 def test_a_link_that_is_full_drops_the_newest_and_its_neighbour_is_told(router):

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from tamis.router.records.files import Bounds, RecordFiles, compress, record_files, sweep
+from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, record_files, sweep
 
 LINE = b'{"n":%03d,"pad":"' + b"x" * 80 + b'"}\n'
 
@@ -103,6 +103,14 @@ def test_what_is_there_on_start_is_left_intact(tmp_path):
     ]
     assert (tmp_path / "messages-7-000003.jsonl").read_bytes() == half
     assert (tmp_path / "messages-6-000009.jsonl").read_bytes() == half
+
+
+def test_what_other_lives_left_plain_is_found_the_oldest_first(tmp_path):
+    names = ["messages-5-000007.jsonl", "events-5-000000.jsonl", "messages-6-000000.jsonl.gz", "events-7-000000.jsonl"]
+    for age, name in enumerate(names):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(10 - age, 10 - age))
+    assert [path.name for path in left_plain(tmp_path, 7)] == ["events-5-000000.jsonl", "messages-5-000007.jsonl"]
 
 
 def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):

@@ -110,6 +110,7 @@ def test_what_clients_want_is_told_with_its_end(recorded):
     assert [json.loads(filter_) for filter_ in added["filters"]] == [[["x", ">=", 0]]]
     assert [len(key) for key in added["keys"]] == [16]
     assert (removed["what"], removed["subscription"]) == ("removed", added["subscription"])
+    assert (removed["filters"], removed["keys"]) == (added["filters"], added["keys"])
 
 
 def test_counters_of_interfaces_add_up(recorded):

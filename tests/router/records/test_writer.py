@@ -158,3 +158,28 @@ def test_all_that_is_noted_is_written_at_the_end(desk):
     desk.publish(50)
     desk.writer.close()
     assert (len(desk.written("events")), len(desk.written("messages"))) == (1_000, 50)
+
+
+def test_what_a_life_has_written_is_compressed_at_its_end(desk):
+    desk.writer.start()
+    note(desk)
+    desk.writer.close()
+    assert [path.name for path in desk.folder.iterdir()] == ["events-5-000000.jsonl.gz"]
+    assert len(desk.written("events")) == 1
+
+
+def test_what_there_is_no_time_for_at_the_end_is_left_to_the_next_life(desk, monkeypatch):
+    monkeypatch.setattr(module, "CLOSING_S", -1.0)
+    desk.writer.start()
+    note(desk)
+    desk.writer.close()
+    assert [path.name for path in desk.folder.iterdir()] == ["events-5-000000.jsonl"]
+
+
+def test_what_earlier_lives_have_left_is_compressed(desk):
+    desk.folder.mkdir(parents=True)
+    (desk.folder / "messages-4-000002.jsonl").write_bytes(b"{}\n")
+    desk.writer.start()
+    desk.writer.compress_earlier()
+    desk.writer.close()
+    assert [path.name for path in desk.folder.iterdir()] == ["messages-4-000002.jsonl.gz"]
