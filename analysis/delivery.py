@@ -62,9 +62,9 @@ def observed(messages: DataFrame) -> DataFrame:
 
 
 def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
-    """Of what was observed, what a subscription of that connection asked for just then; `got_by` is its client."""
+    """Of what was observed, what a subscription of that connection asked for just then."""
     spans = F.collect_set(F.struct("filter", "since_us", "until_us")).alias("asked")
-    wanted = evidence.in_force.groupBy(*PLACE).agg(spans, F.first("client").alias("got_by"))
+    wanted = evidence.in_force.groupBy(*PLACE).agg(spans)
     both = got.join(evidence.published.select(*ID, "filters"), list(ID)).join(wanted, list(PLACE))
     fits = F.exists(
         "asked",
@@ -73,7 +73,7 @@ def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
             & F.col("got_us").between(each.since_us - LOCAL_US, each.until_us + LOCAL_US)
         ),
     )
-    return both.where(fits).select(*ID, *PLACE, "got_by")
+    return both.where(fits).select(*ID, *PLACE, F.lit(True).alias("is_allowed"))
 
 
 def judged(evidence: Evidence) -> DataFrame:
@@ -85,8 +85,9 @@ def judged(evidence: Evidence) -> DataFrame:
     drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
     both = both.join(known, list(ID), "left").join(drops, list(ID), "left")
-    both = both.join(F.broadcast(whole), ["router", "epoch"], "left")
-    is_stray = F.col("got_us").isNotNull() & F.col("got_by").isNull()
+    clients = evidence.in_force.groupBy(*PLACE).agg(F.first("client").alias("client"))
+    both = both.join(F.broadcast(whole), ["router", "epoch"], "left").join(F.broadcast(clients), list(PLACE), "left")
+    is_stray = F.col("got_us").isNotNull() & F.col("is_allowed").isNull()
     is_dark = F.col("is_known").isNull() | (F.col("first_hole_us") < F.col("got_us"))
     verdict = (
         F.when(is_stray & is_dark, "undecided")
@@ -98,7 +99,7 @@ def judged(evidence: Evidence) -> DataFrame:
         .otherwise("undecided")
     )
     return both.select(
-        *(*ID, *PLACE, F.coalesce("client", "got_by").alias("client"), "times", "got_us", verdict.alias("verdict")),
+        *(*ID, *PLACE, "client", "times", "got_us", verdict.alias("verdict")),
         F.coalesce(F.col("standing") == MUST, F.lit(False)).alias("is_due"),
         F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), _reason()).alias("reason"),
     )
@@ -112,7 +113,7 @@ def expected(evidence: Evidence) -> DataFrame:
     pairs = pairs.where(F.col("own") | ~_is_publisher())
     pairs = pairs.join(F.broadcast(evidence.unsteady), ["source", "router"], "left")
     pairs = pairs.withColumn("standing", _standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
-    return pairs.groupBy(*ID, *PLACE).agg(F.first("client").alias("client"), F.min("standing").alias("standing"))
+    return pairs.groupBy(*ID, *PLACE).agg(F.min("standing").alias("standing"))
 
 
 def _in_slots(wanted: DataFrame, settle_us: int) -> DataFrame:
@@ -267,7 +268,7 @@ def counts(verdicts: DataFrame) -> DataFrame:
 
 
 def by_client(verdicts: DataFrame) -> DataFrame:
-    """router, client, and how many of its deliveries are what; one that is unknown got what it did not ask for."""
+    """router, client, and how many of its deliveries are what; who is unknown never asked for anything."""
     known = verdicts.groupBy("router", "client").pivot("verdict", list(VERDICTS)).count().fillna(0)
     return known.orderBy("router", "client")
 

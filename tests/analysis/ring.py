@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Final
 
 import tamis
+from tamis.analysis.study import SETTLE_US
 from tamis.bench.loopback.routers import Network, Wanted, running
 from tamis.router.planted import VARIABLE
 
 ROUTERS: Final = tuple("abcde")
 LINKS: Final = ("ab", "bc", "cd", "de", "ea", "ac")
 RECORDS: Final = "records"
+REST_S: Final = SETTLE_US / 1e6 + 1
 PUBLISH_EVERY_S: Final = 0.01
 CHURN_EVERY_S: Final = 0.3
 WISHES: Final = (
@@ -56,10 +58,11 @@ async def recorded(folder: Path, act: Act, churn: Sequence[str], planted: Mappin
 
 @asynccontextmanager
 async def _traffic(network: Network, churn: Sequence[str], got: Counter[str]) -> AsyncIterator[None]:
-    """Those who stay have what is under way when it ends."""
+    """Who stays is there for a while before and after, so that it is certain what he must get."""
     async with AsyncExitStack() as stack:
         stopped = asyncio.Event()
-        publishing, listening = [], []
+        waiting: list[Coroutine[None, None, None]] = []
+        listening = []
         for number, router in enumerate(network.routers.values()):
             for which in (0, 1):
                 client = await stack.enter_async_context(
@@ -68,13 +71,15 @@ async def _traffic(network: Network, churn: Sequence[str], got: Counter[str]) ->
                 wanted = await client.subscribe(WISHES[(number + which) % len(WISHES)], wait="network").start()
                 listening.append(asyncio.create_task(_listen(client.name, wanted, got)))
             publisher = await stack.enter_async_context(tamis.connect(router.address, name=f"publishes-{router.name}"))
-            publishing.append(asyncio.create_task(_publish(publisher, Random(number), stopped)))
+            waiting.append(_publish(publisher, Random(number), stopped))
             if router.name in churn:
-                publishing.append(asyncio.create_task(_change(router.address, Random(-number), stopped)))
+                waiting.append(_change(router.address, Random(-number), stopped))
+        await asyncio.sleep(REST_S)
+        publishing = [asyncio.create_task(each) for each in waiting]
         yield
         stopped.set()
         await asyncio.gather(*publishing)
-        await asyncio.sleep(1)
+        await asyncio.sleep(REST_S)
         for task in listening:
             task.cancel()
         await asyncio.gather(*listening, return_exceptions=True)
@@ -100,3 +105,10 @@ async def _change(address: str, random: Random, stopped: asyncio.Event) -> None:
                 await asyncio.sleep(CHURN_EVERY_S * random.random() * 2)
                 if random.random() < 0.7:
                     await wanted.unsubscribe()
+
+
+async def until_met(network: Network) -> None:
+    """All know of all again, whatever clients change meanwhile."""
+    async with asyncio.timeout(60):
+        while any(each["network"]["routers"] != len(ROUTERS) for each in (await network.status()).values()):
+            await asyncio.sleep(0.05)
