@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -103,35 +105,69 @@ def constraints(filters_found: DataFrame) -> DataFrame:
 
 
 def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> DataFrame:
-    """One row: published, matching (by anybody), notified (subscriptions in force that each satisfies, summed), and of
-    them pe = matching / published, pp = notified / published, sigma = pp / pe; density = notified / (published * in
-    force)."""
+    """One row: published, matching (by anybody), notified (subscriptions in force that each satisfies, summed), looked
+    (all in force, summed), and of them pe = matching / published, pp = notified / published, sigma = pp / pe, and
+    density = notified / looked."""
     known = offsets.select("router", F.coalesce("offset_us", F.lit(0)).alias("offset_us"))
     spans = in_force.join(F.broadcast(known), "router").select(
-        "filter",
-        (F.col("since_us") + F.col("offset_us")).alias("since"),
-        (F.col("until_us") + F.col("offset_us")).alias("until"),
+        "filter", *((F.col(name) + F.col("offset_us")).alias(name) for name in ("since_us", "until_us"))
     )
-    messages = published.where(F.col("filters").isNotNull())
-    hits = messages.select("origin", "number", "at_us", F.explode("filters").alias("filter")).join(spans, "filter")
-    hits = hits.where(F.col("at_us").between(F.col("since"), F.col("until")))
-    each = hits.groupBy("origin", "number").agg(F.count("*").alias("notified"))
-    matched = each.agg(F.count("*").alias("matching"), F.coalesce(F.sum("notified"), F.lit(0)).alias("notified"))
-    total = messages.agg(F.count("*").alias("published"))
-    seconds = messages.groupBy(F.floor(F.col("at_us") / 1_000_000).alias("second")).agg(F.count("*").alias("messages"))
-    then = (F.col("second") * 1_000_000).between(F.col("since"), F.col("until"))
-    asked = seconds.join(F.broadcast(spans), then).agg(F.coalesce(F.sum("messages"), F.lit(0)).alias("looked"))
-    return (
-        total.crossJoin(matched)
-        .crossJoin(asked)
-        .select(
-            *("published", "matching", "notified"),
-            F.try_divide("matching", "published").alias("pe"),
-            F.try_divide("notified", "published").alias("pp"),
-            F.try_divide("notified", "matching").alias("sigma"),
-            F.try_divide("notified", "looked").alias("density"),
-        )
+    held = published.sparkSession.sparkContext.broadcast(_Held.of(spans.toArrow()))
+
+    def counted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            counts = held.value.counts(batch.column("at_us").to_numpy(), batch.column("filters"))
+            yield pa.RecordBatch.from_arrays([pa.array([count]) for count in counts], names=list(_COUNTS))
+
+    messages = published.where(F.col("filters").isNotNull()).select("at_us", "filters")
+    each = messages.mapInArrow(counted, ", ".join(f"{name} long" for name in _COUNTS))
+    return each.agg(*(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in _COUNTS)).select(
+        *_COUNTS,
+        F.try_divide("matching", "published").alias("pe"),
+        F.try_divide("notified", "published").alias("pp"),
+        F.try_divide("notified", "matching").alias("sigma"),
+        F.try_divide("notified", "looked").alias("density"),
     )
+
+
+_COUNTS = ("published", "matching", "notified", "looked")
+_Times = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class _Held:
+    """When subscriptions began and ended, sorted: of each filter, and of all."""
+
+    def __init__(self, every: _Times, by_filter: dict[int, _Times]) -> None:
+        self._every, self._by_filter = every, by_filter
+
+    @classmethod
+    def of(cls, spans: pa.Table) -> _Held:
+        filters, since, until = (spans.column(name).to_numpy() for name in ("filter", "since_us", "until_us"))
+        by_filter = {each: (np.sort(since[mine]), np.sort(until[mine])) for each, mine in _places(filters)}
+        return cls((np.sort(since), np.sort(until)), by_filter)
+
+    def counts(self, at_us: NDArray[np.int64], lists: pa.ListArray) -> tuple[int, int, int, int]:
+        """As _COUNTS, of these messages and the filters that each satisfies."""
+        filters, messages = lists.flatten().to_numpy(), lists.value_parent_indices().to_numpy()
+        notified = np.zeros(len(at_us), np.int64)
+        for each, places in _places(filters):
+            if each in self._by_filter:
+                mine = messages[places]
+                notified[mine] += _in_force(self._by_filter[each], at_us[mine])
+        looked = _in_force(self._every, at_us).sum()
+        return len(at_us), int((notified > 0).sum()), int(notified.sum()), int(looked)
+
+
+def _places(keys: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Each key, and where it stands."""
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    yield from zip(map(int, found), np.split(order, starts[1:]), strict=False)
+
+
+def _in_force(times: _Times, at_us: NDArray[np.int64]) -> NDArray[np.int64]:
+    since, until = times
+    return np.searchsorted(since, at_us, "right") - np.searchsorted(until, at_us, "left")
 
 
 def _type(value: object) -> str:

@@ -20,6 +20,7 @@ from tamis.router.core.events import Body
 
 _HEAD = 48
 _NUMBER = 9
+_NAMES = {LinkState: "LSA", ReceiverAdvertisement: "RA", SenderRequest: "SR", UpdateReply: "UR", Held: "HELD"}
 _ENTRY = 4 * _NUMBER + 18
 
 
@@ -40,16 +41,21 @@ def _filters(filters: tuple[AdvertisedFilter, ...]) -> int:
     return sum(_NUMBER + 3 + len(each.filter) for each in filters)
 
 
+def what(body: Body) -> str:
+    """As the wire calls it."""
+    return _NAMES[type(body)]
+
+
 def fields(body: Body, name_of: Callable[[int], str]) -> dict[str, str | int | bool]:
     """What a record says of it, besides its size."""
     if isinstance(body, LinkState):
-        return {"what": "LSA", "issuer": body.issuer, "issuer_epoch": body.epoch, "seq": body.seq}
+        return {"what": what(body), "issuer": body.issuer, "issuer_epoch": body.epoch, "seq": body.seq}
     if isinstance(body, ReceiverAdvertisement):
         change = {"added": len(body.added), "removed": len(body.removed), "full": body.full}
-        return {"what": "RA", **_issuer(body.ticket, name_of), **change}
+        return {"what": what(body), **_issuer(body.ticket, name_of), **change}
     if isinstance(body, SenderRequest | UpdateReply):
-        return {"what": "SR" if isinstance(body, SenderRequest) else "UR", **_issuer(body.ticket, name_of)}
-    return {"what": "HELD", "issuer": name_of(body.issuer), "issuer_epoch": body.epoch, "seq": body.seq}
+        return {"what": what(body), **_issuer(body.ticket, name_of)}
+    return {"what": what(body), "issuer": name_of(body.issuer), "issuer_epoch": body.epoch, "seq": body.seq}
 
 
 def _issuer(ticket: Ticket, name_of: Callable[[int], str]) -> dict[str, str | int]:

@@ -77,6 +77,7 @@ class Recorder:
         self.trace.note(self._clock.now_us, router, neighbour, *control.mark(body))
         if self._records:
             self._records.book.heard(router, neighbour, body)
+            self._records.account.framed("in", control.what(body), control.size(body))
 
     def took(self, router: int, message: Message) -> None:
         message.last_us = self._clock.now_us
@@ -87,7 +88,9 @@ class Recorder:
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
         if self._records:
             self._records.book.passed(router, packet, came_from, passing, self.sessions)
-            self._records.account.passed(router, packet, came_from, passing)
+            self._records.account.passed(router, packet, came_from, passing, self._clock.now_us)
+            if came_from is None:
+                self._records.account.said(packet.message, self.truth.in_force.values())
 
     def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None:
         message = packet.message
@@ -97,7 +100,7 @@ class Recorder:
         self.trace.note(self._clock.now_us, router, message.serial)
         if self._records:
             self._records.book.refused(router, packet, came_from, reason)
-            self._records.account.refused_at(reason)
+            self._records.account.refused_at(router, came_from, reason)
 
     def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:
         kind = _KINDS[type(body)]
@@ -106,10 +109,12 @@ class Recorder:
         self.said[kind] += len(to)
         if self._records:
             self._records.book.sent(router, (neighbour for neighbour, _ in to), body, size)
+            self._records.account.framed("out", control.what(body), size, len(to))
 
     def started(self, router: int, epoch: int) -> None:
         if self._records:
             self._records.book.started(router, epoch)
+            self._records.account.started(router)
 
     def died(self, router: int) -> None:
         if self._records:
@@ -118,10 +123,12 @@ class Recorder:
     def linked(self, router: int, neighbour: int, session: int, cost: int) -> None:
         if self._records:
             self._records.book.linked(router, neighbour, session, cost)
+            self._records.account.link_changes += 1
 
     def unlinked(self, router: int, neighbour: int, session: int) -> None:
         if self._records:
             self._records.book.unlinked(router, neighbour, session)
+            self._records.account.link_changes += 1
 
     def rerouted(self, router: int, trees: Trees) -> None:
         if self._records:
@@ -134,6 +141,7 @@ class Recorder:
         self.truth.wanted(client, session, router, wish, contents)
         if self._records:
             self._records.book.wanted(client, session, router, wish, contents)
+            self._records.account.wished[str(wish)] += 1
 
     def unwanted(self, client: int, router: int, wish: int, is_gone: bool) -> None:
         self.truth.unwanted(client, wish)

@@ -14,6 +14,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis import session
+from tamis.analysis.job import Job, analyze
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
 NOTICE_US = 1_000_000
@@ -45,3 +46,11 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Simulated:
     outcome = run(SCENARIO, records=folder)
     assert not outcome.violations
     return Simulated(folder, outcome, json.loads((folder / TRUTH).read_text()))
+
+
+@pytest.fixture(scope="session")
+def answered(spark: SparkSession, simulated: Simulated, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all answers about the simulated logs."""
+    out = tmp_path_factory.mktemp("answers")
+    analyze(spark, simulated.folder, Job(out, notice_us=NOTICE_US))
+    return out

@@ -1,4 +1,4 @@
-"""The audit on what real routers wrote: nothing is missing where that can be told, and planted bugs are all it finds."""
+"""The audit on what real routers wrote: nothing is missing where that can be told; planted bugs are all it finds."""
 
 from __future__ import annotations
 
