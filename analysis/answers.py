@@ -41,7 +41,7 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
         "counts": lambda study: delivery.counts(study.verdicts),
         "faults": lambda study: delivery.faults(study.verdicts, study.published, study.logs.messages),
         "by_client": lambda study: delivery.by_client(study.verdicts),
-        "undecidable": lambda study: study.restless_spans.orderBy("from_us"),
+        "undecidable": lambda study: delivery.undecidable(study.restless_spans, study.unsteady),
         "in_vain": lambda study: delivery.in_vain(study.logs.messages),
     },
     "control": {

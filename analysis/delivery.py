@@ -267,6 +267,17 @@ def counts(verdicts: DataFrame) -> DataFrame:
     return by_verdict.orderBy("verdict", "reason")
 
 
+def undecidable(restless_spans: DataFrame, unsteady: DataFrame) -> DataFrame:
+    """When the network was changing and why, and how many `ways` between two routers (`of` all) were unsteady. Where
+    there are no ways, every one was."""
+    each = unsteady.select("source", "router", F.explode("spans").alias("span"))
+    meets = (F.col("span.from_us") <= F.col("to_us")) & (F.col("span.to_us") >= F.col("from_us"))
+    ways = F.countDistinct("source", "router").alias("ways")
+    counted = restless_spans.join(F.broadcast(each), meets).groupBy("from_us").agg(ways)
+    total = unsteady.agg(F.count("*").alias("of"))
+    return restless_spans.join(counted, "from_us", "left").crossJoin(F.broadcast(total)).orderBy("from_us")
+
+
 def by_client(verdicts: DataFrame) -> DataFrame:
     """router, client, and how many of its deliveries are what; who is unknown never asked for anything."""
     known = verdicts.groupBy("router", "client").pivot("verdict", list(VERDICTS)).count().fillna(0)
@@ -274,9 +285,10 @@ def by_client(verdicts: DataFrame) -> DataFrame:
 
 
 def in_vain(messages: DataFrame) -> DataFrame:
-    """Frames that came over a link to a router that neither had anybody for them nor sent them on."""
+    """Frames that came over a link to a router that had nobody for them and nobody to send them on to."""
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
-    is_vain = (F.coalesce("matched", F.lit(0)) == 0) & (F.coalesce(F.size("to_neighbours"), F.lit(0)) <= 0)
+    onward = F.size(F.concat(F.coalesce("to_neighbours", F.array()), F.coalesce("dropped", F.array())))
+    is_vain = (F.coalesce("matched", F.lit(0)) == 0) & (onward == 0)
     return (
         crossed.groupBy("router", "from_neighbour")
         .agg(

@@ -17,6 +17,8 @@ from tamis.analysis import plots
 from tamis.analysis.remarks import remarks
 
 ROWS_MAX: Final = 100
+OPEN_ROWS_MAX: Final = 24
+"""A longer table is folded up: whoever wants it opens it."""
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 """`question/table` -> rows."""
@@ -84,14 +86,23 @@ def _table(name: str, rows: Sequence[Row]) -> str:
     if not rows:
         return f"<h3>{title}</h3><p>nothing</p>"
     columns = [column for column in rows[0] if any(row[column] is not None for row in rows)]
-    head = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in columns)
+    head = "".join(f"<th>{escape(_heading(column))}</th>" for column in columns)
     lines = "".join(f"<tr>{''.join(_cell(column, row[column]) for column in columns)}</tr>" for row in rows[:ROWS_MAX])
     more = f"<p>{len(rows) - ROWS_MAX:,} more in the Parquet table</p>" if len(rows) > ROWS_MAX else ""
-    return f"<h3>{title}</h3><div><table><tr>{head}</tr>{lines}</table></div>{more}"
+    table = f"<div><table><tr>{head}</tr>{lines}</table></div>{more}"
+    if len(rows) <= OPEN_ROWS_MAX:
+        return f"<h3>{title}</h3>{table}"
+    return f"<details><summary><h3>{title}</h3> {len(rows):,} rows</summary>{table}</details>"
+
+
+def _heading(column: str) -> str:
+    """What is shown as a date has no unit."""
+    return (column.removesuffix("_us") if column in _MOMENTS else column).replace("_", " ")
 
 
 def _cell(column: str, value: Any) -> str:  # noqa: ANN401 - what Parquet holds
-    style = ' class="number"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    style = ' class="moment"' if column in _MOMENTS else ' class="number"' if is_number else ""
     return f"<td{style}>{escape(shown(column, value))}</td>"
 
 
@@ -128,8 +139,12 @@ table {{ border-collapse: collapse; font-size: 13px }}
 td, th {{ border-bottom: 1px solid #ddd; padding: 2px 10px; text-align: left; vertical-align: top }}
 tr:nth-child(even) {{ background: #f6f8fa }}
 .number {{ text-align: right; font-variant-numeric: tabular-nums }}
+.moment {{ white-space: nowrap; font-variant-numeric: tabular-nums }}
+nav a {{ margin-right: 1em }}
+summary {{ cursor: pointer; margin: 1em 0 .3em }}
+summary h3 {{ display: inline }}
 figure {{ margin: 1em 0; max-width: 760px }}
-</style></head><body><h1>What the routers wrote</h1><p>{links}</p>
+</style></head><body><h1>What the routers wrote</h1><nav>{links}</nav>
 {body}
 </body></html>
 """

@@ -27,12 +27,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From `low` to `high`; logarithmic axes run over whole decades."""
+    """From `low` to `high`; logarithmic axes run over whole decades. `whole`: there is nothing between whole numbers."""
 
     label: str
     low: float
     high: float
     log: bool
+    whole: bool = False
 
     @staticmethod
     def over(label: str, values: Sequence[float], log: bool) -> Axis:
@@ -40,7 +41,8 @@ class Axis:
         if log:
             low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
             return Axis(label, low, high if high > low else 10 * low, log)
-        return Axis(label, min(low, 0.0), high if high > min(low, 0.0) else 1.0, log)
+        is_whole = all(isinstance(value, int) for value in values)
+        return Axis(label, min(low, 0.0), high if high > min(low, 0.0) else 1.0, log, is_whole)
 
     def share(self, value: float) -> float:
         if self.log:
@@ -52,10 +54,7 @@ class Axis:
         if self.log:
             decades = round(math.log10(self.high / self.low))
             return [self.low * 10**power for power in range(decades + 1)]
-        step = 10 ** math.floor(math.log10(self.high - self.low))
-        step = (
-            step / 5 if (self.high - self.low) / step < 2 else step / 2 if (self.high - self.low) / step < 5 else step
-        )
+        step = max(_step(self.high - self.low), 1.0 if self.whole else 0.0)
         return [step * k for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 

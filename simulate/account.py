@@ -52,7 +52,10 @@ class Account:
 
     # Messages.
 
-    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing, at_us: int) -> None:
+    def passed(
+        self, router: int, packet: Packet, came_from: int | None, passing: Passing, at_us: int, is_wanted: bool
+    ) -> None:
+        """`is_wanted`: by a client of this router."""
         name = self._name_of(router)
         self.visits[name] += 1
         self._at[packet.transit, router] = at_us
@@ -61,7 +64,8 @@ class Account:
             self.entered[name] += 1
         else:
             self._crossed(f"{self._name_of(came_from)} {name}", came_from, packet, at_us)
-            self.vain[f"{self._name_of(came_from)} {name}"] += not passing.clients and not passing.neighbours
+            is_vain = not (is_wanted or passing.neighbours or passing.dropped)
+            self.vain[f"{self._name_of(came_from)} {name}"] += is_vain
         self.per_link.update(f"{name} {self._name_of(neighbour)}" for neighbour in passing.neighbours)
         self.dropped.update(f"{name} {self._name_of(neighbour)}" for neighbour in passing.dropped)
 

@@ -88,7 +88,8 @@ class Recorder:
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
         if self._records:
             self._records.book.passed(router, packet, came_from, passing, self.sessions)
-            self._records.account.passed(router, packet, came_from, passing, self._clock.now_us)
+            is_wanted = self.truth.contents_wanted_at(router) >> packet.message.content & 1 == 1
+            self._records.account.passed(router, packet, came_from, passing, self._clock.now_us, is_wanted)
             if came_from is None:
                 self._records.account.said(packet.message, self.truth.in_force.values())
 

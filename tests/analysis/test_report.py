@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from tamis.analysis.remarks import remarks
-from tamis.analysis.report import page, shown
+from tamis.analysis.report import OPEN_ROWS_MAX, page, shown
+from tamis.analysis.svg import Axis
 
 START_US = 1_700_000_000_000_000
 
@@ -83,6 +84,19 @@ def test_plots_are_svg_and_names_are_escaped() -> None:
         assert ET.fromstring(drawing).tag.endswith("svg")  # noqa: S314 - our own text
     assert "<a>" not in written
     assert "&lt;a&gt;" in written
+
+
+def test_long_tables_are_folded() -> None:
+    rows = [{"router": f"r{number}", "messages_in": number} for number in range(OPEN_ROWS_MAX)]
+    tables: dict[str, list[dict[str, Any]]] = WHOLE | {"traffic/by_router": rows, "traffic/over_time": []}
+    assert "<details>" not in page(tables)
+    tables["traffic/by_router"] = [*rows, {"router": "more", "messages_in": 1}]
+    assert page(tables).count("<details><summary><h3>by router</h3> 25 rows</summary>") == 1
+
+
+def test_what_is_counted_has_no_ticks_between() -> None:
+    assert Axis.over("links", [1, 2, 3], log=False).ticks == [0, 1, 2, 3]
+    assert Axis.over("ms", [0.0, 3.0], log=False).ticks == [0, 0.5, 1, 1.5, 2, 2.5, 3]
 
 
 def test_cells_are_read_by_people() -> None:
