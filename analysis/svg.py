@@ -27,7 +27,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From `low` to `high`; logarithmic axes run over whole decades. `whole`: there is nothing between whole numbers."""
+    """From `low` to `high`; logarithmic axes run over whole decades. `whole`: only whole numbers count."""
 
     label: str
     low: float
