@@ -15,9 +15,7 @@ and compress. With --callgrind the instructions of the thread that serves are co
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,8 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tamis.bench.moving import BLOCK_MESSAGES
-from tamis.bench.transit import Around, feed, instructions, measure, tell
+from tamis.bench.transit import Around, feed, instructions, measure, run_command, tell
 from tamis.native import Records, Switch, Table
 from tamis.protocol.language import parse
 from tamis.protocol.sampling import ALL, threshold_of
@@ -88,25 +85,12 @@ def _counted(filters: int, messages: int, as_json: bool) -> None:
         tell({"what": "instructions a message", "records": choice, **told}, as_json)
 
 
+def _fed(choice: str, filters: int, messages: int) -> float:
+    return feed("alone", filters, messages, around(choice))
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tamis.bench.records", description=__doc__.splitlines()[0])
-    parser.add_argument("--messages", type=int, default=400_000, help="for each run (400,000)")
-    parser.add_argument("--filters", type=int, default=1_000, help="of the subscriber (1,000)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
-    parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
-    parser.add_argument("--fed", choices=CHOICES, help="one router, fed by hand: us of CPU a message")
-    parser.add_argument("--json", action="store_true", help="one object a line")
-    arguments = parser.parse_args()
-    messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
-    if arguments.fed:
-        us = feed("alone", arguments.filters, messages, around(arguments.fed))
-        tell({"what": arguments.fed, "us": us}, arguments.json)
-    elif arguments.callgrind:
-        if shutil.which("valgrind") is None:
-            parser.error("valgrind is not installed")
-        _counted(arguments.filters, 10 * BLOCK_MESSAGES, arguments.json)
-    else:
-        _timed(arguments.filters, messages, arguments.rounds, arguments.json)
+    run_command("tamis.bench.records", __doc__, CHOICES, _fed, _counted, _timed)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tamis.bench.moving import ATTRIBUTES, BLOCK_MESSAGES, PUBLISHER, SUBSCRIBER, connected, consume, process, publish
@@ -230,24 +230,43 @@ def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
     tell({"what": "us of CPU a message, sockets", "filters": str(filters), **found, "ratio": ratio, **rates}, as_json)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tamis.bench.transit", description=__doc__.splitlines()[0])
+Fed = Callable[[str, int, int], float]
+"""Given the choice, filters and messages: us a message."""
+Counted = Callable[[int, int, bool], None]
+"""Given filters, messages and whether to print JSON; `Timed`: given rounds besides."""
+Timed = Callable[[int, int, int, bool], None]
+
+
+def run_command(
+    program: str,
+    about: str,
+    choices: Sequence[str],
+    fed: Callable[[str, int, int], float],
+    counted: Counted,
+    timed: Timed,
+) -> None:
+    """The command line of a bench of routers: sockets by default, one router that is fed, or instructions."""
+    parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about.splitlines()[0])
     parser.add_argument("--messages", type=int, default=400_000, help="for each run (400,000)")
     parser.add_argument("--filters", type=int, default=1_000, help="of the subscriber (1,000)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
     parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
-    parser.add_argument("--fed", choices=ROLES, help="one router, fed by hand: us of CPU a message")
+    parser.add_argument("--fed", choices=choices, help="one router, fed by hand: us of CPU a message")
     parser.add_argument("--json", action="store_true", help="one object a line")
     arguments = parser.parse_args()
     messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
     if arguments.fed:
-        tell({"what": arguments.fed, "us": feed(arguments.fed, arguments.filters, messages)}, arguments.json)
+        tell({"what": arguments.fed, "us": fed(arguments.fed, arguments.filters, messages)}, arguments.json)
     elif arguments.callgrind:
         if shutil.which("valgrind") is None:
             parser.error("valgrind is not installed")
-        _counted(arguments.filters, 10 * BLOCK_MESSAGES, arguments.json)
+        counted(arguments.filters, 10 * BLOCK_MESSAGES, arguments.json)
     else:
-        _timed(arguments.filters, messages, arguments.rounds, arguments.json)
+        timed(arguments.filters, messages, arguments.rounds, arguments.json)
+
+
+def main() -> None:
+    run_command("tamis.bench.transit", __doc__, ROLES, feed, _counted, _timed)
 
 
 if __name__ == "__main__":

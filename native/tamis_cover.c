@@ -15,6 +15,7 @@ typedef struct search {
     uint32_t except;
 } search;
 
+/* Asked last: the record is far away. */
 static bool is_usable(const search *s, uint32_t handle) {
     return handle != s->except && !s->engine->records[handle].is_ghost;
 }
@@ -38,7 +39,7 @@ static uint32_t find_in_cells(const search *s, const tamis_key *key, tamis_span 
     uint32_t end;
     for (tamis_cells_spans(&key->cells, s->interface, &at, &end); at < end; at++) {
         const tamis_span *other = &key->cells.spans->rows[at];
-        if (is_usable(s, other->handle) && tamis_span_covers(*other, span, strings)) {
+        if (tamis_span_covers(*other, span, strings) && is_usable(s, other->handle)) {
             return other->handle;
         }
     }
@@ -51,7 +52,7 @@ static uint32_t find_at_label(const search *s, const tamis_key *key, int64_t lab
     uint32_t end;
     for (tamis_cells_spans(&key->cells, s->interface, &at, &end); at < end; at++) {
         const tamis_span *span = &key->cells.spans->rows[at];
-        if (is_usable(s, span->handle) && tamis_span_holds(*span, label, &s->engine->strings)) {
+        if (tamis_span_holds(*span, label, &s->engine->strings) && is_usable(s, span->handle)) {
             return span->handle;
         }
     }

@@ -40,8 +40,8 @@ class Router(Protocol):
     def carried(self, neighbour: int, packet: Packet) -> None: ...
 
 
-class Watcher(Protocol):
-    """Who is told what became of a link."""
+class Watcher:
+    """Who is told what became of a link; of itself it ignores all of it."""
 
     def joined(self, link: Link) -> None: ...
 

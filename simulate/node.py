@@ -7,7 +7,7 @@ everything but the epoch file; what was arranged by an earlier life never reache
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, cast
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.commands import (
@@ -49,8 +49,8 @@ class Passing(NamedTuple):
     """Neighbours that it should have gone to."""
 
 
-class Observer(Protocol):
-    """Who is told what happens at a router."""
+class Observer:
+    """Who is told what happens at a router; of itself it ignores all of it."""
 
     def delivered(self, client: int, message: Message) -> None: ...
 

@@ -17,10 +17,10 @@ from tamis.simulate import control
 from tamis.simulate.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame
-from tamis.simulate.link import Link
+from tamis.simulate.link import Link, Watcher
 from tamis.simulate.logbook import Logbook
 from tamis.simulate.message import Message, Packet
-from tamis.simulate.node import Passing
+from tamis.simulate.node import Observer, Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
@@ -39,7 +39,7 @@ VIOLATIONS_MAX = 100
 """More than that say nothing new."""
 
 
-class Recorder:
+class Recorder(Observer, Watcher):
     def __init__(self, clock: Clock, patience: Patience, broadcast: str, records: Records | None = None) -> None:
         self._clock = clock
         self._records = records

@@ -14,15 +14,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.commands import Audited, Command, Install, Reroute, Session
+from tamis.router.core.commands import Command, Install, Reroute, Session
 from tamis.router.core.core import Core
 from tamis.router.core.events import Body, Event, LinkUp
 from tamis.router.core.paths import PathCache
 from tamis.router.core.trees import Trees
-from tamis.simulate.direction import Frame
-from tamis.simulate.link import Link
-from tamis.simulate.message import Message, Packet
-from tamis.simulate.node import Passing
+from tamis.simulate.link import Watcher
+from tamis.simulate.node import Observer
 from tamis.simulate.strategies import AnyCore, Kit
 from tamis.simulate.table import PureTable
 
@@ -36,8 +34,8 @@ _KINDS: Final[dict[type, str]] = {
 DIGESTS: Final = "digests"
 
 
-class Gauge:
-    """Told by nodes and links (Observer and Watcher), and by the cores that it watches."""
+class Gauge(Observer, Watcher):
+    """Told by nodes and links, and by the cores that it watches. Most of what it is told it does not count."""
 
     def __init__(self, timed: Container[str]) -> None:
         self.timed = timed
@@ -60,42 +58,6 @@ class Gauge:
         kind = DIGESTS if isinstance(body, SenderRequest) and body.digest else _KINDS[type(body)]
         self.bytes[kind] += len(to) * size
         self.frames[kind] += len(to)
-
-    def delivered(self, client: int, message: Message) -> None: ...
-
-    def heard(self, router: int, neighbour: int, body: Body) -> None: ...
-
-    def took(self, router: int, message: Message) -> None: ...
-
-    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
-
-    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None: ...
-
-    def linked(self, router: int, neighbour: int, session: int, cost: int) -> None: ...
-
-    def unlinked(self, router: int, neighbour: int, session: int) -> None: ...
-
-    def started(self, router: int, epoch: int) -> None: ...
-
-    def died(self, router: int) -> None: ...
-
-    def rerouted(self, router: int, trees: Trees) -> None: ...
-
-    def reached(self, router: int, ticket: int) -> None: ...
-
-    def audited(self, router: int, answer: Audited) -> None: ...
-
-    def alarmed(self, router: int, text: str) -> None: ...
-
-    def new_epoch(self, router: int) -> None: ...
-
-    def joined(self, link: Link) -> None: ...
-
-    def broken(self, link: Link) -> None: ...
-
-    def unsettled(self) -> None: ...
-
-    def lost(self, frame: Frame, reason: str) -> None: ...
 
 
 class GaugedCore:

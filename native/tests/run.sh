@@ -11,7 +11,7 @@ sources=$(ls ../*.c | grep -v /_tm.c)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources support.c frames.c; do
+for source in $sources support.c frames.c net_graph.c net_world.c; do
     object=build/$(basename "$source" .c).o
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.

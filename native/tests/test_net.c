@@ -7,348 +7,9 @@
  */
 #include <string.h>
 
-#include "../records.h"
-#include "../routes.h"
-#include "frames.h"
+#include "net_world.h"
 
-#define ROUTERS 6
-#define FILTERS_MAX 8 /* of the one client of each router: with those of all others, more than a plan has */
-#define ROUTER(i) (100 + (uint64_t)(i))
-#define CLIENT(i) (1 + (uint64_t)(i))
-#define TRACE_ID 77U
-
-typedef struct held {
-    bool live;
-    uint32_t id;
-    uint8_t *bytes; /* owned */
-    uint32_t size;
-} held;
-
-typedef struct end {
-    bool open;
-    uint32_t connection;
-} end;
-
-typedef struct router {
-    tm_switch *sw;
-    tm_table *local;
-    tm_table *network;
-    end client;
-    end links[ROUTERS];
-    held held[FILTERS_MAX];
-    uint32_t generations[ROUTES_GENERATIONS_MAX]; /* newest first */
-    uint64_t counter;
-    uint64_t got; /* messages, and their counters mixed, since the last look */
-    uint64_t expected;
-    uint64_t traces;
-    tm_records *records; /* NULL: none are kept */
-    uint64_t recorded_clients;
-    uint64_t recorded_links;
-} router;
-
-static struct {
-    dice dice;
-    router routers[ROUTERS];
-    uint32_t cost[ROUTERS][ROUTERS]; /* 0: no edge */
-    __uint128_t length[ROUTERS][ROUTERS];
-    uint32_t next_id;
-    uint64_t failing;
-    bool lazily; /* routes are set when a message needs them */
-} w;
-
-static wire scratch;
-static frame out;
 static tm_attribute attributes[TM_ATTRIBUTES_MAX];
-
-/* ---- the graph: unique shortest paths -----------------------------------------------------------------------------
- */
-
-#define FAR ((__uint128_t)1 << 120)
-
-static __uint128_t weight(unsigned a, unsigned b) {
-    uint64_t low = a < b ? a : b;
-    uint64_t high = a < b ? b : a;
-    uint64_t bits = (low * ROUTERS + high + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    return (__uint128_t)w.cost[a][b] << 64 | bits >> 8;
-}
-
-static void measure(void) {
-    for (unsigned a = 0; a < ROUTERS; a++) {
-        for (unsigned b = 0; b < ROUTERS; b++) {
-            w.length[a][b] = a == b ? 0 : w.cost[a][b] > 0 ? weight(a, b) : FAR;
-        }
-    }
-    for (unsigned via = 0; via < ROUTERS; via++) {
-        for (unsigned a = 0; a < ROUTERS; a++) {
-            for (unsigned b = 0; b < ROUTERS; b++) {
-                __uint128_t length = w.length[a][via] + w.length[via][b];
-                w.length[a][b] = length < w.length[a][b] ? length : w.length[a][b];
-            }
-        }
-    }
-}
-
-static bool is_near(unsigned a, unsigned b) {
-    return w.length[a][b] < FAR;
-}
-
-/* The first step from `from` to `to`. */
-static unsigned next_hop(unsigned from, unsigned to) {
-    unsigned hop = 0;
-    while (w.cost[from][hop] == 0 || weight(from, hop) + w.length[hop][to] != w.length[from][to]) {
-        hop++;
-    }
-    return hop;
-}
-
-/* ---- routes -------------------------------------------------------------------------------------------------------
- */
-
-static void fail_next(router *at) {
-    tm_switch_fail_allocation(at->sw, w.failing);
-}
-
-static void fail_no_more(router *at) {
-    tm_switch_fail_allocation(at->sw, 0);
-}
-
-static int set_route(router *at, uint32_t generation, unsigned source) {
-    unsigned me = (unsigned)(at - w.routers);
-    uint64_t issuers[ROUTERS];
-    uint64_t children[ROUTERS];
-    size_t count = 0;
-    for (unsigned to = 0; to < ROUTERS && is_near(source, me); to++) {
-        if (to != me && is_near(me, to) && w.length[source][me] + w.length[me][to] == w.length[source][to]) {
-            issuers[count] = ROUTER(to);
-            children[count++] = ROUTER(next_hop(me, to));
-        }
-    }
-    uint64_t parent = source == me || !is_near(source, me) ? 0 : ROUTER(next_hop(me, source));
-    return tm_switch_route(at->sw, generation, ROUTER(source), parent, issuers, children, count);
-}
-
-static void reroute(router *at, uint32_t hold_ms) {
-    unsigned me = (unsigned)(at - w.routers);
-    memmove(at->generations + 1, at->generations, sizeof at->generations - sizeof *at->generations);
-    CHECK(tm_switch_begin_routes(at->sw, ROUTERS + 4, at->generations) == TM_OK, "begin");
-    for (unsigned source = 0; source < ROUTERS; source++) {
-        if (!w.lazily || source == me) {
-            fail_next(at);
-            int result = set_route(at, at->generations[0], source);
-            fail_no_more(at);
-            CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "route: %d", result);
-        }
-    }
-    CHECK(tm_switch_commit(at->sw, hold_ms) == TM_OK, "commit");
-}
-
-/* ---- bytes --------------------------------------------------------------------------------------------------------
- */
-
-static void set_missing(router *at, uint64_t source) {
-    for (unsigned i = 0; i < ROUTES_GENERATIONS_MAX; i++) {
-        int result = set_route(at, at->generations[i], (unsigned)(source - ROUTER(0)));
-        CHECK(result == TM_OK || result == TM_ABSENT, "late route: %d", result);
-    }
-}
-
-static void check_trace(router *at, const tm_event *event) {
-    const tm_trace *trace = (const tm_trace *)(const void *)event->frame;
-    uint64_t rows = 0;
-    for (unsigned list = 0; list < TM_TRACE_LISTS; list++) {
-        CHECK(trace->rows[list] == trace->counts[list], "few rows are all listed");
-        rows += trace->rows[list];
-    }
-    CHECK(event->size == sizeof *trace + rows * sizeof(tm_trace_row), "%u bytes", event->size);
-    CHECK(trace->trace == TRACE_ID, "trace %lu", (unsigned long)trace->trace);
-    at->traces++;
-}
-
-static void handle(router *at, const tm_event *events, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].type == TM_EVENT_TRACED) {
-            check_trace(at, &events[i]);
-        } else if (events[i].type == TM_EVENT_FRAME) {
-            CHECK(w.failing > 0 && events[i].kind == WIRE_LOST, "kind %u", events[i].kind);
-        } else if (events[i].type == TM_EVENT_CLOSED) {
-            CHECK(w.failing > 0, "a connection has ended: %u", events[i].code);
-        } else if (events[i].type == TM_EVENT_UNROUTED) {
-            CHECK(w.lazily || w.failing > 0, "a route is missing");
-            out.size = events[i].size;
-            memcpy(out.bytes, events[i].frame, out.size);
-            set_missing(at, tm_load64(out.bytes + WIRE_TRANSIT));
-            int result = tm_switch_retake(at->sw, events[i].connection, out.bytes, out.size);
-            CHECK(result == TM_OK || (w.failing > 0 && result != TM_TOO_MANY), "retake: %d", result);
-            CHECK(tm_switch_tick(at->sw, &events, &count) == TM_OK, "what it caused goes up later");
-            handle(at, events, count);
-            return;
-        } else {
-            CHECK(events[i].type == TM_EVENT_OUTPUT, "event %u code %u", events[i].type, events[i].code);
-        }
-    }
-}
-
-static void feed(router *at, uint32_t connection, const uint8_t *bytes, size_t size) {
-    const tm_event *events;
-    size_t count;
-    fail_next(at);
-    CHECK(tm_switch_feed(at->sw, connection, bytes, size, &events, &count) == TM_OK, "feed");
-    fail_no_more(at);
-    handle(at, events, count);
-}
-
-/* Take all that a connection has to send. */
-static size_t fetch(router *at, const end *from, uint8_t *to, size_t room) {
-    const uint8_t *bytes;
-    size_t size;
-    size_t taken = 0;
-    while (from->open && tm_switch_output(at->sw, from->connection, &bytes, &size) == TM_OK && size > 0) {
-        CHECK(taken + size <= room, "%zu bytes", taken + size);
-        memcpy(to + taken, bytes, size);
-        taken += size;
-        CHECK(tm_switch_sent(at->sw, from->connection, size) == TM_OK, "sent");
-    }
-    return taken;
-}
-
-/* Carry what waits on a link, frame by frame: each is one step of some router. */
-static bool carry(unsigned from, unsigned to) {
-    static uint8_t bytes[1 << 20];
-    router *there = &w.routers[to];
-    size_t size = fetch(&w.routers[from], &w.routers[from].links[to], bytes, sizeof bytes);
-    for (size_t at = 0; at < size && there->links[from].open; at += tm_load32(bytes + at)) {
-        feed(there, there->links[from].connection, bytes + at, tm_load32(bytes + at));
-    }
-    return size > 0;
-}
-
-static void carry_all(void) {
-    for (bool any = true; any;) {
-        any = false;
-        for (unsigned from = 0; from < ROUTERS; from++) {
-            for (unsigned to = 0; to < ROUTERS; to++) {
-                any |= carry(from, to);
-            }
-        }
-    }
-}
-
-/* ---- links and filters --------------------------------------------------------------------------------------------
- */
-
-static bool admit(router *at, end *to, uint64_t number, bool is_link) {
-    tm_admission admission = {.number = number,
-                              .queue_bytes_max = 1U << 20,
-                              .credit_bytes = is_link ? 0 : UINT64_C(1) << 50,
-                              .credit_frames = is_link ? 0 : 1U << 30,
-                              .frame_bytes_max = 1U << 20,
-                              .filters_max = is_link ? 0 : 1000,
-                              .policy = TM_SLOW_DROP_NEWEST,
-                              .is_link = is_link};
-    CHECK(tm_switch_open(at->sw, -1, &to->connection) == TM_OK, "open");
-    fail_next(at);
-    int result = tm_switch_admit(at->sw, to->connection, &admission);
-    fail_no_more(at);
-    CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "admit: %d", result);
-    to->open = true;
-    return result == TM_OK;
-}
-
-static void shut(router *at, end *from) {
-    uint32_t left;
-    const tm_event *events;
-    size_t count;
-    CHECK(tm_switch_close(at->sw, from->connection, true) == TM_OK, "close");
-    CHECK(tm_switch_tick(at->sw, &events, &count) == TM_OK, "tick");
-    CHECK(tm_switch_forget(at->sw, from->connection, 1000, &left) == TM_OK && left == 0, "forget");
-    from->open = false;
-}
-
-static void cut(unsigned a, unsigned b) {
-    shut(&w.routers[a], &w.routers[a].links[b]);
-    shut(&w.routers[b], &w.routers[b].links[a]);
-    w.cost[a][b] = w.cost[b][a] = 0;
-}
-
-static void join(unsigned a, unsigned b) {
-    bool both = admit(&w.routers[a], &w.routers[a].links[b], ROUTER(b), true);
-    both &= admit(&w.routers[b], &w.routers[b].links[a], ROUTER(a), true);
-    w.cost[a][b] = w.cost[b][a] = 1 + below(&w.dice, 3);
-    if (!both) {
-        cut(a, b);
-    }
-}
-
-static void change_topology(void) {
-    unsigned a = below(&w.dice, ROUTERS);
-    unsigned b = (a + 1 + below(&w.dice, ROUTERS - 1)) % ROUTERS;
-    uint32_t hold_ms = below(&w.dice, 2) ? 1000000000 : 0;
-    if (w.cost[a][b] > 0) {
-        cut(a, b);
-    } else {
-        join(a, b);
-    }
-    measure();
-    for (unsigned i = 0; i < ROUTERS; i++) {
-        reroute(&w.routers[i], hold_ms);
-    }
-}
-
-static bool subscribe_here(router *at, uint32_t id) {
-    tm_subscribe job;
-    tm_refusal refusal;
-    uint32_t refused;
-    subscribe_frame(&out, id, true, scratch.bytes, (uint32_t)scratch.size);
-    CHECK(tm_subscribe_open(out.bytes, out.size, &job) == TM_OK, "a sound frame");
-    fail_next(at);
-    CHECK(tm_subscribe_some(at->sw, at->client.connection, &job, 10, &refusal, 1, &refused) == TM_OK, "subscribe");
-    fail_no_more(at);
-    return refused == 0;
-}
-
-static void tell_others(unsigned me, uint64_t id, const held *filter) {
-    const uint64_t offsets[2] = {0, filter == NULL ? 0 : filter->size};
-    for (unsigned i = 0; i < ROUTERS; i++) {
-        router *at = &w.routers[i];
-        uint8_t result = TM_OK;
-        if (i == me) {
-            continue;
-        }
-        fail_next(at);
-        int called = filter == NULL ? tm_switch_uninstall(at->sw, ROUTER(me), &id, 1, &result)
-                                    : tm_switch_install(at->sw, ROUTER(me), filter->bytes, offsets, &id, 1, &result);
-        fail_no_more(at);
-        CHECK(w.failing > 0 || (called == TM_OK && result == TM_OK), "%d %u", called, result);
-        if (filter != NULL && w.failing == 0) {
-            CHECK(tm_switch_install(at->sw, ROUTER(me), filter->bytes, offsets, &id, 1, &result) == TM_OK &&
-                      result == TM_MISUSED,
-                  "an id twice");
-        }
-    }
-}
-
-static void change_filter(void) {
-    unsigned me = below(&w.dice, ROUTERS);
-    router *at = &w.routers[me];
-    held *h = &at->held[below(&w.dice, FILTERS_MAX)];
-    if (h->live) {
-        CHECK(tm_switch_unsubscribe(at->sw, at->client.connection, h->id) == TM_OK, "unsubscribe");
-        tell_others(me, h->id, NULL);
-        free(h->bytes);
-        *h = (held){0};
-        return;
-    }
-    random_filter(&w.dice, &scratch);
-    *h = (held){.live = true, .id = ++w.next_id, .bytes = malloc(scratch.size), .size = (uint32_t)scratch.size};
-    memcpy(h->bytes, scratch.bytes, scratch.size);
-    if (!subscribe_here(at, h->id)) {
-        CHECK(w.failing > 0, "refused");
-        free(h->bytes);
-        *h = (held){0};
-        return;
-    }
-    tell_others(me, h->id, h);
-}
 
 /* ---- messages -----------------------------------------------------------------------------------------------------
  */
@@ -393,7 +54,7 @@ static void publish(unsigned me, unsigned kind, uint32_t present) {
     publish_frame(&out, CLIENT(me), ++at->counter, false, &scratch, below(&w.dice, 100));
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *there = &w.routers[i];
-        bool reached = is_near(me, i) && wants(there, count);
+        bool reached = graph_is_near(&w.graph, me, i) && wants(there, count);
         there->expected += reached && kind != WIRE_DRY_RUN ? mix(CLIENT(me), at->counter) : 0;
         before += there->traces;
     }
@@ -541,11 +202,11 @@ static void stop(void) {
     w.failing = 0;
     w.lazily = true;
     for (unsigned i = 0; i < ROUTERS * ROUTERS; i++) {
-        if (w.cost[i / ROUTERS][i % ROUTERS] > 0) {
+        if (w.graph.cost[i / ROUTERS][i % ROUTERS] > 0) {
             cut(i / ROUTERS, i % ROUTERS);
         }
     }
-    measure();
+    graph_measure(&w.graph);
     pass_time();
     for (unsigned i = 0; i < ROUTERS; i++) {
         reroute(&w.routers[i], 0);
@@ -631,7 +292,8 @@ static void mend(void) {
     for (unsigned a = 0; a < ROUTERS; a++) {
         router *at = &w.routers[a];
         for (unsigned b = 0; b < ROUTERS; b++) {
-            if (w.cost[a][b] > 0 && !(is_whole(at, &at->links[b]) && is_whole(&w.routers[b], &w.routers[b].links[a]))) {
+            if (w.graph.cost[a][b] > 0 &&
+                !(is_whole(at, &at->links[b]) && is_whole(&w.routers[b], &w.routers[b].links[a]))) {
                 cut(a, b);
             }
         }
@@ -645,7 +307,7 @@ static void mend(void) {
             CHECK(admit(at, &at->client, CLIENT(a), false), "the client again");
         }
     }
-    measure();
+    graph_measure(&w.graph);
 }
 
 static void live_without_memory(uint64_t seed) {

@@ -33,7 +33,7 @@ Examples:
     type=click.Choice(["home", "network"]),
     default="home",
     show_default=True,
-    help="Say that it is subscribed when the router has it, or when every router has.",
+    help="Say that it is subscribed when the router has it, or when every router within reach has.",
 )
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")

@@ -175,7 +175,8 @@ class Client:
     ) -> Subscription:
         """What satisfies one of `predicates`, each of which gets an id: `async with client.subscribe(...) as messages`.
 
-        `own_messages`: also what this client publishes itself. `wait`: until the router has it, or every router.
+        `own_messages`: also what this client publishes itself. `wait`: until the router has it, or every router within
+        reach.
         """
         return Subscription(self._pump, predicates, options_of(own_messages, wait))
 

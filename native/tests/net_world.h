@@ -1,0 +1,79 @@
+/* net_world.h - several switches, joined by links whose bytes are carried by hand, and how they change.
+ *
+ * Law: nothing happens by itself: each step of a switch is one call here, and any of them may be told to fail for want
+ * of memory.
+ */
+#ifndef TM_TEST_NET_WORLD_H
+#define TM_TEST_NET_WORLD_H
+
+#include "../records.h"
+#include "../routes.h"
+#include "frames.h"
+#include "net_graph.h"
+
+#define FILTERS_MAX 8 /* of the one client of each router: with those of all others, more than a plan has */
+#define ROUTER(i) (100 + (uint64_t)(i))
+#define CLIENT(i) (1 + (uint64_t)(i))
+#define TRACE_ID 77U
+
+typedef struct held {
+    bool live;
+    uint32_t id;
+    uint8_t *bytes; /* owned */
+    uint32_t size;
+} held;
+
+typedef struct end {
+    bool open;
+    uint32_t connection;
+} end;
+
+typedef struct router {
+    tm_switch *sw;
+    tm_table *local;
+    tm_table *network;
+    end client;
+    end links[ROUTERS];
+    held held[FILTERS_MAX];
+    uint32_t generations[ROUTES_GENERATIONS_MAX]; /* newest first */
+    uint64_t counter;
+    uint64_t got; /* messages, and their counters mixed, since the last look */
+    uint64_t expected;
+    uint64_t traces;
+    tm_records *records; /* NULL: none are kept */
+    uint64_t recorded_clients;
+    uint64_t recorded_links;
+} router;
+
+typedef struct net_world {
+    dice dice;
+    router routers[ROUTERS];
+    net_graph graph;
+    uint32_t next_id;
+    uint64_t failing;
+    bool lazily; /* routes are set when a message needs them */
+} net_world;
+
+extern net_world w;
+/* What is being written, where one step needs it only. */
+extern wire scratch;
+extern frame out;
+
+/* One frame or several from a connection; what the router says of it is looked after. */
+void feed(router *at, uint32_t connection, const uint8_t *bytes, size_t size);
+void handle(router *at, const tm_event *events, size_t count);
+/* Take all that a connection has to send. */
+size_t fetch(router *at, const end *from, uint8_t *to, size_t room);
+/* Until nothing waits on any link. */
+void carry_all(void);
+
+/* false: for want of memory. */
+bool admit(router *at, end *to, uint64_t number, bool is_link);
+void shut(router *at, end *from);
+void cut(unsigned a, unsigned b);
+void join(unsigned a, unsigned b);
+void reroute(router *at, uint32_t hold_ms);
+void change_topology(void);
+void change_filter(void);
+
+#endif
