@@ -8,7 +8,6 @@ the places that the parser tells. The text must be a sound topology file, in whi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 import yaml
 
@@ -16,31 +15,31 @@ Path = tuple[str, ...]
 Value = str | int | Mapping[str, "Value"]
 
 
-class _Gone:
-    """Stands for no value."""
-
-
-GONE: Final = _Gone()
-
-
-def edited(text: str, changes: Mapping[Path, Value | _Gone]) -> str:
-    """`text` with each value at its path of keys; GONE takes the key away. Sections that are missing are made."""
+def edited(text: str, changes: Mapping[Path, Value | None]) -> str:
+    """`text` with each value at its path of keys; None takes the key away. Sections that are missing are made, and a
+    name alone that stands for a section (`engine: sff`) becomes one where more is to be said."""
     for path, value in changes.items():
         text = _edited(text, path, value)
     return text
 
 
-def _edited(text: str, path: Path, value: Value | _Gone) -> str:
+def _edited(text: str, path: Path, value: Value | None) -> str:
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     for depth, step in enumerate(path):
+        if isinstance(node, yaml.ScalarNode):
+            return text if value is None else _replaced(text, node, _unfolded(node.value, step, value))
         assert isinstance(node, yaml.MappingNode)  # noqa: S101 - the file is sound, and so is the path
         found = next((pair for pair in node.value if pair[0].value == step), None)
         if found is None:
-            return text if isinstance(value, _Gone) else _with_key(text, node, step, _nested(path[depth + 1 :], value))
+            return text if value is None else _with_key(text, node, step, _nested(path[depth + 1 :], value))
         if depth == len(path) - 1:
-            return _without(text, node, found) if isinstance(value, _Gone) else _replaced(text, found[1], value)
+            return _without(text, node, found) if value is None else _replaced(text, found[1], value)
         node = found[1]
     raise ValueError("a change of the whole file is none")
+
+
+def _unfolded(name: str, step: str, value: Value) -> Value:
+    return value if step == "name" else {"name": name, step: value}
 
 
 def _nested(steps: Path, value: Value) -> Value:

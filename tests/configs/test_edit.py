@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tamis.configs import parse_topology
-from tamis.configs.edit import GONE, edited
+from tamis.configs.edit import edited
 
 TEXT = """\
 # Two routers.
@@ -56,6 +56,7 @@ def test_lines_that_are_not_meant_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("engine", "expected"),
     [
+        ("engine: sff # why", "engine: tamis # why"),
         ("engine: {rounds: 3, name: sff}", "engine: {name: tamis}"),
         ("engine: {name: sff, rounds: 3}  # why", "engine: {name: tamis}  # why"),
         ("engine:\n  name: sff  # why\n  rounds: 3   # and why three", "engine:\n  name: tamis  # why"),
@@ -64,14 +65,21 @@ def test_lines_that_are_not_meant_stay_as_they_are() -> None:
 )
 def test_a_key_goes_with_its_line_or_its_comma(engine: str, expected: str) -> None:
     text = engine + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
-    after = edited(text, {("engine", "rounds"): GONE, ("engine", "name"): "tamis", ("engine", "none"): GONE})
+    after = edited(text, {("engine", "rounds"): None, ("engine", "name"): "tamis", ("engine", "none"): None})
     assert after == expected + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
     assert parse_topology(after).engine.name == "tamis"
 
 
+def test_a_name_becomes_a_section_where_more_is_said() -> None:
+    text = "strategy: advertise   # the default\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    after = edited(text, {("strategy", "predicates"): "coarse"})
+    assert after == text.replace("advertise", "{name: advertise, predicates: coarse}")
+    assert parse_topology(after).strategy.predicates == "coarse"
+
+
 def test_the_last_line_may_lack_its_end() -> None:
     text = "routers: {a: {clients: 127.0.0.1:7400}}\nengine:\n  name: sff\n  rounds: 3"
-    assert edited(text, {("engine", "rounds"): GONE}) == text.removesuffix("  rounds: 3")
+    assert edited(text, {("engine", "rounds"): None}) == text.removesuffix("  rounds: 3")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
