@@ -29,7 +29,9 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
         return
     frames = sum(row["frames"] for row in evidence.reach) / messages
     needed = _needed(evidence) / messages
-    told = f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} lead to all"
+    told = (
+        f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} lead to all"
+    )
     told += " who delivered them"
     edits = {("broadcast",): TREES} if topology.broadcast != TREES else {}
     edits |= {("strategy", "predicates"): EXACT} if topology.strategy.predicates != EXACT else {}
@@ -45,7 +47,9 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
 def _needed(evidence: Evidence) -> int:
     topology = evidence.topology
     neighbours = {router: topology.neighbours(router) for router in topology.routers}
-    ways = {source: parents(neighbours, source) for source in {row["source"] for row in evidence.reach} & set(neighbours)}
+    ways = {
+        source: parents(neighbours, source) for source in {row["source"] for row in evidence.reach} & set(neighbours)
+    }
     return sum(
         row["messages"] * links_needed(ways[row["source"]], row["wanted_at"])
         for row in evidence.reach
@@ -63,7 +67,9 @@ def flood(evidence: Evidence) -> Iterator[Advice]:
     everywhere = len(evidence.topology.routers) - 1
     spared = (everywhere - frames) * (total["published"] or 0) * total["frame_bytes"]
     spoken = total["control_bytes"]
-    told = f"routers told each other {spoken:,} bytes about filters, which kept {max(spared, 0):,.0f} bytes of messages "
+    told = (
+        f"routers told each other {spoken:,} bytes about filters, which kept {max(spared, 0):,.0f} bytes of messages "
+    )
     told += f"off links: {frames:.3g} frames a message instead of {everywhere}"
     if spoken > spared:
         then, promise = "strategy flood", f"{spoken - spared:,.0f} bytes fewer between routers"

@@ -52,10 +52,14 @@ def reuse(evidence: Evidence) -> Iterator[Advice]:
     row = row or next(row for row in evidence.keys if row["threshold"] >= FROM_PAPER)
     look = total["downstream_ns"]
     left = (1 - row["complete"]) + row["keys"] * LOOKUP_NS / look
-    told = f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
+    told = (
+        f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
+    )
     told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}"
     if 1 - left < GAIN_MIN:
-        yield Advice("reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare")
+        yield Advice(
+            "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare"
+        )
         return
     promise = f"match time after the first router {look / 1_000:.3g} -> {left * look / 1_000:.3g} us"
     yield Advice("reuse", "reuse threshold", "not in Tamis yet", "never", told, f"partial {row['threshold']}", promise)

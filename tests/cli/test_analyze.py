@@ -29,3 +29,34 @@ def test_records_go_into_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "here").touch()
     assert main(["simulate", "--topology", "ring:3", "--ops", "0", "--records", str(tmp_path)]) == 2
     assert "is not empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code"),
+    [
+        (None, "does not exist", 2),
+        ("routers: {b: {clients: 127.0.0.1:7400}}", "names no router a, of which there are logs", 1),
+        ("routers: {a: {clients: 127.0.0.1:7400}}\nengine: sfg", "net.yaml:2:9: engine", 1),
+    ],
+)
+def test_a_topology_that_cannot_be_advised_about_is_refused_before_anything_starts(
+    text: str | None, words: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspark")
+    (tmp_path / "logs" / "a").mkdir(parents=True)
+    (tmp_path / "logs" / "a" / "events-1-000000.jsonl").touch()
+    file = tmp_path / "net.yaml"
+    if text is not None:
+        file.write_text(text)
+    arguments = ["analyze", str(tmp_path / "logs"), "--out", str(tmp_path / "out"), "--advise", str(file)]
+    assert main(arguments) == code
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_advice_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspark")
+    (tmp_path / "net.yaml").touch()
+    arguments = ["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--follow"]
+    assert main([*arguments, "--advise", str(tmp_path / "net.yaml")]) == 2
+    assert "not for --follow" in capsys.readouterr().err
