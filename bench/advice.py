@@ -1,7 +1,7 @@
 """Whether advice keeps its promises: `python -m tamis.bench.advice`.
 
     few     each message satisfies some thousandth of 5,000 filters       engine sff, no rounds
-    many    each message satisfies half of 1,000 filters                  engine counting
+    many    each message satisfies half of 1,000 filters                  nothing said: engine tamis
     hot     every filter and every message has one attribute, few values  engine sff, no rounds
     burst   a receiver stands still while 12 MB come for it               a queue of 1 MiB
     ring    five routers, messages for one or two of them                 one tree for all
@@ -140,7 +140,7 @@ def _ring_said() -> Iterator[tuple[str, Message]]:
 RING: Final = "links: [[a, b], [b, c], [c, d], [d, e], [e, a]]\nbroadcast: shared-tree   # simple\n"
 SHAPES: Final = {
     "few": Shape("engine: {name: sff, rounds: 0}   # as in the paper\n", "a", _few, _few_said),
-    "many": Shape("engine: counting   # simple\n", "a", _many, _many_said),
+    "many": Shape("", "a", _many, _many_said),
     "hot": Shape("engine: {name: sff, rounds: 0}\n", "a", _hot, _hot_said),
     "burst": Shape(
         "limits:\n  connection_queue_bytes: 1_048_576   # memory is dear\n",

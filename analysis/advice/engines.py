@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.analysis.advice.say import GAIN_MIN, Advice, Contender, Evidence
+from tamis.analysis.advice.say import GAIN_MIN, Advice, Contender, Edits, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path
 
@@ -60,16 +60,16 @@ class Fit:
 def settings(topology: Topology) -> list[Setting]:
     own = [router for router, each in topology.routers.items() if each.engine is not None]
     general = tuple(router for router in topology.routers if router not in own)
-    paths = [(("engine",), general)] if general else []
+    paths: list[tuple[Path, tuple[str, ...]]] = [(("engine",), general)] if general else []
     paths += [(("routers", router, "engine"), (router,)) for router in own]
     return [Setting(path, contender(topology, routers[0]), routers) for path, routers in paths]
 
 
 def contender(topology: Topology, router: str) -> Contender:
     engine = topology.router(router).engine
-    return Contender(
-        engine.name, (SFF_ROUNDS if engine.rounds is None else engine.rounds) if engine.name == SFF else None
-    )
+    if engine.name != SFF:
+        return Contender(engine.name)
+    return Contender(SFF, SFF_ROUNDS if engine.rounds is None else engine.rounds)
 
 
 def engine(evidence: Evidence) -> Iterator[Advice]:
@@ -99,7 +99,7 @@ def _engine(setting: Setting, fit: Fit) -> Advice:
     if best.engine == now.engine or not _is_worth_it(fit, now, best):
         return Advice(*named, "nothing to change", str(now), _told(fit, now, best), None, None, *figures)
     promised = fit.promised(now, best)
-    edits = {(*setting.path, "name"): best.engine, (*setting.path, "rounds"): best.rounds}
+    edits: Edits = {(*setting.path, "name"): best.engine, (*setting.path, "rounds"): best.rounds}
     return Advice(
         *(*named, "change", str(now), _told(fit, now, best), str(best)),
         *(_promise(fit, promised), *figures, promised, edits),
@@ -149,8 +149,8 @@ def _fit(evidence: Evidence, setting: Setting) -> Fit | str:
     total = sum(weights.values())
     for row in rows:
         if row["engine"] is not None:
-            each = Contender(row["engine"], row["rounds"])
-            here[each] = here.get(each, 0.0) + row["match_ns"] * weights[row["router"]] / total
+            tried = Contender(row["engine"], row["rounds"])
+            here[tried] = here.get(tried, 0.0) + row["match_ns"] * weights[row["router"]] / total
     logged = sum(times[router]["match_ns"] * weight for router, weight in weights.items()) / total
     filters = max(row["filters"] + row["remote_filters"] for row in rows)
     return Fit(logged, here, filters, total)

@@ -21,7 +21,7 @@ THRESHOLDS: Final = (10, 20, 40, 60, 80, 120, 160, 240)
 """Of reuse: from a few keys up to the largest that paper 001 tried."""
 
 
-def _schema(**types: type[LongType] | type[DoubleType] | type[StringType]) -> StructType:
+def _schema(**types: type[LongType | DoubleType | StringType]) -> StructType:
     return StructType([StructField(name, of()) for name, of in types.items()])
 
 
@@ -99,8 +99,8 @@ def reach(messages: DataFrame) -> DataFrame:
 
 
 def totals(interface: DataFrame, control: DataFrame, messages: DataFrame) -> DataFrame:
-    """One row: what clients published, what routers told each other about filters, the size of a frame between them, and
-    the usual match time after the first router."""
+    """One row: what clients published, what routers told each other about filters, the size of a frame between them,
+    and the usual match time after the first router."""
     counted = interface.agg(F.sum(F.when(F.col("neighbour").isNull(), F.col("messages_in"))).alias("published"))
     said = control.where((F.col("way") == "out") & F.col("what").isin(*PREDICATES))
     spoken = said.agg(F.coalesce(F.sum("bytes"), F.lit(0)).alias("control_bytes"))

@@ -11,6 +11,7 @@ from typing import Final
 
 from tamis.analysis.advice.graph import links_needed, parents
 from tamis.analysis.advice.say import Advice, Evidence
+from tamis.configs.edit import Path, Value
 
 WASTE_MIN: Final = 0.1
 """Of all frames. A change of the network or of a filter leaves some in vain whatever the strategy."""
@@ -33,8 +34,11 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
         f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} lead to all"
     )
     told += " who delivered them"
-    edits = {("broadcast",): TREES} if topology.broadcast != TREES else {}
-    edits |= {("strategy", "predicates"): EXACT} if topology.strategy.predicates != EXACT else {}
+    edits: dict[Path, Value | None] = {}
+    if topology.broadcast != TREES:
+        edits["broadcast",] = TREES
+    if topology.strategy.predicates != EXACT:
+        edits["strategy", "predicates"] = EXACT
     if frames - needed < WASTE_MIN * frames or not edits:
         why = told if frames - needed < WASTE_MIN * frames else f"{told}; the file asks for the most exact way already"
         yield Advice("strategy", "strategy", "nothing to change", now, why, None, None, FIGURE, frames)

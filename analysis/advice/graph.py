@@ -30,7 +30,8 @@ def parents(neighbours: Neighbours, source: str) -> dict[str, str]:
 def links_needed(before: Mapping[str, str], wanted_at: Iterable[str]) -> int:
     """Of one source's tree, to reach all of these; who cannot be reached needs none."""
     crossed: set[str] = set()
-    for router in wanted_at:
+    for receiver in wanted_at:
+        router = receiver
         while router in before and before[router] != router and router not in crossed:
             crossed.add(router)
             router = before[router]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tamis.analysis.advice.say import Advice, Evidence
+from tamis.analysis.advice.say import Advice, Edits, Evidence
 from tamis.configs import RouterSettings
 
 MIB: Final = 1024 * 1024
@@ -51,15 +51,14 @@ def _queue(settings: RouterSettings, lost: list[Mapping[str, Any]]) -> Advice:
         why += " traffic; slow_consumer.policy `block` lets publishers wait, narrower filters spare it"
         return Advice("queues", option, "nothing to change", _mib(bound), why, None, None, *figures)
     promise = f"no drops at peaks of {peak:,} bytes in a queue"
-    edits = {("routers", settings.id, "limits", _KEY): wanted}
-    return Advice(
-        *("queues", option, "change", _mib(bound), evidence, _mib(wanted), promise, *figures, 0.0, edits),
-    )
+    edits: Edits = {("routers", settings.id, "limits", _KEY): wanted}
+    return Advice("queues", option, "change", _mib(bound), evidence, _mib(wanted), promise, *figures, 0.0, edits)
 
 
 def _missing(row: Mapping[str, Any]) -> int:
     """Bytes that one overflow lost."""
-    return round(row["worst"] * (row["message_bytes"] or 0))
+    octets: float = row["worst"] * (row["message_bytes"] or 0)
+    return round(octets)
 
 
 def _mib(octets: int) -> str:

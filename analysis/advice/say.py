@@ -62,7 +62,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`option` is the dotted path of what it is about; `before` and `promised` are of `figure`, the lower the better."""
+    """`option` is the dotted path of what it is about. Of a `figure` less is better."""
 
     rule: str
     option: str

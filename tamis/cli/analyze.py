@@ -75,8 +75,9 @@ def command(
     LOGS has a folder for each router. The questions are delivery, traffic, latency, control and content; their tables
     come as Parquet to OUT/QUESTION/TABLE, and all together as OUT/report.html.
 
-    With --advise the topology file is held against this traffic: what to change and what it is promised to bring, or why
-    nothing is to change. OUT/topology.advised.yaml is the file with the changes, OUT/advice.patch the same for `patch`.
+    With --advise the topology file is held against this traffic: what to change and what that is promised to bring, or
+    why nothing is to change. OUT/topology.advised.yaml is the file with the changes, OUT/advice.patch the same for
+    `patch`.
     """
     with analysis_extra():
         from tamis.analysis import answers, session

@@ -34,8 +34,12 @@ def test_an_overflow_lasts_until_the_queue_is_empty(spark: SparkSession) -> None
     told = [second(0, 700), second(5, 900), second(6, 0), second(4, 3), second(0, 0), second(0, 0, interface=2)]
     (row,) = evidence.overflows(_records(spark, "interface", told)).collect()
     assert row.asDict() == {
-        **{"router": "a", "neighbour": None, "client": "c1"},
-        **{"dropped": 15, "worst": 11, "message_bytes": 150.0},
+        "router": "a",
+        "neighbour": None,
+        "client": "c1",
+        "dropped": 15,
+        "worst": 11,
+        "message_bytes": 150.0,
     }
 
 

@@ -37,10 +37,13 @@ def _times(*routers: str, match_ns: float = 2_000.0, messages: int = 100) -> lis
 
 def _trials(router: str, **ns: float | None) -> list[dict[str, Any]]:
     """`sff10` is sff with 10 rounds."""
+    told = {"router": router, "filters": 400, "remote_filters": 100, "messages": 50}
     return [
-        {
-            **{"router": router, "engine": name.rstrip("0123456789"), "filters": 400, "remote_filters": 100},
-            **{"rounds": int(name[3:]) if name.startswith("sff") else None, "messages": 50, "match_ns": each},
+        told
+        | {
+            "engine": name.rstrip("0123456789"),
+            "rounds": int(name[3:]) if name.startswith("sff") else None,
+            "match_ns": each,
         }
         for name, each in ns.items()
     ]
