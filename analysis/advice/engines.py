@@ -151,6 +151,8 @@ def _fit(evidence: Evidence, setting: Setting) -> Fit | str:
         if row["engine"] is not None:
             tried = Contender(row["engine"], row["rounds"])
             here[tried] = here.get(tried, 0.0) + row["match_ns"] * weights[row["router"]] / total
+    if setting.now not in here:
+        return f"no router runs engine {setting.now}, so there is nothing to compare with"
     logged = sum(times[router]["match_ns"] * weight for router, weight in weights.items()) / total
     filters = max(row["filters"] + row["remote_filters"] for row in rows)
     return Fit(logged, here, filters, total)

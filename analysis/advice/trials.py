@@ -62,9 +62,10 @@ class Load:
 
 
 def contenders(present: Iterable[Contender]) -> list[Contender]:
-    """All that a topology file may name, and what it names now."""
+    """All that routers run, and with how many rounds the file has them now."""
     known = [Contender(engine) for engine in Table.engines() if engine != "sff"]
-    return list(dict.fromkeys([*known, *(Contender("sff", rounds) for rounds in ROUNDS), *present]))
+    named = [each for each in present if each.engine in Table.engines()]
+    return list(dict.fromkeys([*known, *(Contender("sff", rounds) for rounds in ROUNDS), *named]))
 
 
 # --- what to try ------------------------------------------------------------------------------------------------------

@@ -131,6 +131,10 @@ def test_a_router_with_an_engine_of_its_own_is_advised_apart() -> None:
             ),
             "so few filters (9)",
         ),
+        (
+            Evidence(_topology("engine: plain"), match_times=_times("a"), trials=_trials("a", tamis=1.0)),
+            "no router runs engine plain",
+        ),
     ],
 )
 def test_without_evidence_the_engine_stays_and_why_is_said(evidence: Evidence, words: str) -> None:

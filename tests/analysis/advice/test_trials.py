@@ -24,7 +24,7 @@ def test_each_engine_is_timed_on_the_same_load(spark: SparkSession, monkeypatch:
     local = [(number % 3, json.dumps([["x", "=", number]])) for number in range(40)]
     remote = [("b", json.dumps([["x", "<", number], ["y", "exists"]])) for number in range(40)]
     load = Load(local, remote, ['{"x": 7}', '{"x": 1.5, "y": "z"}', '{"y": true}'])
-    engines = trials.contenders([Contender("sff", 5)])
+    engines = trials.contenders([Contender("sff", 5), Contender("plain")])
     rows = trials.tried(spark, {"a": load, "idle": Load([(0, FORM)], [], ["{}"])}, engines).collect()
     timed = [row for row in rows if row.router == "a"]
     assert {row.engine for row in timed} == set(Table.engines())
