@@ -8,8 +8,8 @@
 
 Law: a shape's routers are started from a file that somebody could have written, with records; the same messages are
 published to the same subscribers before and after; between them lies nothing but the patch. What is promised is held
-against the same figure of the second logs, made by the same rule. `cpu us` is what a router's process took for a
-message, with its threads that write records: nobody promised it, but it is what counts in the end.
+against the same figure of the second logs, made by the same rule. `cpu us` is what the routers' processes took for a
+message, with the threads that write records, known to half a microsecond: nobody promised it.
 """
 
 from __future__ import annotations

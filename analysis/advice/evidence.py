@@ -74,13 +74,16 @@ def overflows(interface: DataFrame) -> DataFrame:
     runs = interface.withColumn("lost", lost).withColumn("run", F.coalesce(F.sum(is_empty).over(before), F.lit(0)))
     each = runs.groupBy(*one, "run").agg(
         F.sum("lost").alias("lost"),
+        F.max("n").alias("n"),
+        F.max_by(F.coalesce("queued_bytes", F.lit(0)), "n").alias("queued_bytes"),
         *(F.sum(F.coalesce(name, F.lit(0))).alias(name) for name in ("bytes_out", "messages_out")),
         *(F.first(name, ignorenulls=True).alias(name) for name in ("neighbour", "client")),
     )
+    queued = F.sum("bytes_out") + F.max_by("queued_bytes", "n")
     found = each.groupBy(*one).agg(
         F.sum("lost").alias("dropped"),
         F.max("lost").alias("worst"),
-        F.try_divide(F.sum("bytes_out"), F.sum("messages_out")).alias("message_bytes"),
+        F.try_divide(queued, F.sum("messages_out")).alias("message_bytes"),
         *(F.first(name, ignorenulls=True).alias(name) for name in ("neighbour", "client")),
     )
     return _as(OVERFLOWS, found.where(F.col("dropped") > 0)).orderBy("router", "neighbour", "client")

@@ -64,7 +64,7 @@ def advise(study: Study, asked: Wanted, out: Path, told: Told) -> list[Advice]:
     engines = {row.router: row.engine for row in study.lives.where("engine is not null").orderBy("first_us").collect()}
     found = advised(Evidence(asked.topology, engines, **rows))
     _kept(say.table(study.spark, found), out, QUESTION)
-    _write(asked, found, out)
+    write(found, asked, out)
     return found
 
 
@@ -105,7 +105,8 @@ def _kept(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _write(asked: Wanted, found: Sequence[Advice], out: Path) -> None:
+def write(found: Sequence[Advice], asked: Wanted, out: Path) -> None:
+    """The changed file and the patch."""
     changes = {path: value for each in found for path, value in each.edits.items()}
     after = edited(asked.text, changes)
     parse_topology(after, ADVISED)

@@ -15,6 +15,8 @@ EXCLUDED_MIN: Final = 0.1
 """Of all filters, by the first name that is looked for; less is less than the look."""
 LOOKUP_NS: Final = 50
 """A probe for a key in a table that is not in the cache: some half a miss, as probes go together."""
+CARRIED_NS: Final = 100
+"""To write a list of keys into a frame and to read it again."""
 COMPLETE: Final = 0.9
 """Share of messages whose keys must all be there: the others are matched anew."""
 FROM_PAPER: Final = 60
@@ -51,11 +53,11 @@ def reuse(evidence: Evidence) -> Iterator[Advice]:
     row = next((row for row in evidence.keys if row["complete"] >= COMPLETE), None)
     row = row or next(row for row in evidence.keys if row["threshold"] >= FROM_PAPER)
     look = total["downstream_ns"]
-    left = (1 - row["complete"]) + row["keys"] * LOOKUP_NS / look
+    left = (1 - row["complete"]) + (CARRIED_NS + row["keys"] * LOOKUP_NS) / look
     told = (
         f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
     )
-    told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}"
+    told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g} and to carry them {CARRIED_NS / 1_000:.3g}"
     if 1 - left < GAIN_MIN:
         yield Advice(
             "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare"

@@ -31,7 +31,7 @@ def test_an_overflow_lasts_until_the_queue_is_empty(spark: SparkSession) -> None
         sizes = {"messages_out": 10, "bytes_out": 1_500}
         return {"interface": interface, "client": f"c{interface}", "dropped": dropped, "queued_bytes": queued} | sizes
 
-    told = [second(0, 700), second(5, 900), second(6, 0), second(4, 3), second(0, 0), second(0, 0, interface=2)]
+    told = [second(0, 700), second(5, 900), second(6, 0), second(4, 300), second(0, 0, interface=2)]
     (row,) = evidence.overflows(_records(spark, "interface", told)).collect()
     assert row.asDict() == {
         "router": "a",
@@ -39,7 +39,7 @@ def test_an_overflow_lasts_until_the_queue_is_empty(spark: SparkSession) -> None
         "client": "c1",
         "dropped": 15,
         "worst": 11,
-        "message_bytes": 150.0,
+        "message_bytes": 157.5,
     }
 
 

@@ -13,9 +13,10 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import logs, report
+from tamis.analysis import report
 from tamis.analysis.advice import job
-from tamis.analysis.study import Study
+from tamis.analysis.advice.say import Advice
+from tamis.analysis.job import REPORT, Job, analyze
 from tamis.configs import load_topology
 from tamis.protocol.errors import ConfigError
 
@@ -42,28 +43,39 @@ def _logs(folder: Path, router: str = "a") -> Path:
     return folder
 
 
-@pytest.mark.slow
-def test_the_changed_file_loads_and_the_patch_makes_it(spark: SparkSession, tmp_path: Path) -> None:
-    file, folder, out = tmp_path / "net.yaml", _logs(tmp_path / "logs"), tmp_path / "out"
-    file.write_text(TEXT)
-    out.mkdir()
-    study = Study(spark, logs.read(spark, folder))
-    found = job.advise(study, job.wanted(file, folder), out, lambda _: None)
-    study.close()
-    assert [each.rule for each in found if each.verdict == "change"] == ["queues"]
+CHANGED = TEXT.replace(
+    "clients: 127.0.0.1:7400}", "clients: 127.0.0.1:7400, limits: {connection_queue_bytes: 4194304}}"
+)
 
-    after = out / job.ADVISED
-    changed = "clients: 127.0.0.1:7400, limits: {connection_queue_bytes: 4194304}}"
-    assert after.read_text() == TEXT.replace("clients: 127.0.0.1:7400}", changed)
+
+def _wanted(tmp_path: Path) -> job.Wanted:
+    file = tmp_path / "net.yaml"
+    file.write_text(TEXT)
+    return job.wanted(file, _logs(tmp_path / "logs"))
+
+
+def test_the_changed_file_loads_keeps_its_comments_and_is_what_the_patch_makes(tmp_path: Path) -> None:
+    asked = _wanted(tmp_path)
+    edits = {("routers", "a", "limits", "connection_queue_bytes"): 4_194_304}
+    job.write([Advice("queues", "limits", "change", "1 MiB", "it was full", "4 MiB", edits=edits)], asked, tmp_path)
+    after = tmp_path / job.ADVISED
+    assert after.read_text() == CHANGED
     assert load_topology(after).router("a").limits.connection_queue_bytes == 4_194_304
-    assert file.read_text() == TEXT
-    tables = report.read(out)
-    assert [row["verdict"] for row in tables["advice/advice"]].count("change") == 1
-    page = report.page(tables | {"logs/lines": [], "logs/holes": [], "logs/lives": [], "logs/clocks": []})
-    assert "no drops at peaks of" in page
+    assert asked.file.read_text() == TEXT
     if shutil.which("patch"):
-        subprocess.run(["patch", "-s", file, out / job.PATCH], check=True)  # noqa: S603, S607
-        assert file.read_text() == after.read_text()
+        subprocess.run(["patch", "-s", asked.file, tmp_path / job.PATCH], check=True)  # noqa: S603, S607
+        assert asked.file.read_text() == CHANGED
+
+
+@pytest.mark.long
+def test_from_logs_to_a_changed_file_and_a_section_of_the_report(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answers = Job(out, ("logs",), advise=_wanted(tmp_path))
+    found = analyze(spark, tmp_path / "logs", answers)
+    assert [each.rule for each in found if each.verdict == "change"] == ["queues"]
+    assert (out / job.ADVISED).read_text() == CHANGED
+    assert [row["verdict"] for row in report.read(out)["advice/advice"]].count("change") == 1
+    assert "no drops at peaks of" in (out / REPORT).read_text()
 
 
 def test_a_file_of_another_network_is_refused(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_an_order_of_attributes_is_told_and_nothing_changed() -> None:
 
 @pytest.mark.parametrize(
     ("downstream_ns", "keys", "verdict"),
-    [(10_000, 8.0, "not in Tamis yet"), (400, 8.0, "nothing to change"), (None, 8.0, "nothing to change")],
+    [(10_000, 8.0, "not in Tamis yet"), (165, 1.0, "nothing to change"), (None, 8.0, "nothing to change")],
 )
 def test_reuse_pays_where_keys_cost_less_than_a_look(downstream_ns: int | None, keys: float, verdict: str) -> None:
     totals = [{"published": 1, "control_bytes": 0, "frame_bytes": 1.0, "downstream_ns": downstream_ns}]
