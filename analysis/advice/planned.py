@@ -57,7 +57,8 @@ def reuse(evidence: Evidence) -> Iterator[Advice]:
     told = (
         f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
     )
-    told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g} and to carry them {CARRIED_NS / 1_000:.3g}"
+    told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}, "
+    told += f"their list {CARRIED_NS / 1_000:.3g}"
     if 1 - left < GAIN_MIN:
         yield Advice(
             "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare"
