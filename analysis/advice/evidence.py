@@ -64,9 +64,10 @@ def match_times(messages: DataFrame) -> DataFrame:
     return _as(MATCH_TIMES, found).orderBy("router")
 
 
-def overflows(interface: DataFrame) -> DataFrame:
+def overflows(interface: DataFrame, messages: DataFrame) -> DataFrame:
     """For each interface that lost messages to a full queue: how many, the most that one overflow took, from an empty
-    queue to the next one, and the size of a message there."""
+    queue to the next one, and the size of a message: of those that the router recorded as dropped, or of all that it
+    did, but no less than the counters have it. (These miss what was queued and never written.)"""
     one = ("router", "epoch", "interface")
     lost = F.coalesce(F.try_element_at("dropped", F.lit(QUEUE_FULL)), F.lit(0))
     is_empty = (F.coalesce("queued_bytes", F.lit(0)) == 0).cast("long")
@@ -74,19 +75,22 @@ def overflows(interface: DataFrame) -> DataFrame:
     runs = interface.withColumn("lost", lost).withColumn("run", F.coalesce(F.sum(is_empty).over(before), F.lit(0)))
     each = runs.groupBy(*one, "run").agg(
         F.sum("lost").alias("lost"),
-        F.max("n").alias("n"),
-        F.max_by(F.coalesce("queued_bytes", F.lit(0)), "n").alias("queued_bytes"),
         *(F.sum(F.coalesce(name, F.lit(0))).alias(name) for name in ("bytes_out", "messages_out")),
         *(F.first(name, ignorenulls=True).alias(name) for name in ("neighbour", "client")),
     )
-    queued = F.sum("bytes_out") + F.max_by("queued_bytes", "n")
     found = each.groupBy(*one).agg(
         F.sum("lost").alias("dropped"),
         F.max("lost").alias("worst"),
-        F.try_divide(queued, F.sum("messages_out")).alias("message_bytes"),
+        F.try_divide(F.sum("bytes_out"), F.sum("messages_out")).alias("written_bytes"),
         *(F.first(name, ignorenulls=True).alias(name) for name in ("neighbour", "client")),
     )
-    return _as(OVERFLOWS, found.where(F.col("dropped") > 0)).orderBy("router", "neighbour", "client")
+    was_dropped = F.size("dropped") > 0
+    sizes = messages.groupBy("router").agg(
+        F.coalesce(F.avg(F.when(was_dropped, F.col("bytes"))), F.avg("bytes")).alias("recorded_bytes")
+    )
+    sized = found.where(F.col("dropped") > 0).join(F.broadcast(sizes), "router", "left")
+    sized = sized.withColumn("message_bytes", F.greatest("written_bytes", "recorded_bytes"))
+    return _as(OVERFLOWS, sized).orderBy("router", "neighbour", "client")
 
 
 def reach(messages: DataFrame) -> DataFrame:

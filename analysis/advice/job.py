@@ -73,7 +73,7 @@ def _tables(study: Study, topology: Topology) -> dict[str, Callable[[], DataFram
     return {
         "match_times": lambda: evidence.match_times(messages),
         "trials": lambda: _trials(study, topology),
-        "overflows": lambda: evidence.overflows(interface),
+        "overflows": lambda: evidence.overflows(interface, messages),
         "reach": lambda: evidence.reach(messages),
         "totals": lambda: evidence.totals(interface, study.logs.kind("control"), messages),
         "exclusions": lambda: evidence.exclusions(

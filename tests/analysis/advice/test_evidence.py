@@ -32,15 +32,19 @@ def test_an_overflow_lasts_until_the_queue_is_empty(spark: SparkSession) -> None
         return {"interface": interface, "client": f"c{interface}", "dropped": dropped, "queued_bytes": queued} | sizes
 
     told = [second(0, 700), second(5, 900), second(6, 0), second(4, 300), second(0, 0, interface=2)]
-    (row,) = evidence.overflows(_records(spark, "interface", told)).collect()
+    interface = _records(spark, "interface", told)
+    (row,) = evidence.overflows(interface, _records(spark, "message", [])).collect()
     assert row.asDict() == {
         "router": "a",
         "neighbour": None,
         "client": "c1",
         "dropped": 15,
         "worst": 11,
-        "message_bytes": 157.5,
+        "message_bytes": 150.0,
     }
+    seen = [{"bytes": 100, "dropped": []}, {"bytes": 900, "dropped": [1]}, {"bytes": 9_000, "router": "b"}]
+    (row,) = evidence.overflows(interface, _records(spark, "message", seen)).collect()
+    assert row.message_bytes == 900.0
 
 
 def test_match_times_leave_out_the_slowest_hundredth(spark: SparkSession) -> None:
