@@ -8,6 +8,7 @@ Law: a question is a file of pure functions from DataFrames to DataFrames with s
     health.py, clocks.py   what is missing in the logs, and how far clocks are apart
     traffic.py, latency.py, delivery.py, control_plane.py, content.py, covers.py    the questions
     answers.py             all of them by name; Parquet out
+    advice/                what the topology file should say instead
     job.py, follow.py      from files to a report, once or as files arrive
     report.py, remarks.py, plots.py, svg.py    one page for people
     multiply.py            logs of any size, for measuring

@@ -13,6 +13,8 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 from tamis.analysis import answers, logs, report
+from tamis.analysis.advice.job import Wanted, advise
+from tamis.analysis.advice.say import Advice
 from tamis.analysis.logs import Logs
 from tamis.analysis.study import NOTICE_US, SETTLE_US, Study
 
@@ -28,18 +30,21 @@ class Job:
     since_us: int | None = None
     settle_us: int = SETTLE_US
     notice_us: int = NOTICE_US
+    advise: Wanted | None = None
 
 
-def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> None:
-    """All that the files of a folder hold now."""
-    answer(spark, logs.read(spark, folder, job.since_us), job, told)
+def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
+    """All that the files of a folder hold now; the advice if it was asked for."""
+    return answer(spark, logs.read(spark, folder, job.since_us), job, told)
 
 
-def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> None:
+def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice]:
     study = Study(spark, read, job.settle_us, job.notice_us)
     try:
         answers.write(study, job.out, job.only, told)
+        found = [] if job.advise is None else advise(study, job.advise, job.out, told)
     finally:
         study.close()
     told(REPORT)
     (job.out / REPORT).write_text(report.page(report.read(job.out)), encoding="utf-8")
+    return found

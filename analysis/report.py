@@ -52,6 +52,12 @@ SECTIONS: Final = (
         "subscriptions satisfied by a message on average; sigma = pp / pe; density: share of all subscriptions "
         "in force.",
     ),
+    Section(
+        "advice",
+        "Advice",
+        "What the topology file should say for this traffic, with the evidence and the figure it is promised to bring. "
+        "Engines were timed where this page was made; only their ratios count.",
+    ),
     Section("logs", "The logs", "What was read, the lives of routers, holes in their records, and their clocks."),
 )
 

@@ -10,6 +10,7 @@ from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
+from tamis.native.query import Mode
 from tamis.native.records import Records
 from tamis.native.results import Gone, OutOfMemory, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
@@ -31,6 +32,7 @@ __all__ = [
     "InterfaceKind",
     "InterfaceNames",
     "Measurement",
+    "Mode",
     "OutOfMemory",
     "Records",
     "RefusedFilter",

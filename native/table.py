@@ -279,7 +279,11 @@ class Table:
     # --- for benchmarks ------------------------------------------------------------------------------------------
 
     def measure(
-        self, messages: Batch, candidates: Candidates | None = None, grouping: Grouping | None = None
+        self,
+        messages: Batch,
+        candidates: Candidates | None = None,
+        grouping: Grouping | None = None,
+        mode: Mode = Mode.INTERFACES,
     ) -> Measurement:
         query = self._query(candidates, grouping)
         nanoseconds = array("I", bytes(4 * len(messages)))
@@ -287,7 +291,7 @@ class Table:
         check(
             lib.tm_table_measure(
                 *(self.c, ffi.from_buffer(messages.data), ffi.from_buffer("uint64_t[]", messages.offsets)),
-                *(len(messages), query.ask(Mode.INTERFACES), ffi.from_buffer("uint32_t[]", nanoseconds)),
+                *(len(messages), query.ask(mode), ffi.from_buffer("uint32_t[]", nanoseconds)),
                 *(total_ns, matched, checksum),
             )
         )

@@ -36,7 +36,7 @@ ARROWS = {
     "configs": {"configs", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
-    "analysis": {"analysis", "protocol"},
+    "analysis": {"analysis", "protocol", "configs", "native"},
     "bench": {"bench", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
 }

@@ -17,7 +17,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -59,8 +59,9 @@ def link_name(a: str, b: str) -> str:
 class Router:
     """One that has run at least once. `process` is the last one."""
 
-    def __init__(self, name: str, file: Path, environment: dict[str, str]) -> None:
-        self.name, self.file, self._environment = name, file, environment
+    def __init__(self, name: str, file: Path, environment: Mapping[str, str] | None = None) -> None:
+        """`environment`: what it sees besides ours."""
+        self.name, self.file, self._environment = name, file, dict(environment or {})
         self.clients_port, self.neighbours_port = lasting_port(), lasting_port()
         self.admin = file.with_suffix(".sock")
         self.process: asyncio.subprocess.Process | None = None

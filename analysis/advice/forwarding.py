@@ -1,0 +1,82 @@
+"""Along which trees, with how exact a knowledge of what lies behind a link, and whether it pays to know at all.
+
+Law: a message needs the links that join its source with the routers that delivered it, each once. What it crossed
+beyond that was in vain, or a way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tamis.analysis.advice.graph import links_needed, parents
+from tamis.analysis.advice.say import Advice, Evidence
+from tamis.configs.edit import Path, Value
+
+WASTE_MIN: Final = 0.1
+"""Of all frames. A change of the network or of a filter leaves some in vain whatever the strategy."""
+FIGURE: Final = "frames between routers a message"
+TREES: Final = "source-trees"
+EXACT: Final = "exact"
+
+
+def trees(evidence: Evidence) -> Iterator[Advice]:
+    topology = evidence.topology
+    now = f"{topology.broadcast}, predicates {topology.strategy.predicates}"
+    messages = sum(row["messages"] for row in evidence.reach)
+    if len(topology.routers) == 1 or not messages:
+        why = "there is one router" if len(topology.routers) == 1 else "no messages were recorded"
+        yield Advice("strategy", "strategy", "nothing to change", now, why)
+        return
+    frames = sum(row["frames"] for row in evidence.reach) / messages
+    needed = _needed(evidence) / messages
+    told = (
+        f"{messages:,} recorded messages took {frames:.3g} frames between routers each, where {needed:.3g} lead to all"
+    )
+    told += " who delivered them"
+    edits: dict[Path, Value | None] = {}
+    if topology.broadcast != TREES:
+        edits["broadcast",] = TREES
+    if topology.strategy.predicates != EXACT:
+        edits["strategy", "predicates"] = EXACT
+    if frames - needed < WASTE_MIN * frames or not edits:
+        why = told if frames - needed < WASTE_MIN * frames else f"{told}; the file asks for the most exact way already"
+        yield Advice("strategy", "strategy", "nothing to change", now, why, None, None, FIGURE, frames)
+        return
+    promise = f"frames between routers a message {frames:.3g} -> {needed:.3g}"
+    then = f"{TREES}, predicates {EXACT}"
+    yield Advice("strategy", "strategy", "change", now, told, then, promise, FIGURE, frames, needed, edits)
+
+
+def _needed(evidence: Evidence) -> int:
+    topology = evidence.topology
+    neighbours = {router: topology.neighbours(router) for router in topology.routers}
+    ways = {
+        source: parents(neighbours, source) for source in {row["source"] for row in evidence.reach} & set(neighbours)
+    }
+    return sum(
+        row["messages"] * links_needed(ways[row["source"]], row["wanted_at"])
+        for row in evidence.reach
+        if row["source"] in ways
+    )
+
+
+def flood(evidence: Evidence) -> Iterator[Advice]:
+    """Sending everything everywhere needs no word about filters."""
+    messages = sum(row["messages"] for row in evidence.reach)
+    total = evidence.totals[0] if evidence.totals else None
+    if len(evidence.topology.routers) == 1 or not messages or total is None or total["frame_bytes"] is None:
+        return
+    frames = sum(row["frames"] for row in evidence.reach) / messages
+    everywhere = len(evidence.topology.routers) - 1
+    spared = (everywhere - frames) * (total["published"] or 0) * total["frame_bytes"]
+    spoken = total["control_bytes"]
+    told = (
+        f"routers told each other {spoken:,} bytes about filters, which kept {max(spared, 0):,.0f} bytes of messages "
+    )
+    told += f"off links: {frames:.3g} frames a message instead of {everywhere}"
+    if spoken > spared:
+        then, promise = "strategy flood", f"{spoken - spared:,.0f} bytes fewer between routers"
+        yield Advice("flood", "strategy.name", "not in Tamis yet", "advertise", told, then, promise)
+    else:
+        yield Advice("flood", "strategy.name", "nothing to change", "advertise", told)

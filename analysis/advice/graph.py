@@ -1,0 +1,38 @@
+"""How many links a message has to cross.
+
+Law: every router sends along its own paths of least cost, and a link that several receivers need is crossed once. Among
+equal paths any may be the real one, so a count may be off by what they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
+
+Neighbours = Mapping[str, Iterable[tuple[str, int]]]
+"""Router -> (neighbour, cost)."""
+
+
+def parents(neighbours: Neighbours, source: str) -> dict[str, str]:
+    """For each router that can be reached, the one before it."""
+    found: dict[str, str] = {}
+    heap = [(0, 0, source, source)]
+    while heap:
+        cost, hops, router, before = heappop(heap)
+        if router in found:
+            continue
+        found[router] = before
+        for other, more in neighbours[router]:
+            heappush(heap, (cost + more, hops + 1, other, router))
+    return found
+
+
+def links_needed(before: Mapping[str, str], wanted_at: Iterable[str]) -> int:
+    """Of one source's tree, to reach all of these; who cannot be reached needs none."""
+    crossed: set[str] = set()
+    for receiver in wanted_at:
+        router = receiver
+        while router in before and before[router] != router and router not in crossed:
+            crossed.add(router)
+            router = before[router]
+    return len(crossed)

@@ -1,0 +1,122 @@
+"""The edge of the advice: a topology file and a study in; tables, a changed file and a patch out.
+
+Law: what is written lies beside the other answers. The user's own file is read and never written, and the changed one
+is read back before anybody sees it: a file that would not load is no advice.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+
+from tamis.analysis import content
+from tamis.analysis.advice import evidence, say, trials
+from tamis.analysis.advice.engines import contender
+from tamis.analysis.advice.rules import advised
+from tamis.analysis.advice.say import Advice, Evidence
+from tamis.analysis.files import log_files
+from tamis.analysis.study import Study
+from tamis.configs import Topology, load_topology, parse_topology
+from tamis.configs.edit import edited
+from tamis.protocol.errors import TamisError
+
+QUESTION: Final = "advice"
+ADVISED: Final = "topology.advised.yaml"
+PATCH: Final = "advice.patch"
+_NO_NEWLINE: Final = "\n\\ No newline at end of file\n"
+Told = Callable[[str], Any]
+
+
+class OtherNetwork(TamisError):
+    """The topology file and the logs are not of the same network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A topology file that is sound, and of the logs' network."""
+
+    file: Path
+    text: str
+    topology: Topology
+
+
+def wanted(file: Path, logs: Path) -> Wanted:
+    """ConfigError for a file with mistakes, OtherNetwork if the logs have a router that it does not name."""
+    topology = load_topology(file)
+    logged = {path.parent.name for path in log_files(logs, "events")}
+    strangers = sorted(logged - set(topology.routers))
+    if strangers:
+        raise OtherNetwork(f"{file} names no router {', '.join(strangers)}, of which there are logs in {logs}")
+    return Wanted(file, file.read_text(encoding="utf-8"), topology)
+
+
+def advise(study: Study, asked: Wanted, out: Path, told: Told) -> list[Advice]:
+    """Everything is written to `out`."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for name, make in _tables(study, asked.topology).items():
+        told(f"{QUESTION}/{name}")
+        rows[name] = _kept(make(), out, name)
+    engines = {row.router: row.engine for row in study.lives.where("engine is not null").orderBy("first_us").collect()}
+    found = advised(Evidence(asked.topology, engines, **rows))
+    _kept(say.table(study.spark, found), out, QUESTION)
+    write(found, asked, out)
+    return found
+
+
+def _tables(study: Study, topology: Topology) -> dict[str, Callable[[], DataFrame]]:
+    messages, interface = study.logs.messages, study.logs.kind("interface")
+    return {
+        "match_times": lambda: evidence.match_times(messages),
+        "trials": lambda: _trials(study, topology),
+        "overflows": lambda: evidence.overflows(interface, messages),
+        "reach": lambda: evidence.reach(messages),
+        "totals": lambda: evidence.totals(interface, study.logs.kind("control"), messages),
+        "exclusions": lambda: evidence.exclusions(
+            content.attributes(content.cells(study.published), study.published),
+            content.constraints(study.filters),
+            study.filters,
+        ),
+        "keys": lambda: evidence.keys(study.published),
+    }
+
+
+def _trials(study: Study, topology: Topology) -> DataFrame:
+    routers = trials.busiest(evidence.match_times(study.logs.messages)).cache()
+    loads = trials.loads(
+        trials.seen(study.logs.messages, study.published, routers),
+        trials.held(study.in_force, study.filters, routers),
+    )
+    routers.unpersist()
+    present = [contender(topology, router) for router in loads]
+    return trials.tried(study.spark, loads, trials.contenders(present))
+
+
+def _kept(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
+    """Written, and as rows: the tables of advice are small."""
+    kept = table.cache()
+    kept.coalesce(1).write.mode("overwrite").parquet(str(out / QUESTION / name))
+    rows = [row.asDict() for row in kept.collect()]
+    kept.unpersist()
+    return rows
+
+
+def write(found: Sequence[Advice], asked: Wanted, out: Path) -> None:
+    """The changed file and the patch."""
+    changes = {path: value for each in found for path, value in each.edits.items()}
+    after = edited(asked.text, changes)
+    parse_topology(after, ADVISED)
+    (out / ADVISED).write_text(after, encoding="utf-8")
+    (out / PATCH).write_text(difference(asked.text, after, str(asked.file)), encoding="utf-8")
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """As `patch` takes it; empty where nothing changed."""
+    lines: Iterable[str] = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
+    )
+    return "".join(line if line.endswith("\n") else line + _NO_NEWLINE for line in lines)

@@ -1,0 +1,68 @@
+"""What would change if Tamis had the option: an order of attributes, and the reuse of matches.
+
+Law: nothing here edits the file. What is said is an estimate from the traffic, with the cost model beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tamis.analysis.advice.say import GAIN_MIN, Advice, Evidence
+
+NAMES_SHOWN: Final = 5
+EXCLUDED_MIN: Final = 0.1
+"""Of all filters, by the first name that is looked for; less is less than the look."""
+LOOKUP_NS: Final = 50
+"""A probe for a key in a table that is not in the cache: some half a miss, as probes go together."""
+CARRIED_NS: Final = 100
+"""To write a list of keys into a frame and to read it again."""
+COMPLETE: Final = 0.9
+"""Share of messages whose keys must all be there: the others are matched anew."""
+FROM_PAPER: Final = 60
+"""Where more keys would be needed: paper 001 found 60 to 80 to bring most of what reuse can."""
+
+
+def order(evidence: Evidence) -> Iterator[Advice]:
+    names = evidence.exclusions
+    now = "each engine's own"
+    if len(names) < 2 or names[0]["excluded"] < EXCLUDED_MIN:
+        why = "filters constrain fewer than two names" if len(names) < 2 else _order_told(evidence)
+        yield Advice("order", "order of attributes", "nothing to change", now, f"{why}; no order would spare much")
+        return
+    then = ", ".join(row["name"] for row in names[:NAMES_SHOWN])
+    why = f"{_order_told(evidence)}. Engine sff orders so by itself, tamis puts each filter under its rarest test"
+    yield Advice("order", "order of attributes", "not in Tamis yet", now, why, f"{then} (for engines pst and kdtree)")
+
+
+def _order_told(evidence: Evidence) -> str:
+    shown = (
+        f"{row['name']} is in {row['in_messages']:.0%} of messages and {row['in_filters']:.0%} of filters"
+        for row in evidence.exclusions[:NAMES_SHOWN]
+    )
+    first = evidence.exclusions[0]
+    return f"{'; '.join(shown)}; looking for {first['name']} first excludes {first['excluded']:.0%} of all filters"
+
+
+def reuse(evidence: Evidence) -> Iterator[Advice]:
+    total = evidence.totals[0] if evidence.totals else None
+    if len(evidence.topology.routers) == 1 or not evidence.keys or total is None or not total["downstream_ns"]:
+        why = "no match times after a first router: there is nothing to reuse, or nothing known of it"
+        yield Advice("reuse", "reuse threshold", "nothing to change", "never", why)
+        return
+    row = next((row for row in evidence.keys if row["complete"] >= COMPLETE), None)
+    row = row or next(row for row in evidence.keys if row["threshold"] >= FROM_PAPER)
+    look = total["downstream_ns"]
+    left = (1 - row["complete"]) + (CARRIED_NS + row["keys"] * LOOKUP_NS) / look
+    told = (
+        f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
+    )
+    told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}, "
+    told += f"their list {CARRIED_NS / 1_000:.3g}"
+    if 1 - left < GAIN_MIN:
+        yield Advice(
+            "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare"
+        )
+        return
+    promise = f"match time after the first router {look / 1_000:.3g} -> {left * look / 1_000:.3g} us"
+    yield Advice("reuse", "reuse threshold", "not in Tamis yet", "never", told, f"partial {row['threshold']}", promise)

@@ -1,0 +1,72 @@
+"""The rules by name: what each looks at, from where on it speaks up and why from there, and what it promises.
+
+Law: a rule is a function of the evidence alone and says something about each of its options, if only why nothing is
+to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from tamis.analysis.advice import engines, forwarding, planned, queues
+from tamis.analysis.advice.say import Advice, Evidence
+
+
+class Rule(NamedTuple):
+    name: str
+    looks_at: str
+    speaks_from: str
+    promises: str
+    find: Callable[[Evidence], Iterator[Advice]]
+
+
+RULES: Final = (
+    Rule(
+        "strategy",
+        "frames between routers, beside the links that join a source with those who delivered",
+        "a tenth of the frames was not needed: a change of the network leaves some in vain whatever the strategy",
+        "frames between routers a message",
+        forwarding.trees,
+    ),
+    Rule(
+        "flood",
+        "bytes said about filters, beside the bytes of messages that this kept off links",
+        "more was said than kept off",
+        "bytes between routers; not in Tamis yet",
+        forwarding.flood,
+    ),
+    Rule(
+        "engine",
+        "match times in the logs, and every engine on the recorded messages and filters",
+        "a fifth of the match time and 50 ns: passes differ by a tenth, and a message costs 400 ns besides",
+        "match time a message",
+        engines.engine,
+    ),
+    Rule("rounds", "the same, of engine sff", "the same", "match time a message", engines.rounds),
+    Rule(
+        "order",
+        "which names messages and filters have",
+        "looking for one name first excludes a tenth of all filters",
+        "nothing: no engine takes an order yet",
+        planned.order,
+    ),
+    Rule(
+        "reuse",
+        "how many filters a message satisfies, and match times after the first router",
+        "looking up keys takes a fifth less than matching anew",
+        "match time after the first router; not in Tamis yet",
+        planned.reuse,
+    ),
+    Rule(
+        "queues",
+        "what full queues dropped before they were empty again, and the size of messages",
+        "one message was dropped",
+        "no drops at peaks of so many bytes in a queue",
+        queues.queues,
+    ),
+)
+
+
+def advised(evidence: Evidence) -> list[Advice]:
+    return [each for rule in RULES for each in rule.find(evidence)]

@@ -1,0 +1,81 @@
+"""Change a few values of a topology file and leave every other byte of it as its author wrote it.
+
+Law: what is not asked to change does not: comments, order, quotes and the spaces that line things up. (Libraries that
+read and write YAML again keep comments, but lay out anew what stands in columns.) So a change is made in the text, at
+the places that the parser tells. The text must be a sound topology file, in which there are no anchors and no tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import yaml
+
+Path = tuple[str, ...]
+Value = str | int | Mapping[str, "Value"]
+
+
+def edited(text: str, changes: Mapping[Path, Value | None]) -> str:
+    """`text` with each value at its path of keys; None takes the key away. Sections that are missing are made, and a
+    name alone that stands for a section (`engine: sff`) becomes one where more is to be said."""
+    for path, value in changes.items():
+        text = _edited(text, path, value)
+    return text
+
+
+def _edited(text: str, path: Path, value: Value | None) -> str:
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    for depth, step in enumerate(path):
+        if isinstance(node, yaml.ScalarNode):
+            return text if value is None else _replaced(text, node, _unfolded(node.value, step, value))
+        assert isinstance(node, yaml.MappingNode)  # noqa: S101 - the file is sound, and so is the path
+        found = next((pair for pair in node.value if pair[0].value == step), None)
+        if found is None:
+            return text if value is None else _with_key(text, node, step, _nested(path[depth + 1 :], value))
+        if depth == len(path) - 1:
+            return _without(text, node, found) if value is None else _replaced(text, found[1], value)
+        node = found[1]
+    raise ValueError("a change of the whole file is none")
+
+
+def _unfolded(name: str, step: str, value: Value) -> Value:
+    return value if step == "name" else {"name": name, step: value}
+
+
+def _nested(steps: Path, value: Value) -> Value:
+    for step in reversed(steps):
+        value = {step: value}
+    return value
+
+
+def _written(value: Value) -> str:
+    """On one line."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=float("inf"))
+    return text.removesuffix("...\n").strip()
+
+
+def _replaced(text: str, node: yaml.Node, value: Value) -> str:
+    return text[: node.start_mark.index] + _written(value) + text[node.end_mark.index :]
+
+
+def _with_key(text: str, mapping: yaml.MappingNode, key: str, value: Value) -> str:
+    """In braces at the end, otherwise on a line of its own before the first key: what follows the last one may be a
+    comment on something else."""
+    entry = _written({key: value})[1:-1]
+    if mapping.flow_style:
+        end = mapping.end_mark.index - 1
+        kept = text[:end].rstrip()
+        return kept + (", " if mapping.value and not kept.endswith(",") else "") + entry + text[end:]
+    start = mapping.value[0][0].start_mark
+    return f"{text[: start.index]}{entry}\n{' ' * start.column}{text[start.index :]}"
+
+
+def _without(text: str, mapping: yaml.MappingNode, pair: tuple[yaml.Node, yaml.Node]) -> str:
+    """In braces with the comma before or after it, otherwise its whole lines."""
+    start, end = pair[0].start_mark.index, pair[1].end_mark.index
+    if not mapping.flow_style:
+        return text[: text.rfind("\n", 0, start) + 1] + text[end - 1 :].partition("\n")[2]
+    before, after = text[:start].rstrip(), text[end:].lstrip()
+    if before.endswith(","):
+        return before.removesuffix(",") + text[end:]
+    return before + after.removeprefix(",").lstrip()

@@ -1,0 +1,261 @@
+"""Each rule speaks up where its evidence says so, promises what follows from it, and says why where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from tamis.analysis.advice.rules import RULES, advised
+from tamis.analysis.advice.say import Advice, Evidence
+from tamis.configs import Topology, parse_topology
+
+MIB = 1024 * 1024
+
+
+def _topology(keys: str = "", routers: str = "a") -> Topology:
+    names = ", ".join(
+        f'{each}: {{clients: "127.0.0.1:74{place:02}", neighbours: "127.0.0.1:75{place:02}"}}'
+        for place, each in enumerate(routers)
+    )
+    links = ", ".join(f"[{one}, {other}]" for one, other in zip(routers, routers[1:] + routers[0], strict=True))
+    return parse_topology(f"routers: {{{names}}}\n{f'links: [{links}]' if len(routers) > 2 else ''}\n{keys}")
+
+
+def _said(evidence: Evidence, rule: str) -> Advice:
+    (found,) = (each for each in advised(evidence) if each.rule == rule)
+    return found
+
+
+def _times(*routers: str, match_ns: float = 2_000.0, messages: int = 100) -> list[dict[str, Any]]:
+    return [{"router": each, "messages": messages, "match_ns": match_ns, "at_us": 0} for each in routers]
+
+
+def _trials(router: str, **ns: float | None) -> list[dict[str, Any]]:
+    """`sff10` is sff with 10 rounds."""
+    told = {"router": router, "filters": 400, "remote_filters": 100, "messages": 50}
+    return [
+        told
+        | {
+            "engine": name.rstrip("0123456789"),
+            "rounds": int(name[3:]) if name.startswith("sff") else None,
+            "match_ns": each,
+        }
+        for name, each in ns.items()
+    ]
+
+
+# --- engine and rounds ------------------------------------------------------------------------------------------------
+
+
+def test_the_fastest_engine_is_advised_with_the_ratio_of_the_trial() -> None:
+    evidence = Evidence(
+        _topology("engine: counting"),
+        {"a": "counting"},
+        match_times=_times("a"),
+        trials=_trials("a", counting=1_000.0, sff0=900.0, sff10=600.0, tamis=250.0),
+    )
+    found = _said(evidence, "engine")
+    assert (found.verdict, found.now, found.then) == ("change", "counting", "tamis")
+    assert (found.figure, found.before, found.promised) == ("match ns a message", 2_000.0, 500.0)
+    assert found.edits == {("engine", "name"): "tamis", ("engine", "rounds"): None}
+    assert found.promise == "match time a message 2 -> 0.5 us"
+    assert "500 filters" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("engine", "match_ns", "tamis_ns"), [("counting", 2_000.0, 850.0), ("counting", 200.0, 780.0), ("tamis", 2e3, 1e3)]
+)
+def test_an_engine_that_saves_little_is_not_advised(engine: str, match_ns: float, tamis_ns: float) -> None:
+    trials = _trials("a", counting=1_000.0, tamis=tamis_ns)
+    found = _said(
+        Evidence(_topology(f"engine: {engine}"), {}, match_times=_times("a", match_ns=match_ns), trials=trials),
+        "engine",
+    )
+    assert (found.verdict, found.edits, found.before) == ("nothing to change", {}, match_ns)
+
+
+def test_rounds_are_advised_where_sff_is_best_and_left_where_it_goes() -> None:
+    topology = _topology("engine: {name: sff, rounds: 0}")
+    trials = _trials("a", sff0=900.0, sff10=300.0, tamis=400.0)
+    evidence = Evidence(topology, {"a": "sff"}, match_times=_times("a", match_ns=900.0), trials=trials)
+    found = _said(evidence, "rounds")
+    assert (found.then, found.promised, found.edits) == ("10", 300.0, {("engine", "rounds"): 10})
+    assert _said(evidence, "engine").verdict == "nothing to change"
+    evidence = replace(evidence, trials=_trials("a", sff0=900.0, sff10=300.0, tamis=100.0))
+    assert _said(evidence, "rounds").verdict == "nothing to change"
+    assert "they go with the engine" in _said(evidence, "rounds").evidence
+    assert _said(evidence, "engine").then == "tamis"
+
+
+def test_among_equals_the_default_or_the_fewest_rounds_are_taken() -> None:
+    evidence = Evidence(_topology("engine: counting"), match_times=_times("a"))
+    trials = _trials("a", counting=1_000.0, sff1=305.0, sff10=300.0, tamis=500.0)
+    assert _said(replace(evidence, trials=trials), "engine").then == "sff with 1 rounds"
+    trials = _trials("a", counting=1_000.0, sff1=305.0, sff10=300.0, tamis=320.0)
+    assert _said(replace(evidence, trials=trials), "engine").then == "tamis"
+
+
+def test_a_router_with_an_engine_of_its_own_is_advised_apart() -> None:
+    topology = _topology("engine: tamis", "abc")
+    own = topology.routers["b"].model_copy(update={"engine": _topology("engine: counting").engine})
+    topology = topology.model_copy(update={"routers": {**topology.routers, "b": own}})
+    trials = [*_trials("a", counting=100.0, tamis=50.0), *_trials("b", counting=1_000.0, tamis=100.0)]
+    evidence = Evidence(topology, {}, match_times=_times("a", "b"), trials=trials)
+    found = {each.option: each for each in advised(evidence) if each.rule == "engine"}
+    assert found["engine"].verdict == "nothing to change"
+    assert found["routers.b.engine"].edits == {
+        ("routers", "b", "engine", "name"): "tamis",
+        ("routers", "b", "engine", "rounds"): None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        (Evidence(_topology()), "no match times"),
+        (
+            Evidence(_topology(), {"a": "sff"}, match_times=_times("a")),
+            "the logs are of engine sff, the file says tamis",
+        ),
+        (Evidence(_topology(), {"a": "tamis"}, match_times=_times("a")), "longer at other routers"),
+        (
+            Evidence(
+                _topology(),
+                match_times=_times("a"),
+                trials=[{"router": "a", "engine": None, "filters": 9, "remote_filters": 0, "match_ns": None}],
+            ),
+            "so few filters (9)",
+        ),
+        (
+            Evidence(_topology("engine: plain"), match_times=_times("a"), trials=_trials("a", tamis=1.0)),
+            "no router runs engine plain",
+        ),
+    ],
+)
+def test_without_evidence_the_engine_stays_and_why_is_said(evidence: Evidence, words: str) -> None:
+    found = _said(evidence, "engine")
+    assert found.verdict == "nothing to change"
+    assert words in found.evidence
+
+
+# --- queues -----------------------------------------------------------------------------------------------------------
+
+
+def _overflow(worst: int, message_bytes: float = 1_000.0, client: str = "slow") -> dict[str, Any]:
+    told = {"router": "a", "neighbour": None, "client": client, "dropped": worst + 5, "worst": worst}
+    return told | {"message_bytes": message_bytes}
+
+
+def test_a_bound_is_what_it_was_and_what_it_lost_and_a_quarter() -> None:
+    lost = [_overflow(7_000), _overflow(10, client="other")]
+    found = _said(Evidence(_topology("limits: {connection_queue_bytes: 1048576}"), overflows=lost), "queues")
+    assert found.edits == {("routers", "a", "limits", "connection_queue_bytes"): 10 * MIB}
+    assert (found.before, found.promised) == (7_020, 0)
+    assert found.promise == "no drops at peaks of 8,048,576 bytes in a queue"
+    assert "client slow lost 7,000" in found.evidence
+
+
+def test_a_receiver_for_which_no_memory_is_enough_is_left_alone() -> None:
+    topology = _topology("limits: {memory_bytes: 16777216, connection_queue_bytes: 1048576}")
+    found = _said(Evidence(topology, overflows=[_overflow(7_000)]), "queues")
+    assert (found.verdict, found.edits) == ("nothing to change", {})
+    assert "slower than its traffic" in found.evidence
+
+
+def test_no_queue_was_full() -> None:
+    totals = [{"published": 1, "control_bytes": 0, "frame_bytes": None, "downstream_ns": None}]
+    assert _said(Evidence(_topology(), totals=totals), "queues").evidence == "no queue was full"
+    assert _said(Evidence(_topology()), "queues").evidence == "the logs have no counters"
+
+
+# --- forwarding -------------------------------------------------------------------------------------------------------
+
+
+def _reach(source: str, wanted_at: str, messages: int, frames: int) -> dict[str, Any]:
+    return {"source": source, "wanted_at": list(wanted_at), "messages": messages, "frames": frames}
+
+
+def test_frames_that_a_tree_for_each_source_would_spare() -> None:
+    topology = _topology("broadcast: shared-tree", "abcde")
+    reach = [_reach("a", "be", 10, 50), _reach("c", "c", 5, 0), _reach("d", "", 5, 10)]
+    found = _said(Evidence(topology, reach=reach), "strategy")
+    assert (found.before, found.promised) == (3.0, 1.0)
+    assert found.edits == {("broadcast",): "source-trees"}
+    assert found.promise == "frames between routers a message 3 -> 1"
+
+
+@pytest.mark.parametrize(
+    ("keys", "frames", "words"),
+    [
+        ("broadcast: shared-tree", 21, "where 1 lead to all"),
+        ("", 40, "the most exact way already"),
+        ("strategy: {name: advertise, predicates: coarse}", 20, "where 1 lead"),
+    ],
+)
+def test_frames_that_are_needed_or_cannot_be_spared(keys: str, frames: int, words: str) -> None:
+    found = _said(Evidence(_topology(keys, "abcde"), reach=[_reach("a", "b", 20, frames)]), "strategy")
+    assert (found.verdict, found.edits) == ("nothing to change", {})
+    assert words in found.evidence
+
+
+def test_coarse_predicates_that_cost_frames_become_exact() -> None:
+    topology = _topology("strategy: {name: advertise, predicates: coarse}", "abcde")
+    found = _said(Evidence(topology, reach=[_reach("a", "b", 20, 40)]), "strategy")
+    assert found.edits == {("strategy", "predicates"): "exact"}
+
+
+@pytest.mark.parametrize(("control_bytes", "verdict"), [(100, "nothing to change"), (100_000, "not in Tamis yet")])
+def test_flooding_pays_where_more_is_said_than_spared(control_bytes: int, verdict: str) -> None:
+    totals = [{"published": 100, "control_bytes": control_bytes, "frame_bytes": 200.0, "downstream_ns": None}]
+    evidence = Evidence(_topology("", "abcde"), reach=[_reach("a", "b", 20, 20)], totals=totals)
+    found = _said(evidence, "flood")
+    assert (found.verdict, found.edits) == (verdict, {})
+    assert "60,000 bytes" in found.evidence
+
+
+# --- what is not there yet --------------------------------------------------------------------------------------------
+
+
+def _excluded(name: str, in_messages: float, in_filters: float) -> dict[str, Any]:
+    excluded = (1 - in_messages) * in_filters
+    return {"name": name, "in_messages": in_messages, "in_filters": in_filters, "excluded": excluded}
+
+
+def test_an_order_of_attributes_is_told_and_nothing_changed() -> None:
+    names = [_excluded("rare", 0.1, 0.5), _excluded("usual", 1.0, 1.0)]
+    found = _said(Evidence(_topology(), exclusions=names), "order")
+    assert (found.verdict, found.edits) == ("not in Tamis yet", {})
+    assert found.then is not None
+    assert found.then.startswith("rare, usual ")
+    assert "excludes 45% of all filters" in found.evidence
+    everywhere = [_excluded("usual", 1.0, 1.0), _excluded("too", 0.95, 0.5)]
+    assert _said(Evidence(_topology(), exclusions=everywhere), "order").verdict == "nothing to change"
+
+
+@pytest.mark.parametrize(
+    ("downstream_ns", "keys", "verdict"),
+    [(10_000, 8.0, "not in Tamis yet"), (165, 1.0, "nothing to change"), (None, 8.0, "nothing to change")],
+)
+def test_reuse_pays_where_keys_cost_less_than_a_look(downstream_ns: int | None, keys: float, verdict: str) -> None:
+    totals = [{"published": 1, "control_bytes": 0, "frame_bytes": 1.0, "downstream_ns": downstream_ns}]
+    rows = [{"threshold": 10, "complete": 0.5, "keys": 5.0}, {"threshold": 20, "complete": 0.95, "keys": keys}]
+    found = _said(Evidence(_topology("", "abc"), totals=totals, keys=rows), "reuse")
+    assert (found.verdict, found.edits) == (verdict, {})
+    assert verdict == "nothing to change" or found.then == "partial 20"
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+
+def test_every_rule_says_something_in_words_and_is_in_the_manual() -> None:
+    found = advised(Evidence(_topology()))
+    assert {each.rule for each in found} == {rule.name for rule in RULES} - {"flood"}
+    assert all("nothing to change" in str(each) for each in found)
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "analyze.md").read_text()
+    for rule in RULES:
+        assert f"| `{rule.name}` | {rule.looks_at} | {rule.speaks_from} | {rule.promises} |" in page

@@ -1,0 +1,100 @@
+"""A topology file keeps what was not asked to change, and says what was."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+
+from tamis.configs import parse_topology
+from tamis.configs.edit import edited
+
+TEXT = """\
+# Two routers.
+engine: {rounds: 0, name: sff}   # as in the paper
+limits:
+  # half of it for queues
+  memory_bytes: 67_108_864
+
+routers:
+  no:   {clients: 127.0.0.1:7400,  neighbours: "127.0.0.1:7500"}     # called no
+  long: {clients: 127.0.0.1:7401}
+links: [[no, long]]
+# the end"""
+EXAMPLES = sorted((Path(__file__).parents[2] / "configs" / "topologies").glob("*.yaml"))
+
+
+def _changed(before: str, after: str) -> list[str]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def test_lines_that_are_not_meant_stay_as_they_are() -> None:
+    after = edited(
+        TEXT,
+        {
+            ("engine",): "tamis",
+            ("limits", "connection_queue_bytes"): 4_194_304,
+            ("routers", "no", "limits", "connections"): 7,
+        },
+    )
+    assert _changed(TEXT, after) == [
+        "-engine: {rounds: 0, name: sff}   # as in the paper",
+        "+engine: tamis   # as in the paper",
+        "+  connection_queue_bytes: 4194304",
+        '-  no:   {clients: 127.0.0.1:7400,  neighbours: "127.0.0.1:7500"}     # called no',
+        '+  no:   {clients: 127.0.0.1:7400,  neighbours: "127.0.0.1:7500", limits: {connections: 7}}     # called no',
+    ]
+    topology = parse_topology(after)
+    assert topology.engine.name == "tamis"
+    assert topology.router("no").limits.connections == 7
+    assert topology.router("long").limits.connection_queue_bytes == 4_194_304
+    assert topology.limits.memory_bytes == 67_108_864
+
+
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        ("engine: sff # why", "engine: tamis # why"),
+        ("engine: {rounds: 3, name: sff}", "engine: {name: tamis}"),
+        ("engine: {name: sff, rounds: 3}  # why", "engine: {name: tamis}  # why"),
+        ("engine:\n  name: sff  # why\n  rounds: 3   # and why three", "engine:\n  name: tamis  # why"),
+        ("engine:\n    rounds: 3\n\n    # why\n    name: sff", "engine:\n\n    # why\n    name: tamis"),
+    ],
+)
+def test_a_key_goes_with_its_line_or_its_comma(engine: str, expected: str) -> None:
+    text = engine + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    after = edited(text, {("engine", "rounds"): None, ("engine", "name"): "tamis", ("engine", "none"): None})
+    assert after == expected + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    assert parse_topology(after).engine.name == "tamis"
+
+
+def test_a_name_becomes_a_section_where_more_is_said() -> None:
+    text = "strategy: advertise   # the default\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    after = edited(text, {("strategy", "predicates"): "coarse"})
+    assert after == text.replace("advertise", "{name: advertise, predicates: coarse}")
+    assert parse_topology(after).strategy.predicates == "coarse"
+
+
+def test_the_last_line_may_lack_its_end() -> None:
+    text = "routers: {a: {clients: 127.0.0.1:7400}}\nengine:\n  name: sff\n  rounds: 3"
+    assert edited(text, {("engine", "rounds"): None}) == text.removesuffix("  rounds: 3")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_take_a_setting_of_each_kind(path: Path) -> None:
+    text = path.read_text()
+    router = next(iter(parse_topology(text).routers))
+    after = edited(
+        text,
+        {
+            ("engine",): {"name": "sff", "rounds": 30},
+            ("strategy",): {"name": "advertise", "predicates": "exact"},
+            ("routers", router, "limits", "connection_queue_bytes"): 2**24,
+        },
+    )
+    topology = parse_topology(after)
+    assert (topology.engine.name, topology.engine.rounds) == ("sff", 30)
+    assert topology.router(router).limits.connection_queue_bytes == 2**24
+    assert len(_changed(text, after)) <= 6
