@@ -7,6 +7,7 @@ Law: a question is a file of pure functions from DataFrames to DataFrames with s
     files.py, logs.py      which files there are, and their lines as typed records
     health.py, clocks.py   what is missing in the logs, and how far clocks are apart
     traffic.py, latency.py, delivery.py, control_plane.py, content.py, covers.py    the questions
+    unrest.py, ways.py     when the network was changing, and which ways through it were
     answers.py             all of them by name; Parquet out
     advice/                what the topology file should say instead
     job.py, follow.py      from files to a report, once or as files arrive

@@ -287,8 +287,8 @@ def by_client(verdicts: DataFrame) -> DataFrame:
 def in_vain(messages: DataFrame) -> DataFrame:
     """Frames that came over a link to a router that had nobody for them and nobody to send them on to."""
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
-    onward = F.size(F.concat(F.coalesce("to_neighbours", F.array()), F.coalesce("dropped", F.array())))
-    is_vain = (F.coalesce("matched", F.lit(0)) == 0) & (onward == 0)
+    goes_on = (F.size("to_neighbours") > 0) | (F.size("dropped") > 0)
+    is_vain = (F.coalesce("matched", F.lit(0)) == 0) & ~F.coalesce(goes_on, F.lit(False))
     return (
         crossed.groupBy("router", "from_neighbour")
         .agg(
