@@ -72,6 +72,7 @@ class Writer:
     def close(self) -> None:
         """What is noted is written."""
         self._is_closing = True
+        self._compressor.hurry()
         self._records.call()
         self._thread.join()
         self._compressor.close()
@@ -213,9 +214,11 @@ class Compressor:
     def add(self, path: Path) -> None:
         self._files.put(path)
 
-    def close(self) -> None:
-        """What CLOSING_S is not enough for stays as it is; the file at hand is finished."""
+    def hurry(self) -> None:
+        """What CLOSING_S from now is not enough for stays as it is; the file at hand is finished."""
         self._end_s = time.monotonic() + CLOSING_S
+
+    def close(self) -> None:
         self._files.put(None)
         self._thread.join()
 
