@@ -53,7 +53,7 @@ class Writer:
         clock_s: Callable[[], float] = time.time,
     ) -> None:
         self._folder, self._lines, self._records, self._clock_s = folder, lines, records, clock_s
-        self._compressor = Compressor()
+        self._compressor = Compressor(folder)
         self._files = RecordFiles(folder, lines.epoch, bounds, self._compressor.add)
         self._events: deque[Event] = deque()
         self._names: deque[tuple[int, bytes, int]] = deque()
@@ -97,8 +97,6 @@ class Writer:
     # --- the thread --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        with suppress(OSError):
-            sweep(self._folder)
         while not self._is_closing:
             self._records.wait(WAIT_MS)
             self.turn()
@@ -203,7 +201,8 @@ class Losses:
 class Compressor:
     """A thread of low priority that compresses closed files, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._files: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._end_s = math.inf
         self._thread = threading.Thread(target=self._run, name="compress", daemon=True)
@@ -225,6 +224,8 @@ class Compressor:
     def _run(self) -> None:
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        with suppress(OSError):
+            sweep(self._folder)  # here, where halves are made: none of this life is there yet
         while (path := self._files.get()) is not None and time.monotonic() < self._end_s:
             try:
                 compress(path)
