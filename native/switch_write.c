@@ -287,7 +287,8 @@ static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
 static void note_empty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     wait_to_write(sw, id, false);
-    if (connection->state == CONNECTION_CLOSING) {
+    switch_tell_losses(sw, id);
+    if (connection->state == CONNECTION_CLOSING && tm_outbox_size(&connection->outbox) == 0) {
         switch_shut(sw, id, 0);
     }
 }

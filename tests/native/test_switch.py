@@ -24,7 +24,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.language import parse
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.data_frames import DataFrame, encode_publish
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import HEADER
 from tamis.protocol.wire.kinds import Kind
@@ -128,6 +128,30 @@ def test_a_socket_is_served_by_poll(switch):
         with pytest.raises(Gone):
             switch.admit(alice, admission(ALICE))
         assert switch.forget(alice, 1) == 0
+
+
+def test_who_was_slow_hears_of_the_gap_as_soon_as_it_has_read_all(switch):
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    theirs.settimeout(1)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+    bob = switch.open(ours.detach())
+    switch.admit(bob, admission(BOB))
+    switch.subscribe(bob, subscribing(5, "exists x"), 100)
+    alice = opened(switch, ALICE)
+    for counter in range(1, 1_001):
+        switch.feed(alice, encode_publish(ALICE, counter, 0, {"x": counter}, bytes(4_000)))
+    reader, arrived, lost = FrameReader(), 0, 0
+    reader.authenticated()
+    while arrived + lost < 1_000:  # and nothing more is published, and no timer runs
+        reader.feed(theirs.recv(65_536))
+        for frame in map(decode, reader):
+            arrived += isinstance(frame, DataFrame)
+            lost += frame.messages if isinstance(frame, bodies.Lost) else 0
+        switch.poll(1_000)
+    assert arrived > 0
+    assert lost > 0
+    theirs.close()
 
 
 def test_there_is_room_for_so_many(switch):

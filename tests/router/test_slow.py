@@ -13,6 +13,7 @@ import pytest
 import tamis
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.session_bodies import Ping, Pong
 from tests.router.wire_client import Closed, WireClient, opened
 
 pytestmark = pytest.mark.slow
@@ -24,6 +25,7 @@ PAYLOAD = bytes(2_000)
 QUEUE_BYTES = 1_048_576
 TOPOLOGY = """
 limits: {{connection_queue_bytes: {queue_bytes}}}
+keepalive: {{hold_ms: 600000}}
 slow_consumer: {{policy: {policy}, block_ms: 300}}
 routers: {{a: {{clients: ['unix:a.sock'], admin: 'unix:admin.sock'}}}}
 """
@@ -45,6 +47,8 @@ class Fast:
                 frame = await self._client.next()
             except Closed:
                 return
+            if isinstance(frame, Ping):
+                await self._client.send(Pong(frame.token))
             self.messages += isinstance(frame, DataFrame)
             self.lost += isinstance(frame, bodies.Lost)
             self.arrived.set()
