@@ -20,7 +20,7 @@ HEALTH: Final = "logs"
 
 QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
     HEALTH: {
-        "lines": lambda study: health.lines(study.message_heads, study.logs.events),
+        "lines": lambda study: health.lines(study.logs.message_heads, study.logs.events),
         "lives": lambda study: study.lives.orderBy("first_us", "router"),
         "holes": lambda study: study.holes.orderBy("router", "epoch", "from_us"),
         "clocks": lambda study: study.clocks,

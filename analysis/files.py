@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FAMILIES = ("messages", "events")
 _COMPRESSED = ".gz"
+
+
+def family_of(path: Path) -> str:
+    return path.name.partition("-")[0]
 
 
 def log_files(folder: Path, family: str) -> list[Path]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.schemas import CORRUPT, of_head
+from tamis.analysis.schemas import CORRUPT
 from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)
@@ -18,12 +18,6 @@ END_US = 1 << 62
 PROGRAM = ("sampling", "engine", "strategy", "broadcast", "version")
 """What a router says of itself at its start."""
 _NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
-
-
-def heads(message_lines: DataFrame) -> DataFrame:
-    """What all records have, of the lines of messages."""
-    options = {"columnNameOfCorruptRecord": CORRUPT}
-    return message_lines.select(F.from_json("value", of_head(), options).alias("head")).select("head.*")
 
 
 def lines(message_heads: DataFrame, events: DataFrame) -> DataFrame:
@@ -46,6 +40,7 @@ def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_u
         events.select(*columns, F.lit("events").alias("family"))
     )
     numbered = lines_of.where(F.col(CORRUPT).isNull() & F.col("n").isNotNull() & F.col("router").isNotNull())
+    numbered = numbered.join(F.broadcast(_uneven(numbered)), ["router", "epoch", "family"], "left_semi")
     order = Window.partitionBy("router", "epoch", "family").orderBy("n")
     gaps = (
         numbered.withColumn("before", F.lag("n").over(order))
@@ -59,6 +54,15 @@ def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_u
         *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
     )
     return gaps.unionByName(said).unionByName(_broken_off(lines_of))
+
+
+def _uneven(numbered: DataFrame) -> DataFrame:
+    """The lives whose numbers are not just 0, 1, 2 and so on: only theirs have to be put in order."""
+    counted = numbered.groupBy("router", "epoch", "family").agg(
+        F.count("n").alias("count"), F.max("n").alias("last"), F.sum("n").alias("sum")
+    )
+    is_even = (F.col("count") == F.col("last") + 1) & (F.col("sum") * 2 == F.col("count") * F.col("last"))
+    return counted.where(~is_even).select("router", "epoch", "family")
 
 
 def _broken_off(lines_of: DataFrame) -> DataFrame:

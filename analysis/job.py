@@ -5,6 +5,7 @@ Law: a folder of answers is of one job; tables of questions that were not asked 
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from tamis.analysis.logs import Logs
 from tamis.analysis.study import NOTICE_US, SETTLE_US, Study
 
 REPORT: Final = "report.html"
+STORE: Final = ".records"
+"""Beside the answers while they are made: executors elsewhere see it, too."""
 Told = Callable[[str], Any]
 """Hears what is done next."""
 
@@ -35,7 +38,12 @@ class Job:
 
 def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
     """All that the files of a folder hold now; the advice if it was asked for."""
-    return answer(spark, logs.read(spark, folder, job.since_us), job, told)
+    store = job.out / STORE
+    told("reading")
+    try:
+        return answer(spark, logs.read(spark, folder, store, job.since_us), job, told)
+    finally:
+        shutil.rmtree(store, ignore_errors=True)
 
 
 def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice]:

@@ -1,74 +1,85 @@
-"""Lines of logs as typed records.
+"""Lines of logs as typed records: parsed once into Parquet, and read from there by every question.
 
-Law: a line is read once and kept as text until a question asks for its kind; a line that is no record is counted by
-`health.py` and left out here. A record of a newer version is read as far as this version knows its fields; one that
-lacks what every record has is no record.
+Law: messages are kept with all their columns; events with what every record has and as the line they were, until a
+question asks for their kind. A line that is no record is kept in the column `corrupt`, counted by `health.py` and left
+out here. A record of a newer version is read as far as this version knows its fields; one that lacks what every record
+has is no record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tamis.analysis import schemas
-from tamis.analysis.files import log_files
+from tamis.analysis.files import family_of, log_files
 from tamis.protocol.records import COMMON
 
-LINES = StructType([StructField("value", StringType())])
+_SCHEMAS = {
+    "messages": StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD]),
+    "events": StructType([StructField("value", StringType()), *schemas.of_head()]),
+}
+_CORRUPT = {"columnNameOfCorruptRecord": schemas.CORRUPT}
 
 
 @dataclass(frozen=True)
 class Logs:
-    """All that was read: records of messages, and heads and lines of all events."""
+    """All that was kept: records of messages, and of all lines what every record has."""
 
-    message_lines: DataFrame
+    message_heads: DataFrame
     events: DataFrame
     """The head of each line, with the line as `value`."""
     messages: DataFrame
 
     def kind(self, kind: str) -> DataFrame:
-        """The events of one kind."""
-        return typed(self.events.where(F.col("kind") == kind).select("value"), kind)
-
-    def unpersist(self) -> None:
-        self.events.unpersist()
-        self.messages.unpersist()
+        """The events of one kind, with its columns."""
+        lines = self.events.where(F.col("kind") == kind)
+        records = lines.select(F.from_json("value", schemas.of_kind(kind)).alias("record")).select("record.*")
+        return records.where(_is_whole(kind))
 
 
-def read(spark: SparkSession, folder: Path, since_us: int | None = None) -> Logs:
-    lines = {family: _lines(spark, log_files(folder, family)) for family in ("messages", "events")}
-    return of_lines(lines["messages"], lines["events"], since_us)
+def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
+    """All files of a folder, kept in `store`, which the logs need as long as they are asked."""
+    keep(spark, [path for family in _SCHEMAS for path in log_files(folder, family)], store)
+    return kept(spark, [store], since_us)
 
 
-def of_lines(message_lines: DataFrame, event_lines: DataFrame, since_us: int | None = None) -> Logs:
+def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
+    """Parses these files into a folder, in place of what it had."""
+    found = list(paths)
+    for family, parse in (("messages", _messages), ("events", _events)):
+        mine = [str(path) for path in found if family_of(path) == family]
+        parsed = parse(spark, mine) if mine else spark.createDataFrame([], _SCHEMAS[family])
+        parsed.write.mode("overwrite").parquet(str(store / family))
+
+
+def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = None) -> Logs:
     """`since_us` leaves out earlier messages; of events all are kept: what was so before counts."""
-    events = event_lines.select("value", F.from_json("value", schemas.of_head(), _CORRUPT).alias("head"))
-    events = events.select("value", "head.*").persist(StorageLevel.MEMORY_AND_DISK)
-    messages = typed(message_lines, "message")
-    if since_us is not None:
-        messages = messages.where(F.col("t_us") >= since_us)
-    return Logs(message_lines, events, messages.persist(StorageLevel.MEMORY_AND_DISK))
+    messages, events = (
+        spark.read.schema(schema).parquet(*(str(store / family) for store in stores))
+        for family, schema in _SCHEMAS.items()
+    )
+    is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
+    heads = messages.select(*schemas.of_head().names)
+    return Logs(heads, events, messages.where(is_asked).drop(schemas.CORRUPT))
 
 
-def typed(lines: DataFrame, kind: str) -> DataFrame:
-    """The records of one kind, with its columns."""
-    records = lines.select(F.from_json("value", schemas.of_kind(kind)).alias("record")).select("record.*")
+def _messages(spark: SparkSession, paths: list[str]) -> DataFrame:
+    return spark.read.schema(_SCHEMAS["messages"]).options(**_CORRUPT).json(paths)
+
+
+def _events(spark: SparkSession, paths: list[str]) -> DataFrame:
+    head = F.from_json("value", schemas.of_head(), _CORRUPT).alias("head")
+    return spark.read.text(paths).select("value", head).select("value", "head.*")
+
+
+def _is_whole(kind: str) -> Column:
     whole = F.col("kind") == kind
     for field in COMMON:
         whole &= F.col(field.name).isNotNull()
-    return records.where(whole)
-
-
-def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
-    if not paths:
-        return spark.createDataFrame([], LINES)
-    return spark.read.text([str(path) for path in paths])
-
-
-_CORRUPT = {"columnNameOfCorruptRecord": schemas.CORRUPT}
+    return whole

@@ -1,47 +1,39 @@
 """Logs of any size from those of a small calm network: the same traffic again and again, made inside Spark.
 
 Law: copy k of a record is the record with its times k periods later and its numbers beyond those of all copies before,
-so that no two messages are one and no router's records have a gap. Events are not copied: what was asked for stays
-asked for, so the copies are right where nobody takes a subscription back.
+so that no two messages are one and no router's records have a gap; every message says in one more attribute which copy
+it is of. Events are not copied: what was asked for stays asked for, so the copies are right where nobody takes a
+subscription back or asks for that attribute.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis import logs
 from tamis.analysis.files import log_files
 
-SECOND_US = 1_000_000
-
-
-def multiplied(messages: DataFrame, copies: int) -> DataFrame:
-    """`copies` times as many records of messages."""
-    whole = messages.agg(
-        F.max("number").alias("number_step"),
-        F.max("transit").alias("transit_step"),
-        (F.max("t_us") - F.min("t_us") + SECOND_US).alias("period_us"),
-    )
-    lives = messages.groupBy("router", "epoch").agg((F.max("n") + 1).alias("n_step"))
-    sized = messages.crossJoin(F.broadcast(whole)).join(F.broadcast(lives), ["router", "epoch"])
-    copied = sized.crossJoin(messages.sparkSession.range(copies).withColumnRenamed("id", "copy"))
-    steps = {"number": "number_step", "transit": "transit_step", "n": "n_step"}
-    steps |= dict.fromkeys(("t_us", "published_us"), "period_us")
-    moved = {name: F.col(name) + F.col("copy") * F.col(step) for name, step in steps.items()}
-    return copied.withColumns(moved).select(messages.columns)
+SECOND_US: Final = 1_000_000
+MOVED: Final = ("n", "number", "transit", "t_us", "published_us")
+COPY: Final = "copy"
+"""The attribute."""
+_MARK: Final = 9_000_000_000_000_000_000
+"""What stands for the moved numbers while a line is cut at them; no number of a record is as large."""
 
 
 def write(spark: SparkSession, folder: Path, into: Path, copies: int, files: int) -> None:
     """The folder's logs with `copies` times its messages, in so many files, as a router would have left them."""
-    messages = logs.read(spark, folder).messages
     made = into / ".made"
-    lines = (
-        multiplied(messages, copies).repartition(files).select(F.to_json(F.struct(*messages.columns)).alias("value"))
-    )
+    small = spark.read.text([str(path) for path in log_files(folder, "messages")]).collect()
+    messages = [json.loads(row.value) for row in small]
+    lines = _lines(spark.createDataFrame(_templates(messages)), spark.range(0, copies, numPartitions=files))
     lines.write.text(str(made), compression="gzip")
     for number, path in enumerate(sorted(made.glob("part-*.gz"))):
         path.rename(into / f"messages-0-{number:06}.jsonl.gz")
@@ -50,3 +42,50 @@ def write(spark: SparkSession, folder: Path, into: Path, copies: int, files: int
         target = into / path.parent.name / path.name
         target.parent.mkdir(exist_ok=True)
         shutil.copy(path, target)
+
+
+def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each line as text between numbers, and of each number where it starts and by how much it grows from one copy to
+    the next."""
+    times = [message["t_us"] for message in messages]
+    grows = {name: max(message[name] for message in messages) for name in ("number", "transit")}
+    grows |= dict.fromkeys(("t_us", "published_us"), max(times) - min(times) + SECOND_US)
+    lives = Counter((message["router"], message["epoch"]) for message in messages)
+    for message in messages:
+        mine = grows | {"n": lives[message["router"], message["epoch"]], COPY: 1}
+        starts = {name: message[name] for name in MOVED if name in message}
+        marks = {name: _MARK + place for place, name in enumerate((*MOVED, COPY))}
+        marked = message | {name: marks[name] for name in starts}
+        if "attributes" in message:
+            marked["attributes"] = _compact(json.loads(message["attributes"]) | {COPY: marks[COPY]})
+            starts[COPY] = 0
+        texts, names = _cut(_compact(marked), {name: str(marks[name]) for name in starts})
+        yield {"texts": texts, "starts": [starts[name] for name in names], "grows": [mine[name] for name in names]}
+
+
+def _cut(line: str, marks: dict[str, str]) -> tuple[list[str], list[str]]:
+    """The text before, between and behind the marks, and whose they are in their order."""
+    names = sorted(marks, key=lambda name: line.index(marks[name]))
+    texts = []
+    for name in names:
+        before, _, line = line.partition(marks[name])
+        texts.append(before)
+    return [*texts, line], names
+
+
+def _lines(templates: DataFrame, copies: DataFrame) -> DataFrame:
+    """A copy after the other, each whole, so that the lines of a router are in their order."""
+    longest = templates.agg(F.max(F.size("starts"))).collect()[0][0]
+    return copies.crossJoin(F.broadcast(templates)).select(F.concat(*_pieces(longest)).alias("value"))
+
+
+def _pieces(longest: int) -> Iterator[Column]:
+    yield F.col("texts")[0]
+    for place in range(longest):
+        moved = F.col("starts")[place] + F.col("id") * F.col("grows")[place]
+        both = F.concat(moved.cast("string"), F.col("texts")[place + 1])
+        yield F.when(F.size("starts") > place, both).otherwise("")
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

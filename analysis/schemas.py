@@ -33,6 +33,7 @@ TYPES: Final[Mapping[FieldType, DataType]] = {
 }
 CORRUPT: Final = "corrupt"
 """The column that holds a line which is no record."""
+CORRUPT_FIELD: Final = StructField(CORRUPT, StringType())
 
 
 def of_kind(kind: str) -> StructType:
@@ -43,4 +44,4 @@ def of_kind(kind: str) -> StructType:
 def of_head() -> StructType:
     """What all records have, and the line if it is none."""
     fields = [StructField(field.name, TYPES[field.type]) for field in COMMON]
-    return StructType([*fields, StructField(CORRUPT, StringType())])
+    return StructType([*fields, CORRUPT_FIELD])

@@ -32,24 +32,19 @@ class Study:
     def close(self) -> None:
         for frame in self._kept:
             frame.unpersist()
-        self.logs.unpersist()
 
     def events(self, kind: str) -> DataFrame:
         """On one clock."""
         return clocks.on_one_clock(self.logs.kind(kind), self.clocks)
 
     @cached_property
-    def message_heads(self) -> DataFrame:
-        return health.heads(self.logs.message_lines)
-
-    @cached_property
     def lives(self) -> DataFrame:
-        return self._keep(health.lives(self.message_heads, self.logs.events, self.logs.kind("life")))
+        return self._keep(health.lives(self.logs.message_heads, self.logs.events, self.logs.kind("life")))
 
     @cached_property
     def holes(self) -> DataFrame:
         lost = self.logs.kind("lost")
-        return self._keep(health.holes(self.message_heads, self.logs.events, lost, self.settle_us))
+        return self._keep(health.holes(self.logs.message_heads, self.logs.events, lost, self.settle_us))
 
     @cached_property
     def clocks(self) -> DataFrame:

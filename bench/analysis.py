@@ -69,7 +69,7 @@ def _measured(master: str, question: str, logs: Path) -> dict[str, float]:
     spark = session.start(master)
     with tempfile.TemporaryDirectory(prefix="tamis-bench-") as out:
         began = time.perf_counter()
-        answers.write(Study(spark, reading.read(spark, logs)), Path(out), (question,))
+        answers.write(Study(spark, reading.read(spark, logs, Path(out) / "store")), Path(out), (question,))
         seconds = time.perf_counter() - began
         tables = report.read(Path(out))
     if question == "delivery":

@@ -64,7 +64,7 @@ def test_missing_double_and_stray_deliveries_are_listed(
         return record
 
     folder = _edited(simulated, tmp_path / "logs", edit)
-    study = Study(spark, logs.read(spark, folder), notice_us=NOTICE_US)
+    study = Study(spark, logs.read(spark, folder, tmp_path / "store"), notice_us=NOTICE_US)
     found = answers.QUESTIONS["delivery"]["faults"](study).collect()
     study.close()
     listed = sorted((row.verdict, row.origin, row.number, row.router, row.epoch, row.connection) for row in found)
