@@ -33,8 +33,8 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
         "drops": lambda study: traffic.drops(study.logs.kind("interface")),
     },
     "latency": {
-        "by_link": lambda study: latency.by_link(latency.hops(study.messages)),
-        "by_length": lambda study: latency.by_length(latency.hops(study.messages)),
+        "by_link": lambda study: latency.by_link(study.hops),
+        "by_length": lambda study: latency.by_length(study.hops),
         "matching": lambda study: latency.matching(study.logs.messages, study.logs.kind("table")),
     },
     "delivery": {

@@ -35,6 +35,7 @@ class Logs:
     events: DataFrame
     """The head of each line, with the line as `value`."""
     messages: DataFrame
+    kept_bytes: int
 
     def kind(self, kind: str) -> DataFrame:
         """The events of one kind, with its columns."""
@@ -66,7 +67,8 @@ def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = Non
     )
     is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
     heads = messages.select(*schemas.of_head().names)
-    return Logs(heads, events, messages.where(is_asked).drop(schemas.CORRUPT))
+    kept_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
+    return Logs(heads, events, messages.where(is_asked).drop(schemas.CORRUPT), kept_bytes)
 
 
 def _messages(spark: SparkSession, paths: list[str]) -> DataFrame:

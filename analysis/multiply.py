@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,13 +28,15 @@ _MARK: Final = 9_000_000_000_000_000_000
 """What stands for the moved numbers while a line is cut at them; no number of a record is as large."""
 
 
-def write(spark: SparkSession, folder: Path, into: Path, copies: int, files: int) -> None:
-    """The folder's logs with `copies` times its messages, in so many files, as a router would have left them."""
+def write(spark: SparkSession, folder: Path, into: Path, records: int, files: int) -> int:
+    """The folder's logs with its messages again and again, at least so many records of them in so many files, as a
+    router would have left them. How many there are."""
     made = into / ".made"
     small = spark.read.text([str(path) for path in log_files(folder, "messages")]).collect()
     messages = [json.loads(row.value) for row in small]
+    copies = -(-records // len(messages))
     lines = _lines(spark.createDataFrame(_templates(messages)), spark.range(0, copies, numPartitions=files))
-    lines.write.text(str(made), compression="gzip")
+    lines.write.option("zlib.compress.level", "BEST_SPEED").text(str(made), compression="gzip")
     for number, path in enumerate(sorted(made.glob("part-*.gz"))):
         path.rename(into / f"messages-0-{number:06}.jsonl.gz")
     shutil.rmtree(made)
@@ -42,14 +44,14 @@ def write(spark: SparkSession, folder: Path, into: Path, copies: int, files: int
         target = into / path.parent.name / path.name
         target.parent.mkdir(exist_ok=True)
         shutil.copy(path, target)
+    return copies * len(messages)
 
 
 def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Each line as text between numbers, and of each number where it starts and by how much it grows from one copy to
     the next."""
-    times = [message["t_us"] for message in messages]
-    grows = {name: max(message[name] for message in messages) for name in ("number", "transit")}
-    grows |= dict.fromkeys(("t_us", "published_us"), max(times) - min(times) + SECOND_US)
+    grows = {name: _extent(message[name] for message in messages) for name in ("number", "transit")}
+    grows |= dict.fromkeys(("t_us", "published_us"), _extent(message["t_us"] for message in messages) + SECOND_US)
     lives = Counter((message["router"], message["epoch"]) for message in messages)
     for message in messages:
         mine = grows | {"n": lives[message["router"], message["epoch"]], COPY: 1}
@@ -61,6 +63,12 @@ def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             starts[COPY] = 0
         texts, names = _cut(_compact(marked), {name: str(marks[name]) for name in starts})
         yield {"texts": texts, "starts": [starts[name] for name in names], "grows": [mine[name] for name in names]}
+
+
+def _extent(numbers: Iterable[int]) -> int:
+    """How many numbers there are from the least to the largest."""
+    found = list(numbers)
+    return max(found) - min(found) + 1
 
 
 def _cut(line: str, marks: dict[str, str]) -> tuple[list[str], list[str]]:

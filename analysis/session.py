@@ -15,6 +15,8 @@ from tamis.analysis.java import java_home
 
 ROWS_PER_BATCH = 50_000
 """What Python gets at once: the filters are gone through once for each batch."""
+PART_BYTES = 16 * 1024 * 1024
+"""Of kept records, for each part of a shuffle: about a million, which one core sorts in its share of the memory."""
 
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
@@ -51,3 +53,9 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def fit(spark: SparkSession, kept_bytes: int) -> None:
+    """Shuffles in as many parts as so many records need; few parts are quicker where records are few."""
+    parts = "spark.sql.shuffle.partitions"
+    spark.conf.set(parts, str(max(int(spark.conf.get(parts) or 1), -(-kept_bytes // PART_BYTES))))

@@ -12,7 +12,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis import clocks, delivery, health, matches, subscriptions, unrest, ways
+from tamis.analysis import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
 from tamis.analysis.logs import Logs
 
 SETTLE_US: Final = 5_000_000
@@ -54,6 +54,10 @@ class Study:
     @cached_property
     def messages(self) -> DataFrame:
         return clocks.on_one_clock(self.logs.messages, self.clocks)
+
+    @cached_property
+    def hops(self) -> DataFrame:
+        return self._keep(latency.hops(self.messages))
 
     @cached_property
     def forms(self) -> list[str]:

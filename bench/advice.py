@@ -261,7 +261,7 @@ def _advice(spark: SparkSession, network: Network, logs: str, out: str) -> list[
 
     folder = network.file.parent
     network.file.write_text(network.text)
-    study = Study(spark, reading.read(spark, folder / logs))
+    study = Study(spark, reading.read(spark, folder / logs, folder / out / "store"))
     found = advise(study, wanted(network.file, folder / logs), folder / out, lambda _: None)
     study.close()
     for each in found:

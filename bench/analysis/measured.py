@@ -1,0 +1,100 @@
+"""One analysis in a process of its own: how long each part takes, and how much memory all of it.
+
+Law: time runs from the first look at the files to the last table; Spark is there before. Memory is what Spark's process
+and the Python processes under it held at most, each at its own time.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PARTS = {"traffic and latency": ("traffic", "latency"), "audit": ("delivery",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """`parts`: seconds of reading and of each question; that of the logs themselves comes with all."""
+
+    job: str
+    master: str
+    records: int
+    filters: int
+    seconds: float
+    parts: dict[str, float]
+    java_bytes: int
+    python_bytes: int
+    checked: int
+    """Rows of the tables that say how much was looked at: messages over links, or deliveries judged."""
+
+
+def apart(job: str, master: str, logs: Path, scratch: Path) -> Figures:
+    command = [sys.executable, "-m", "tamis.bench.analysis", "--measure", job, master, str(logs), str(scratch)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - ourselves
+    return Figures(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def here(job: str, master: str, logs: Path, scratch: Path) -> str:
+    from tamis.analysis import session
+    from tamis.analysis.job import Job, analyze
+
+    spark = session.start(master)
+    times: list[tuple[str, float]] = []
+
+    def told(what: str) -> None:
+        times.append((what.partition("/")[0], time.perf_counter()))
+        print(f"    {what}", file=sys.stderr, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="answers-", dir=scratch) as out:
+        analyze(spark, logs, Job(Path(out), PARTS[job]), told)
+        ended_s = time.perf_counter()
+        found = _sound(Path(out))
+    ends = [at_s for _, at_s in times[1:]] + [ended_s]
+    parts: dict[str, float] = {}
+    for (part, began_s), end_s in zip(times, ends, strict=True):
+        parts[part] = parts.get(part, 0.0) + end_s - began_s
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None, "the session has ended"  # noqa: S101 - it is ours
+    java = gateway.proc.pid
+    python_bytes = sum(_peak_bytes(pid) for pid in _below(java))
+    figures = Figures(job, master, *found[:2], ended_s - times[0][1], parts, _peak_bytes(java), python_bytes, found[2])
+    return json.dumps(asdict(figures))
+
+
+def _sound(out: Path) -> tuple[int, int, int]:
+    """Records, filters and what was looked at; a benchmark of wrong answers is none."""
+    from tamis.analysis import report
+
+    tables = report.read(out)
+    records = sum(row["lines"] for row in tables["logs/lines"] if row["family"] == "messages")
+    assert not tables["logs/holes"], tables["logs/holes"][:3]  # noqa: S101
+    if "delivery/counts" not in tables:
+        crossed = sum(row["messages"] for row in tables["latency/by_length"])
+        assert crossed == sum(row["hops"] for row in tables["traffic/by_source"])  # noqa: S101
+        return records, 0, crossed
+    assert not tables["delivery/faults"], tables["delivery/faults"][:3]  # noqa: S101
+    return records, 0, sum(row["deliveries"] for row in tables["delivery/counts"])
+
+
+def _below(parent: int) -> Iterator[int]:
+    """All processes that came from it."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent:
+            yield int(path.parent.name)
+            yield from _below(int(path.parent.name))
+
+
+def _peak_bytes(pid: int) -> int:
+    """The resident memory of a process at its highest."""
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")), 0)
