@@ -50,11 +50,12 @@ def write(spark: SparkSession, folder: Path, into: Path, records: int, files: in
 def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Each line as text between numbers, and of each number where it starts and by how much it grows from one copy to
     the next."""
-    grows = {name: _extent(message[name] for message in messages) for name in ("number", "transit")}
-    grows |= dict.fromkeys(("t_us", "published_us"), _extent(message["t_us"] for message in messages) + SECOND_US)
+    period_us = _extent(message["t_us"] for message in messages) + SECOND_US
+    grows: dict[str, int] = dict.fromkeys(("t_us", "published_us"), period_us) | {COPY: 1}
+    grows |= {name: _extent(message[name] for message in messages) for name in ("number", "transit")}
     lives = Counter((message["router"], message["epoch"]) for message in messages)
     for message in messages:
-        mine = grows | {"n": lives[message["router"], message["epoch"]], COPY: 1}
+        mine = grows | {"n": lives[message["router"], message["epoch"]]}
         starts = {name: message[name] for name in MOVED if name in message}
         marks = {name: _MARK + place for place, name in enumerate((*MOVED, COPY))}
         marked = message | {name: marks[name] for name in starts}

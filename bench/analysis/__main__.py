@@ -76,7 +76,7 @@ def table(rows: list[measured.Figures]) -> str:
         [
             [
                 *(row.job, row.master, f"{row.records:,}", f"{row.seconds:,.0f}"),
-                *(f"{row.records / row.seconds:,.0f}", f"{row.parts['reading']:,.0f}", f"{row.checked:,}"),
+                *(f"{row.records / row.seconds:,.0f}", f"{row.parts['reading']:,.0f}", f"{row.looked_at:,}"),
                 *(f"{row.java_bytes / 1e6:,.0f}", f"{row.python_bytes / 1e6:,.0f}"),
             ]
             for row in rows

@@ -25,13 +25,12 @@ class Figures:
     job: str
     master: str
     records: int
-    filters: int
     seconds: float
     parts: dict[str, float]
     java_bytes: int
     python_bytes: int
-    checked: int
-    """Rows of the tables that say how much was looked at: messages over links, or deliveries judged."""
+    looked_at: int
+    """Messages over links, or deliveries."""
 
 
 def apart(job: str, master: str, logs: Path, scratch: Path) -> Figures:
@@ -54,7 +53,7 @@ def here(job: str, master: str, logs: Path, scratch: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="answers-", dir=scratch) as out:
         analyze(spark, logs, Job(Path(out), PARTS[job]), told)
         ended_s = time.perf_counter()
-        found = _sound(Path(out))
+        records, looked_at = _sound(Path(out))
     ends = [at_s for _, at_s in times[1:]] + [ended_s]
     parts: dict[str, float] = {}
     for (part, began_s), end_s in zip(times, ends, strict=True):
@@ -63,12 +62,12 @@ def here(job: str, master: str, logs: Path, scratch: Path) -> str:
     assert gateway is not None, "the session has ended"  # noqa: S101 - it is ours
     java = gateway.proc.pid
     python_bytes = sum(_peak_bytes(pid) for pid in _below(java))
-    figures = Figures(job, master, *found[:2], ended_s - times[0][1], parts, _peak_bytes(java), python_bytes, found[2])
+    figures = Figures(job, master, records, ended_s - times[0][1], parts, _peak_bytes(java), python_bytes, looked_at)
     return json.dumps(asdict(figures))
 
 
-def _sound(out: Path) -> tuple[int, int, int]:
-    """Records, filters and what was looked at; a benchmark of wrong answers is none."""
+def _sound(out: Path) -> tuple[int, int]:
+    """Records, and what was looked at; a benchmark of wrong answers is none."""
     from tamis.analysis import report
 
     tables = report.read(out)
@@ -77,9 +76,9 @@ def _sound(out: Path) -> tuple[int, int, int]:
     if "delivery/counts" not in tables:
         crossed = sum(row["messages"] for row in tables["latency/by_length"])
         assert crossed == sum(row["hops"] for row in tables["traffic/by_source"])  # noqa: S101
-        return records, 0, crossed
+        return records, crossed
     assert not tables["delivery/faults"], tables["delivery/faults"][:3]  # noqa: S101
-    return records, 0, sum(row["deliveries"] for row in tables["delivery/counts"])
+    return records, sum(row["deliveries"] for row in tables["delivery/counts"])
 
 
 def _below(parent: int) -> Iterator[int]:
