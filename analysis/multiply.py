@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.files import log_files
 
 SECOND_US: Final = 1_000_000
-MOVED: Final = ("n", "number", "transit", "t_us", "published_us")
+MOVED: Final[tuple[str, ...]] = ("n", "number", "transit", "t_us", "published_us")
 COPY: Final = "copy"
 """The attribute."""
 _MARK: Final = 9_000_000_000_000_000_000
@@ -51,7 +51,7 @@ def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Each line as text between numbers, and of each number where it starts and by how much it grows from one copy to
     the next."""
     period_us = _extent(message["t_us"] for message in messages) + SECOND_US
-    grows: dict[str, int] = dict.fromkeys(("t_us", "published_us"), period_us) | {COPY: 1}
+    grows = dict.fromkeys(("t_us", "published_us"), period_us) | {COPY: 1}
     grows |= {name: _extent(message[name] for message in messages) for name in ("number", "transit")}
     lives = Counter((message["router"], message["epoch"]) for message in messages)
     for message in messages:
