@@ -1,8 +1,9 @@
 """A container engine of a test's own.
 
 Law: it lives in a folder and a network namespace of its own, so that it meets no other engine, takes no port of this
-machine, and leaves nothing behind. Where none can be started, the test is skipped and says why. It reaches no registry:
-the image that others are built from is a Debian made by mmdebstrap, or the tar file that TAMIS_TEST_BASE names.
+machine, and leaves nothing behind, not even when the test is killed. Where none can be started, or runs no container,
+the test is skipped and says why. It reaches no registry: the image that others are built from is a Debian made by
+mmdebstrap, or the tar file that TAMIS_TEST_BASE names.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = ("dockerd", "docker", "docker-compose", "unshare", "nsenter", "ip")
+PROGRAMS = ("dockerd", "docker", "docker-compose", "setpriv", "unshare", "nsenter", "ip")
 BASE = "python:3.11-slim-bookworm"
 PATIENCE_S = 300
+"""For what takes seconds: a machine may have other things to do for a minute or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,20 @@ class Engine:
         return done.stdout
 
     def ran(self, *command: str | Path, **more: object) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"DOCKER_HOST": f"unix://{self.folder}/socket", "DOCKER_BUILDKIT": "0"}
-        options = {"env": environment, "capture_output": True, "text": True} | more
+        ours = {"DOCKER_HOST": f"unix://{self.folder}/socket", "DOCKER_BUILDKIT": "0"}
+        patient = {"COMPOSE_HTTP_TIMEOUT": str(PATIENCE_S)}  # docker-compose 1.29 gives up on a busy engine after 60 s
+        options = {"env": os.environ | ours | patient, "capture_output": True, "text": True} | more
         return subprocess.run(command, check=False, **options)  # noqa: S603 - our own commands
 
     def import_base(self) -> None:
+        """Skips the test if it cannot be had, or does not run."""
         made = os.environ.get("TAMIS_TEST_BASE")
         base = Path(made) if made else self.folder / "base.tar"
         if not made:
-            self.run("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
+            debian = ("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
+            _or_skip("no Debian to be had", self.ran(*debian))
         self.run("docker", "import", base, BASE)
+        _or_skip("an engine starts here, and no container", self.ran("docker", "run", "--rm", BASE, "true"))
 
 
 @contextlib.contextmanager
@@ -67,18 +73,37 @@ def engine() -> Iterator[Engine]:
                 _wait(found, process)
                 yield found
             finally:
-                process.terminate()
-                process.wait(PATIENCE_S)
+                _end(process)
 
 
 def _command(folder: Path) -> list[str]:
+    """All of it is one process, so that a signal reaches dockerd; which gets one when this process is gone."""
     paths = f"--data-root={folder}/data --exec-root={folder}/exec --pidfile={folder}/pid -H unix://{folder}/socket"
-    return ["unshare", "--net", "sh", "-c", f"ip link set lo up && exec dockerd {paths}"]
+    bound = ["setpriv", "--pdeathsig", "TERM", "unshare", "--net", "--mount"]
+    return [*bound, "sh", "-c", f"ip link set lo up && exec dockerd {paths}"]
 
 
 def _wait(found: Engine, process: subprocess.Popen[bytes]) -> None:
     until_s = time.monotonic() + PATIENCE_S
     while found.ran("docker", "info").returncode != 0:
         if process.poll() is not None or time.monotonic() > until_s:
-            last = (found.folder / "log").read_text(errors="replace").strip().splitlines()[-1:]
-            pytest.skip(f"no container engine can be started here: {' '.join(last)}")
+            last = _last_line((found.folder / "log").read_text(errors="replace"))
+            pytest.skip(f"no container engine can be started here: {last}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+def _or_skip(why: str, done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode != 0:
+        pytest.skip(f"{why}: {_last_line(done.stderr)}")
+
+
+def _last_line(text: str) -> str:
+    return " ".join(text.strip().splitlines()[-1:])
