@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -51,9 +52,9 @@ class Engine:
         base = Path(made) if made else self.folder / "base.tar"
         if not made:
             debian = ("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
-            _or_skip("no Debian to be had", self.ran(*debian))
+            _or_skip("no Debian for its images", self.ran(*debian))
         self.run("docker", "import", base, BASE)
-        _or_skip("an engine starts here, and no container", self.ran("docker", "run", "--rm", BASE, "true"))
+        _or_skip("it runs no container", self.ran("docker", "run", "--rm", BASE, "true"))
 
 
 @contextlib.contextmanager
@@ -62,9 +63,9 @@ def engine() -> Iterator[Engine]:
     wanted = PROGRAMS if "TAMIS_TEST_BASE" in os.environ else (*PROGRAMS, "mmdebstrap")
     missing = [program for program in wanted if not shutil.which(program)]
     if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+        _skip(f"not installed: {', '.join(missing)}")
     if os.geteuid() != 0:
-        pytest.skip("only root may start a container engine")
+        _skip("only root may")
     with tempfile.TemporaryDirectory(prefix="tamis-engine-") as name, (Path(name) / "log").open("wb") as log:
         folder = Path(name)
         with subprocess.Popen(_command(folder), stdout=log, stderr=log) as process:  # noqa: S603 - our own command
@@ -87,8 +88,7 @@ def _wait(found: Engine, process: subprocess.Popen[bytes]) -> None:
     until_s = time.monotonic() + PATIENCE_S
     while found.ran("docker", "info").returncode != 0:
         if process.poll() is not None or time.monotonic() > until_s:
-            last = _last_line((found.folder / "log").read_text(errors="replace"))
-            pytest.skip(f"no container engine can be started here: {last}")
+            _skip(_last_line((found.folder / "log").read_text(errors="replace")))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -102,7 +102,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _or_skip(why: str, done: subprocess.CompletedProcess[str]) -> None:
     if done.returncode != 0:
-        pytest.skip(f"{why}: {_last_line(done.stderr)}")
+        _skip(f"{why}: {_last_line(done.stderr)}")
+
+
+def _skip(why: str) -> NoReturn:
+    pytest.skip(f"no container engine can be started here: {why}")
 
 
 def _last_line(text: str) -> str:
