@@ -23,6 +23,8 @@ import pytest
 
 PROGRAMS = ("dockerd", "docker", "docker-compose", "setpriv", "unshare", "nsenter", "ip")
 BASE = "python:3.11-slim-bookworm"
+LIMITS = ("--cpus=1", "--memory=1280m", "--ulimit=nofile=10256:10256")
+"""As a router in a compose file has them; a machine that is itself confined may refuse them."""
 PATIENCE_S = 300
 """For what takes seconds: a machine may have other things to do for a minute or two."""
 
@@ -54,7 +56,7 @@ class Engine:
             debian = ("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
             _or_skip("no Debian for its images", self.ran(*debian))
         self.run("docker", "import", base, BASE)
-        _or_skip("it runs no container", self.ran("docker", "run", "--rm", BASE, "true"))
+        _or_skip("it runs no container", self.ran("docker", "run", "--rm", *LIMITS, BASE, "true"))
 
 
 @contextlib.contextmanager
