@@ -1,9 +1,9 @@
 """A container engine of a test's own.
 
 Law: it lives in a folder and a network namespace of its own, so that it meets no other engine, takes no port of this
-machine, and leaves nothing behind, not even when the test is killed. Where none can be started, or runs no container,
-the test is skipped and says why. It reaches no registry: the image that others are built from is a Debian made by
-mmdebstrap, or the tar file that TAMIS_TEST_BASE names.
+machine, and leaves nothing behind; of a test that is killed its folder stays, and no process. Where none can be
+started, or runs no container, the test is skipped and says why. It reaches no registry: the image that others are
+built from is a Debian made by mmdebstrap, or the tar file that TAMIS_TEST_BASE names.
 """
 
 from __future__ import annotations
