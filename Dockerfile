@@ -7,20 +7,18 @@ ARG BASE=python:3.11-slim-bookworm
 
 FROM ${BASE} AS build
 WORKDIR /src
-# An empty match of `wheels*` is no mistake beside a file that is there.
-COPY pyproject.toml wheels* /wheels/
 COPY . .
 RUN python3 -m venv /pip && python3 -m venv --without-pip /opt/tamis
 RUN set -e; \
-    if ls /wheels/tamis-*.whl >/dev/null 2>&1; then exit 0; fi; \
+    if ls wheels/tamis-*.whl >/dev/null 2>&1; then exit 0; fi; \
     command -v cc >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends gcc libc6-dev; }; \
-    /pip/bin/pip wheel -q --no-deps -w /wheels .
+    /pip/bin/pip wheel -q --no-deps -w wheels .
 # Another set: --build-arg EXTRAS=router,analysis
 ARG EXTRAS=router
 RUN set -e; \
-    wheel=$(ls /wheels/tamis-*.whl); others=$(ls /wheels/*.whl | grep -v "$wheel" || true); \
+    wheel=$(ls wheels/tamis-*.whl); others=$(ls wheels/*.whl | grep -v "$wheel" || true); \
     /pip/bin/pip --python /opt/tamis/bin/python install -q --disable-pip-version-check --no-cache-dir \
-        ${others:+--no-index --find-links /wheels} -c constraints.txt "$wheel[$EXTRAS]"
+        ${others:+--no-index --find-links wheels} -c constraints.txt "$wheel[$EXTRAS]"
 
 FROM ${BASE}
 # The folders may be written by any user, as a container may be started with another: each makes its own inside.

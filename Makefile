@@ -5,6 +5,7 @@ PACKAGES := protocol native configs router simulate analysis bench
 SOURCES := $(PACKAGES) tamis tests setup.py
 C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch] bench/peers/*.c bench/peers/load/*.[ch]))
 MINUTES ?= 1
+EXTRAS ?= router
 MUTANTS ?= --sample 400 --seed 1
 
 .PHONY: run test quick long check format bench fuzz mutants sanitize wheel wheels clean
@@ -37,7 +38,7 @@ wheel: .venv/installed
 
 wheels: .venv/installed
 	rm -f wheels/tamis-*
-	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[router]'
+	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[$(EXTRAS)]'
 
 bench: .venv/installed
 	$(BIN)/python -m tamis.bench

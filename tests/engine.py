@@ -1,8 +1,9 @@
 """A container engine of a test's own.
 
 Law: it lives in a folder and a network namespace of its own, so that it meets no other engine, takes no port of this
-machine, and leaves nothing behind. Where none can be started, the test is skipped and says why. It reaches no registry:
-the image that others are built from is a Debian made by mmdebstrap, or the tar file that TAMIS_TEST_BASE names.
+machine, and leaves nothing behind; of a test that is killed its folder stays, and no process. Where none can be
+started, or runs no container, the test is skipped and says why. It reaches no registry: the image that others are
+built from is a Debian made by mmdebstrap, or the tar file that TAMIS_TEST_BASE names.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-PROGRAMS = ("dockerd", "docker", "docker-compose", "unshare", "nsenter", "ip")
+PROGRAMS = ("dockerd", "docker", "docker-compose", "setpriv", "unshare", "nsenter", "ip")
 BASE = "python:3.11-slim-bookworm"
+LIMITS = ("--cpus=1", "--memory=1280m", "--ulimit=nofile=10256:10256")
+"""As a router in a compose file has them; a machine that is itself confined may refuse them."""
 PATIENCE_S = 300
+"""For what takes seconds: a machine may have other things to do for a minute or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +43,20 @@ class Engine:
         return done.stdout
 
     def ran(self, *command: str | Path, **more: object) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"DOCKER_HOST": f"unix://{self.folder}/socket", "DOCKER_BUILDKIT": "0"}
-        options = {"env": environment, "capture_output": True, "text": True} | more
+        ours = {"DOCKER_HOST": f"unix://{self.folder}/socket", "DOCKER_BUILDKIT": "0"}
+        patient = {"COMPOSE_HTTP_TIMEOUT": str(PATIENCE_S)}  # docker-compose 1.29 gives up on a busy engine after 60 s
+        options = {"env": os.environ | ours | patient, "capture_output": True, "text": True} | more
         return subprocess.run(command, check=False, **options)  # noqa: S603 - our own commands
 
     def import_base(self) -> None:
+        """Skips the test if it cannot be had, or does not run."""
         made = os.environ.get("TAMIS_TEST_BASE")
         base = Path(made) if made else self.folder / "base.tar"
         if not made:
-            self.run("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
+            debian = ("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
+            _or_skip("no Debian for its images", self.ran(*debian))
         self.run("docker", "import", base, BASE)
+        _or_skip("it runs no container", self.ran("docker", "run", "--rm", *LIMITS, BASE, "true"))
 
 
 @contextlib.contextmanager
@@ -56,9 +65,9 @@ def engine() -> Iterator[Engine]:
     wanted = PROGRAMS if "TAMIS_TEST_BASE" in os.environ else (*PROGRAMS, "mmdebstrap")
     missing = [program for program in wanted if not shutil.which(program)]
     if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+        _skip(f"not installed: {', '.join(missing)}")
     if os.geteuid() != 0:
-        pytest.skip("only root may start a container engine")
+        _skip("only root may")
     with tempfile.TemporaryDirectory(prefix="tamis-engine-") as name, (Path(name) / "log").open("wb") as log:
         folder = Path(name)
         with subprocess.Popen(_command(folder), stdout=log, stderr=log) as process:  # noqa: S603 - our own command
@@ -67,18 +76,40 @@ def engine() -> Iterator[Engine]:
                 _wait(found, process)
                 yield found
             finally:
-                process.terminate()
-                process.wait(PATIENCE_S)
+                _end(process)
 
 
 def _command(folder: Path) -> list[str]:
+    """All of it is one process, so that a signal reaches dockerd; which gets one when this process is gone."""
     paths = f"--data-root={folder}/data --exec-root={folder}/exec --pidfile={folder}/pid -H unix://{folder}/socket"
-    return ["unshare", "--net", "sh", "-c", f"ip link set lo up && exec dockerd {paths}"]
+    bound = ["setpriv", "--pdeathsig", "TERM", "unshare", "--net", "--mount"]
+    return [*bound, "sh", "-c", f"ip link set lo up && exec dockerd {paths}"]
 
 
 def _wait(found: Engine, process: subprocess.Popen[bytes]) -> None:
     until_s = time.monotonic() + PATIENCE_S
     while found.ran("docker", "info").returncode != 0:
         if process.poll() is not None or time.monotonic() > until_s:
-            last = (found.folder / "log").read_text(errors="replace").strip().splitlines()[-1:]
-            pytest.skip(f"no container engine can be started here: {' '.join(last)}")
+            _skip(_last_line((found.folder / "log").read_text(errors="replace")))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+def _or_skip(why: str, done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode != 0:
+        _skip(f"{why}: {_last_line(done.stderr)}")
+
+
+def _skip(why: str) -> NoReturn:
+    pytest.skip(f"no container engine can be started here: {why}")
+
+
+def _last_line(text: str) -> str:
+    return " ".join(text.strip().splitlines()[-1:])
