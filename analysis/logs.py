@@ -8,6 +8,7 @@ has is no record.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tamis.analysis import schemas
-from tamis.analysis.files import family_of, log_files
+from tamis.analysis.files import family_of, held, log_files
 from tamis.protocol.records import COMMON
 
 _SCHEMAS = {
@@ -46,13 +47,15 @@ class Logs:
 
 def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
     """All files of a folder, kept in `store`, which the logs need as long as they are asked."""
-    keep(spark, [path for family in _SCHEMAS for path in log_files(folder, family)], store)
+    shutil.rmtree(store, ignore_errors=True)
+    found = (path for family in _SCHEMAS for path in log_files(folder, family))
+    keep(spark, held(found, store / "held"), store)
     return kept(spark, [store], since_us)
 
 
 def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
-    """Parses these files into a folder, in place of what it had."""
-    found = list(paths)
+    """Parses these files, or those that are still there, into a folder, in place of what it had."""
+    found = [path for path in paths if path.exists()]
     for family, parse in (("messages", _messages), ("events", _events)):
         mine = [str(path) for path in found if family_of(path) == family]
         parsed = parse(spark, mine) if mine else spark.createDataFrame([], _SCHEMAS[family])

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
-from tamis.analysis.files import log_files
+import pytest
+
+from tamis.analysis.files import held, log_files
 
 
 def test_each_file_is_read_once_and_none_that_is_being_made(tmp_path: Path) -> None:
@@ -14,3 +18,28 @@ def test_each_file_is_read_once_and_none_that_is_being_made(tmp_path: Path) -> N
         (tmp_path / name).touch()
     found = [str(path.relative_to(tmp_path)) for path in log_files(tmp_path, "events")]
     assert found == ["a/events-1-000000.jsonl.gz", "a/events-1-000001.jsonl", "b/events-2-000000.jsonl.gz"]
+
+
+@pytest.mark.parametrize("can_link", [True, False])
+def test_what_a_router_compresses_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_link: bool
+) -> None:
+    logs, before = tmp_path / "logs", os.link
+
+    def link(path: Path, place: Path) -> None:
+        if not can_link:
+            raise OSError(errno.EXDEV, "another file system")
+        before(path, place)
+
+    monkeypatch.setattr(os, "link", link)
+    logs.mkdir()
+    plain, packed, late, gone = (logs / f"events-{number}-000000.jsonl" for number in range(4))
+    packed = packed.with_name(f"{packed.name}.gz")
+    for path in (plain, packed):
+        path.write_text("as it was\n")
+    late.with_name(f"{late.name}.gz").write_text("late\n")  # which was plain when the folder was listed
+    found = list(held([plain, packed, late, gone], tmp_path / "held"))
+    plain.unlink()
+    assert [path.name for path in found] == [plain.name, packed.name, f"{late.name}.gz"]
+    assert [path.read_text() for path in found] == ["as it was\n", "as it was\n", "late\n"]
+    assert found[1:] == [packed, late.with_name(f"{late.name}.gz")]
