@@ -13,7 +13,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import session
+from tamis.analysis import report, session
 from tamis.analysis.job import Job, analyze
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
@@ -22,10 +22,14 @@ NOTICE_US = 1_000_000
 SCENARIO = Scenario("ring:5", 40, "cut,crash,reset,flood", 3)
 
 
+Tables = dict[str, list[dict[str, Any]]]
+
+
 class Simulated(NamedTuple):
     folder: Path
     outcome: Outcome
     truth: dict[str, Any]
+    """As simulate/account/ tells it."""
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         texts = (path.read_text() for path in sorted(self.folder.glob("*/*.jsonl")))
@@ -54,3 +58,8 @@ def answered(spark: SparkSession, simulated: Simulated, tmp_path_factory: pytest
     out = tmp_path_factory.mktemp("answers")
     analyze(spark, simulated.folder, Job(out, notice_us=NOTICE_US))
     return out
+
+
+@pytest.fixture(scope="session")
+def tables(answered: Path) -> Tables:
+    return report.read(answered)

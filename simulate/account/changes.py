@@ -1,0 +1,92 @@
+"""Lives of routers, links between them, what they took for the network, and how wrong their clocks are.
+
+Law: what happened and what routers noticed of it are two things: a link is whole or broken (`whole`), and each of its
+ends believes that it is up or down, later (`noticed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tamis.simulate.wall import SECOND_US, Wall
+
+
+@dataclass(slots=True)
+class Life:
+    router: str
+    epoch: int
+    began_us: int
+    wrote_us: int
+    """Last."""
+    ended_us: int | None = None
+
+
+class Changes:
+    """Times are true ones."""
+
+    def __init__(self, wall: Wall) -> None:
+        self._wall = wall
+        self._living: dict[int, Life] = {}
+        self._summed_up: dict[int, int] = {}
+        """Router -> the last second of which it writes a sum at its end."""
+        self.ahead_us: dict[str, int] = {}
+        """Router -> how far its clock is."""
+        self.delays_us: dict[str, int] = {}
+        """Link that was ever whole -> how long its line takes."""
+        self.lives: list[Life] = []
+        self.whole: list[tuple[int, str, bool]] = []
+        """When, and which link came or went, in truth."""
+        self.noticed: list[tuple[int, str, str]] = []
+        """When, router, and what it noticed of its links and its own life."""
+        self.topologies: list[tuple[int, str, int, list[str]]] = []
+        """When, router, its epoch, and who was in its reach from then on."""
+
+    def epoch(self, router: int) -> int:
+        return self._living[router].epoch
+
+    def started(self, router: int, epoch: int) -> None:
+        name, now_us = self._wall.name_of(router), self._wall.true_us
+        life = self._living[router] = Life(name, epoch, now_us, now_us)
+        self.ahead_us[name] = self._wall.ahead_us(router)
+        self.lives.append(life)
+        self.noticed_of(router, "router started")
+
+    def died(self, router: int) -> None:
+        life, second = self._living.pop(router), self._summed_up.pop(router, None)
+        life.ended_us = self._wall.true_us
+        if second is not None and second < self._wall.second(router):
+            over_us = (second + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
+            life.wrote_us = max(life.wrote_us, over_us)
+
+    def wrote(self, router: int) -> None:
+        self._living[router].wrote_us = self._wall.true_us
+
+    def counted(self, router: int) -> None:
+        """It wrote of something that it will sum up when the second is over."""
+        self._summed_up[router] = self._wall.second(router)
+        self.wrote(router)
+
+    def joined(self, ends: tuple[int, int], delay_us: int) -> None:
+        self.delays_us[self._link(ends)] = delay_us
+        self.whole.append((self._wall.true_us, self._link(ends), True))
+
+    def broken(self, ends: tuple[int, int]) -> None:
+        self.whole.append((self._wall.true_us, self._link(ends), False))
+
+    def rerouted(self, router: int, routers: Iterable[int]) -> None:
+        reach = sorted(map(self._wall.name_of, routers))
+        self.topologies.append((self._wall.true_us, self._wall.name_of(router), self.epoch(router), reach))
+        self.wrote(router)
+
+    def end(self) -> None:
+        """Who lives then writes what it has counted."""
+        for router in self._living:
+            self.wrote(router)
+
+    def noticed_of(self, router: int, what: str) -> None:
+        self.noticed.append((self._wall.true_us, self._wall.name_of(router), what))
+        self.wrote(router)
+
+    def _link(self, ends: tuple[int, int]) -> str:
+        return " ".join(map(self._wall.name_of, ends))

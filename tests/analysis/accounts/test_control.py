@@ -1,0 +1,211 @@
+"""The control plane and the changes of the network against the simulator's account."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import control_plane, logs
+from tamis.analysis.study import SETTLE_US
+from tamis.analysis.unrest import TICK_US
+from tamis.simulate import topologies
+from tamis.simulate.oracle.paths import Edge, edges_between, graph_of
+from tests.analysis.conftest import NOTICE_US, SCENARIO, Simulated, Tables
+
+pytestmark = pytest.mark.long
+Way = frozenset[Edge] | None
+
+
+def test_frames(tables: Tables, simulated: Simulated) -> None:
+    names = ("frames", "bytes", "added", "removed")
+    rows = {
+        f"{row['router']} {row['way']} {row['what']}": {name: row[name] for name in names}
+        for row in tables["control/frames"]
+    }
+    assert {row["cause"] for row in tables["control/frames"]} == {None}, "nobody asks a simulated router why"
+    assert rows == simulated.truth["control"]["frames"]
+
+
+def test_statements(tables: Tables, simulated: Simulated) -> None:
+    """Each: what it cost, whom it reached, and how long that took."""
+    ahead_us = reference_ahead_us(simulated)
+    rows = {
+        f"{row['what']} {row['issuer']} {row['issuer_epoch']} {row['seq']}": row
+        for row in tables["control/statements"]
+    }
+    statements = simulated.truth["control"]["statements"]
+    assert rows.keys() == statements.keys()
+    for key, told in statements.items():
+        row = rows[key]
+        for name in ("frames", "bytes", "added", "removed"):
+            assert row[name] == told[name], (key, name)
+        assert row["heard_by"] == len(told["heard_by"]), key
+        assert row["from_us"] == told["from_us"] + ahead_us, key
+        assert row["spread_us"] == (None if told["heard_us"] is None else told["heard_us"] - told["from_us"]), key
+
+
+def reference_ahead_us(simulated: Simulated) -> int:
+    """The common clock is that of the first router."""
+    ahead_us: dict[str, int] = simulated.truth["changes"]["ahead_us"]
+    return ahead_us[min(ahead_us)]
+
+
+def test_storms(tables: Tables, simulated: Simulated) -> None:
+    expected = storms(simulated, control_plane.STORM_FRAMES, control_plane.STORM_TIMES)
+    assert tables["control/storms"] == expected
+
+
+def test_storms_where_less_is_one(
+    spark: SparkSession, simulated: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames, times = 10, 2
+    monkeypatch.setattr(control_plane, "STORM_FRAMES", frames)
+    monkeypatch.setattr(control_plane, "STORM_TIMES", times)
+    read = logs.read(spark, simulated.folder)
+    found = [row.asDict() for row in control_plane.storms(read.kind("control")).collect()]
+    read.unpersist()
+    assert found == storms(simulated, frames, times) != []
+
+
+def storms(simulated: Simulated, frames: int, times: int) -> list[dict[str, Any]]:
+    """Seconds in which a router heard so many frames, and so many times the median of its seconds."""
+    found = []
+    for router, seconds in simulated.truth["control"]["seconds"].items():
+        heard = sorted(counts["frames"] for counts in seconds.values())
+        usual = heard[(len(heard) - 1) // 2]
+        for second, counts in seconds.items():
+            if counts["frames"] >= frames and counts["frames"] > times * usual:
+                found.append({"router": router, "second": int(second), **counts, "usual": usual})
+    return sorted(found, key=lambda row: (-row["frames"], row["router"], row["second"]))
+
+
+class Change(NamedTuple):
+    at_us: int
+    """On the common clock."""
+    router: str
+    what: str
+
+
+def changes(simulated: Simulated) -> list[Change]:
+    """What routers noticed, in order."""
+    told, ahead_us = simulated.truth["changes"], reference_ahead_us(simulated)
+    noticed = [Change(at_us + ahead_us, router, what) for at_us, router, what in told["noticed"]]
+    noticed += [Change(at_us + ahead_us, router, "topology") for at_us, router, *_ in told["topologies"]]
+    return sorted(noticed)
+
+
+class Unrest(NamedTuple):
+    from_us: int
+    to_us: int
+    within: list[Change]
+
+
+def unrest(tables: Tables, simulated: Simulated) -> list[Unrest]:
+    """Spans about changes, in ticks, those that touch as one."""
+    errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
+    around = []
+    for change in changes(simulated):
+        error_us = errors_us[change.router]
+        around.append(
+            (
+                (change.at_us - error_us - NOTICE_US) // TICK_US,
+                (change.at_us + error_us + SETTLE_US) // TICK_US + 1,
+                change,
+            )
+        )
+    found: list[Unrest] = []
+    for first, end, change in sorted(around):
+        if found and first * TICK_US <= found[-1].to_us:
+            last = found.pop()
+            found.append(Unrest(last.from_us, max(last.to_us, end * TICK_US), [*last.within, change]))
+        else:
+            found.append(Unrest(first * TICK_US, end * TICK_US, [change]))
+    return found
+
+
+def test_convergence(tables: Tables, simulated: Simulated) -> None:
+    expected = []
+    for span in unrest(tables, simulated):
+        settled = [change for change in span.within if change.what == "topology"]
+        changed = [change for change in span.within if change.what != "topology"]
+        first_us, last_us = min(changed).at_us, max(settled).at_us
+        told = {"from_us": span.from_us, "to_us": span.to_us, "changed_us": first_us, "settled_us": last_us}
+        told |= {"changes": len(changed), "routers": len({change.router for change in settled})}
+        expected.append(told | {"took_us": max(last_us - first_us, 0)})
+    assert tables["control/convergence"] == expected
+    assert len(expected) > 3
+
+
+def test_nothing_happened_but_in_a_span(tables: Tables, simulated: Simulated) -> None:
+    """Whatever routers noticed of it; and from what happened to the last topology it is as long, but for noticing."""
+    told, ahead_us = simulated.truth["changes"], reference_ahead_us(simulated)
+    happened = [at_us + ahead_us for at_us, *_ in told["whole"]]
+    happened += [life[end] + ahead_us for life in told["lives"] for end in ("began_us", "ended_us") if life[end]]
+    rows = tables["control/convergence"]
+    inside = {row["from_us"]: [at for at in happened if row["from_us"] <= at <= row["to_us"]] for row in rows}
+    assert sum(map(len, inside.values())) == len(happened)
+    for row in rows:
+        took_us = row["settled_us"] - min(inside[row["from_us"]])
+        assert took_us - NOTICE_US <= row["took_us"] <= took_us + NOTICE_US, row
+
+
+def test_undecidable(tables: Tables, simulated: Simulated) -> None:
+    spans = unrest(tables, simulated)
+    rows = tables["delivery/undecidable"]
+    assert [(row["from_us"], row["to_us"]) for row in rows] == [(span.from_us, span.to_us) for span in spans]
+    for row, span in zip(rows, spans, strict=True):
+        assert row["whats"] == sorted({f"{change.router} {change.what}" for change in span.within})
+
+
+def test_each_way_that_changed_counts_as_unsteady(tables: Tables, simulated: Simulated) -> None:
+    pairs = asked_for(simulated)
+    moved = list(ways_that_changed(simulated, pairs))
+    assert moved
+    for row in tables["delivery/undecidable"]:
+        assert row["of"] == len(pairs)
+        truly = {pair for at_us, pair in moved if row["from_us"] <= at_us <= row["to_us"]}
+        assert len(truly) <= (row["ways"] or 0) <= len(pairs), row
+
+
+def asked_for(simulated: Simulated) -> set[tuple[str, str]]:
+    """From where anybody published to where anybody asked."""
+    sources = {router for _, _, router, *_ in simulated.truth["messages"]["published"]}
+    homes = {asked["router"] for asked in simulated.truth["wants"]["asked"]}
+    return {(source, home) for source in sources for home in homes}
+
+
+def ways_that_changed(
+    simulated: Simulated, pairs: set[tuple[str, str]]
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    """When the links on the shortest ways between two routers became others, in truth."""
+    ahead_us = reference_ahead_us(simulated)
+    network = topologies.read(SCENARIO.topology, SCENARIO.seed)
+    numbers = {name: number for number, name in enumerate(network.names)}
+    costs = {(one, other): cost for one, other, cost in network.links}
+    whole: dict[Edge, int] = {}
+    ways = _ways(whole, numbers, pairs)
+    for at_us, moment in groupby(simulated.truth["changes"]["whole"], key=lambda change: change[0]):
+        for _, link, is_whole in moment:
+            edge = tuple(sorted(numbers[name] for name in link.split()))
+            whole = {**whole, edge: costs[edge]} if is_whole else {e: c for e, c in whole.items() if e != edge}
+        before, ways = ways, _ways(whole, numbers, pairs)
+        yield from ((at_us + ahead_us, pair) for pair in pairs if before[pair] != ways[pair])
+
+
+def _ways(
+    whole: Mapping[Edge, int], numbers: Mapping[str, int], pairs: set[tuple[str, str]]
+) -> dict[tuple[str, str], Way]:
+    graph = graph_of(whole, list(numbers.values()))
+    found: dict[tuple[str, str], Way] = defaultdict()
+    for source, home in pairs:
+        edges = edges_between(graph, numbers[source], numbers[home])
+        found[source, home] = None if edges is None else frozenset(edges)
+    return found
