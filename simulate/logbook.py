@@ -19,6 +19,7 @@ from tamis.protocol.keys import filter_key
 from tamis.protocol.records import KINDS, VERSION
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.events import Body
+from tamis.router.records.control import said_of
 from tamis.simulate import control, view
 from tamis.simulate.log_files import Lines
 from tamis.simulate.message import Packet
@@ -66,6 +67,7 @@ class Logbook:
 
     def close(self) -> None:
         for router, life in list(self._lives.items()):
+            self._until_now(router)
             self._settle(router, life, self._wall.now_us(router))
             self.died(router)
         self._lines.close()
@@ -114,8 +116,8 @@ class Logbook:
 
     def _control(self, router: int, neighbour: int, way: str, body: Body, size: int) -> None:
         self._count(router, self._interface(router, neighbour), f"bytes_{way}", size)
-        fields = {"bytes": size, **control.fields(body, self._name)}
-        self._write(router, "control", neighbour=self._nodes[neighbour].name, way=way, **fields)
+        said = said_of(body, router if way == "out" else neighbour, self._name)
+        self._write(router, "control", neighbour=self._nodes[neighbour].name, way=way, bytes=size, **said)
         self._lives[router].table_changed = True
 
     def _name(self, router: int) -> str:

@@ -98,7 +98,7 @@ class Recorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router, message.serial)
         if self._records:
             self._records.book.refused(router, packet, came_from, reason)
-            self._records.account.refused(router, packet, came_from, reason)
+            self._records.account.refused(router, came_from, reason)
 
     def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:
         kind = _KINDS[type(body)]

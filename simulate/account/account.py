@@ -56,12 +56,12 @@ class Account:
 
     def sent(self, router: int, neighbours: Iterable[int], body: Body, size: int) -> None:
         for neighbour in neighbours:
-            self.control.framed(router, "out", body, size)
+            self.control.framed(router, "out", router, body, size)
             self.interfaces.count(router, self.interfaces.neighbour(neighbour), "bytes_out", size)
             self.changes.counted(router)
 
     def heard(self, router: int, neighbour: int, body: Body, size: int) -> None:
-        self.control.framed(router, "in", body, size)
+        self.control.framed(router, "in", neighbour, body, size)
         self.interfaces.count(router, self.interfaces.neighbour(neighbour), "bytes_in", size)
         self.changes.counted(router)
 
@@ -78,14 +78,12 @@ class Account:
     def delivered(self, client: int, session: int, message: Message) -> None:
         self.messages.delivered_to(client, session, message)
 
-    def passed(
-        self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce
-    ) -> None:
+    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce) -> None:
         self.messages.passed(router, packet, came_from, passing, in_force)
         self.interfaces.passed(router, packet, came_from, passing)
         self.changes.counted(router)
 
-    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None:
+    def refused(self, router: int, came_from: int, reason: str) -> None:
         self.messages.refused[reason] += 1
         self.interfaces.refused(router, came_from, reason)
         self.changes.counted(router)

@@ -6,6 +6,7 @@ ends believes that it is up or down, later (`noticed`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -28,7 +29,7 @@ class Changes:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._living: dict[int, Life] = {}
-        self._summed_up: dict[int, int] = {}
+        self._summed_up: Counter[int] = Counter()
         """Router -> the last second of which it writes a sum at its end."""
         self.ahead_us: dict[str, int] = {}
         """Router -> how far its clock is."""
@@ -53,11 +54,11 @@ class Changes:
         self.noticed_of(router, "router started")
 
     def died(self, router: int) -> None:
-        life, second = self._living.pop(router), self._summed_up.pop(router, None)
+        life, over_us = self._living[router], self._over_us(router)
         life.ended_us = self._wall.true_us
-        if second is not None and second < self._wall.second(router):
-            over_us = (second + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
+        if over_us < life.ended_us:
             life.wrote_us = max(life.wrote_us, over_us)
+        del self._living[router], self._summed_up[router]
 
     def wrote(self, router: int) -> None:
         self._living[router].wrote_us = self._wall.true_us
@@ -81,8 +82,12 @@ class Changes:
 
     def end(self) -> None:
         """Who lives then writes what it has counted."""
-        for router in self._living:
-            self.wrote(router)
+        for router, life in self._living.items():
+            life.wrote_us = max(life.wrote_us, min(self._over_us(router), self._wall.true_us))
+
+    def _over_us(self, router: int) -> int:
+        """When the last second was over of which it writes a sum."""
+        return (self._summed_up[router] + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
 
     def noticed_of(self, router: int, what: str) -> None:
         self.noticed.append((self._wall.true_us, self._wall.name_of(router), what))

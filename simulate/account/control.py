@@ -19,6 +19,8 @@ class Statement:
     bytes: int = 0
     added: int = 0
     removed: int = 0
+    is_whole: bool = True
+    """Nobody was told it as a change so far."""
     heard_us: int | None = None
     """Last."""
     heard_by: list[str] = field(default_factory=list)
@@ -28,24 +30,33 @@ class Control:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.frames: dict[str, Counter[str]] = defaultdict(Counter)
-        """Router, `in` or `out`, and kind of frame -> frames, bytes, filters added and removed."""
+        """Router, `in` or `out`, kind of frame, and why it was sent -> frames, bytes, filters added and removed."""
         self.statements: dict[str, Statement] = {}
         """`LSA` or `RA`, issuer, its epoch, number."""
         self.seconds: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         """Router -> second -> frames and bytes that it heard."""
 
-    def framed(self, router: int, way: str, body: Body, size: int) -> None:
-        name = self._wall.name_of(router)
-        added, removed = 0, 0
-        if isinstance(body, ReceiverAdvertisement):
-            added, removed = len(body.added), len(body.removed)
-        self.frames[f"{name} {way} {_what(body)}"].update(frames=1, bytes=size, added=added, removed=removed)
+    def framed(self, router: int, way: str, sender: int, body: Body, size: int) -> None:
+        name, (added, removed) = self._wall.name_of(router), _filters(body)
+        frames = self.frames[f"{name} {way} {_what(body)} {self._why(body, self._wall.name_of(sender))}"]
+        frames.update(frames=1, bytes=size, added=added, removed=removed)
         if way == "in":
             self.seconds[name][self._wall.second(router)].update(frames=1, bytes=size)
         if isinstance(body, LinkState | ReceiverAdvertisement):
             statement = self._statement(body)
-            statement.added, statement.removed = added, removed
+            if isinstance(body, ReceiverAdvertisement) and (not body.full or statement.is_whole):
+                statement.added, statement.removed, statement.is_whole = added, removed, body.full
             self._spread(statement, name, way, size)
+
+    def _why(self, body: Body, sender: str) -> str:
+        if isinstance(body, SenderRequest):
+            return "age" if body.digest else "repair"
+        if isinstance(body, UpdateReply):
+            return "repair"
+        issuer = body.issuer if isinstance(body, LinkState) else self._wall.name_of(body.issuer)
+        if issuer != sender:
+            return "flood"
+        return "link" if isinstance(body, LinkState) else "change"
 
     def _statement(self, body: LinkState | ReceiverAdvertisement) -> Statement:
         issuer = body.issuer if isinstance(body, LinkState) else self._wall.name_of(body.issuer)
@@ -60,6 +71,15 @@ class Control:
             statement.heard_us = self._wall.true_us
             if name not in statement.heard_by:
                 statement.heard_by.append(name)
+
+
+def _filters(body: Body) -> tuple[int, int]:
+    """Added and removed."""
+    if isinstance(body, ReceiverAdvertisement):
+        return len(body.added), len(body.removed)
+    if isinstance(body, UpdateReply):
+        return sum(len(entry.filters) for entry in body.entries), 0
+    return 0, 0
 
 
 def _what(body: Body) -> str:

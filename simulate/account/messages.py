@@ -44,9 +44,7 @@ class Messages:
         self.notified, self.matching, self.looked = 0, 0, 0
         """Summed over messages: subscriptions in force that it satisfies, whether there is any, all in force."""
 
-    def passed(
-        self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce
-    ) -> None:
+    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce) -> None:
         name = self._wall.name_of(router)
         source = self.sources[self._wall.name_of(packet.transit.source)]
         self.visits[name] += 1

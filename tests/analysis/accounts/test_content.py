@@ -3,71 +3,77 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from itertools import product
-from random import Random
-from typing import Any
+from collections import Counter, defaultdict
+from functools import cache
+from itertools import groupby, product
 
 import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.protocol.json_form import encode_filter
-from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.simulate.faults import WISHES
+from tamis.analysis.content import TOP
+from tamis.protocol.values import Value
 from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.workload import CONTENTS, Plain, wishes
-from tests.analysis.conftest import SCENARIO, Simulated, Tables
+from tamis.simulate.workload import CONTENTS, LEVELS, Plain
+from tests.analysis.accounts.told import DRAWN, asked, contents, matches, written
+from tests.analysis.conftest import Simulated, Tables
 
 pytestmark = pytest.mark.long
 
 
-def said(simulated: Simulated) -> dict[int, int]:
-    """Content -> messages."""
-    return {int(content): messages for content, messages in simulated.truth["messages"]["contents"].items()}
-
-
-def asked(simulated: Simulated) -> dict[str, Plain]:
-    """What was asked for: as it is written -> as the judge reads it."""
-    drawn = wishes(WISHES, Random(f"{SCENARIO.seed}/wishes"))
-    chosen = [drawn[int(wish)] for wish in simulated.truth["wants"]["wished"]]
-    return {written(wish.packed): wish.plain for wish in chosen}
-
-
-def written(packed: bytes) -> str:
-    return json.dumps(encode_filter(decode_filter(packed)), separators=(",", ":"))
-
-
-def test_content_is_what_was_said(tables: Tables, simulated: Simulated) -> None:
-    said = {int(content): messages for content, messages in simulated.truth["contents"].items()}
-    names, values = Counter[str](), Counter[tuple[str, str]]()
-    for content, messages in said.items():
+def test_attributes_and_values(tables: Tables, simulated: Simulated) -> None:
+    messages = Counter[str]()
+    values: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    numbers: dict[str, list[float]] = defaultdict(list)
+    for content, times in contents(simulated).items():
         for name, value in CONTENTS[content].items():
-            names[name] += messages
-            values[name, value if isinstance(value, str) else json.dumps(value)] += messages
-    assert {row["name"]: row["messages"] for row in tables["content/attributes"]} == names
-    assert {(row["name"], row["value"]): row["messages"] for row in tables["content/values"]} == values
-    assert {row["name"]: row["distinct"] for row in tables["content/attributes"]} == Counter(name for name, _ in values)
+            messages[name] += times
+            values[name][sort_of(value), value if isinstance(value, str) else json.dumps(value)] += times
+            numbers[name] += [float(value)] * times if sort_of(value) == "number" else []
+    for row in tables["content/attributes"]:
+        name = row["name"]
+        each = sorted(numbers[name]) or [None]
+        assert (row["messages"], row["distinct"]) == (messages[name], len(values[name]))
+        assert row["types"] == sorted({sort for sort, _ in values[name]})
+        assert (row["least"], row["median"], row["most"]) == (each[0], each[(len(each) - 1) // 2], each[-1])
+        assert row["share"] == messages[name] / sum(contents(simulated).values())
+    assert {row["name"] for row in tables["content/attributes"]} == set(messages)
+    for name, rows in groupby(tables["content/values"], key=lambda row: row["name"]):
+        ranked = sorted(values.pop(name).items(), key=lambda each: (-each[1], each[0][1]))
+        expected = [(*value, times, rank) for rank, (value, times) in enumerate(ranked, 1)]
+        assert [(row["type"], row["value"], row["messages"], row["rank"]) for row in rows] == expected[:TOP]
+    assert not values
+
+
+def sort_of(value: Value) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
 
 
 def test_filters_are_what_was_asked_for(tables: Tables, simulated: Simulated) -> None:
-    asked, matches, constraints = Counter[str](), {}, Counter[tuple[str, str]]()
-    drawn = wishes(WISHES, Random(f"{SCENARIO.seed}/wishes"))
-    for wish, times in simulated.truth["wished"].items():
-        form = json.dumps(encode_filter(decode_filter(drawn[int(wish)].packed)), separators=(",", ":"))
-        bits = contents_of(drawn[int(wish)].plain, CONTENTS)
-        asked[form] += times
-        matches[form] = sum(count for content, count in simulated.truth["contents"].items() if bits >> int(content) & 1)
-    assert {row["form"]: row["subscriptions"] for row in tables["content/filters"]} == asked
-    assert {row["form"]: row["matches"] for row in tables["content/filters"]} == matches
-    for form in asked:
-        constraints.update((each[0], "not " + each[2] if each[1] == "not" else each[1]) for each in json.loads(form))
+    forms, wished = asked(simulated), Counter[str]()
+    for wish, times in simulated.truth["wants"]["wished"].items():
+        wished[written(DRAWN[int(wish)])] += times
+    total = sum(contents(simulated).values())
+    assert [row["form"] for row in sorted(tables["content/filters"], key=lambda row: row["filter"])] == sorted(forms)
+    for row in tables["content/filters"]:
+        hits = matches(simulated)[row["form"]]
+        assert (row["subscriptions"], row["matches"]) == (wished[row["form"]], hits), row
+        assert row["selectivity"] == hits / total
+
+
+def test_constraints(tables: Tables, simulated: Simulated) -> None:
+    constraints = Counter(
+        (name, f"not {op}" if negated else op) for plain in asked(simulated).values() for name, op, _, negated in plain
+    )
     assert {(row["name"], row["operator"]): row["filters"] for row in tables["content/constraints"]} == constraints
 
 
 def test_densities(tables: Tables, simulated: Simulated) -> None:
-    truth = simulated.truth
+    truth = simulated.truth["messages"]
     (found,) = tables["content/densities"]
+    assert found["published"] == sum(contents(simulated).values()) == simulated.outcome.counts["messages"]
     names = ("notified", "matching", "looked")
     assert {name: found[name] for name in names} == {name: truth[name] for name in names}
     assert found["pe"] == truth["matching"] / found["published"]
@@ -76,3 +82,47 @@ def test_densities(tables: Tables, simulated: Simulated) -> None:
     assert found["density"] == truth["notified"] / truth["looked"]
 
 
+def test_covered_filters_are_those_that_say_no_more_than_another(tables: Tables, simulated: Simulated) -> None:
+    """Of several that cover one the first is told, and of two that mean the same the later one."""
+    forms = asked(simulated)
+    texts = sorted(forms)
+    expected = []
+    for number, text in enumerate(texts):
+        wider = [
+            other
+            for other, form in enumerate(texts)
+            if other != number
+            and covers(forms[form], forms[text])
+            and (other < number or not covers(forms[text], forms[form]))
+        ]
+        if wider:
+            expected.append((number, text, wider[0], texts[wider[0]]))
+    columns = ("filter", "form", "covered_by", "covered_by_form")
+    found = [tuple(row[name] for name in columns) for row in tables["content/covered"]]
+    assert sorted(found) == expected != []
+    for _, narrow, _, wide in found:
+        assert contents_of(forms[narrow], CONTENTS) & ~contents_of(forms[wide], CONTENTS) == 0
+
+
+def covers(wide: Plain, narrow: Plain) -> bool:
+    """Attributes are independent of each other: what a filter admits is what it admits of each, and no wish is without
+    meaning. Of each attribute all values are tried that tell any two constraints of wishes apart."""
+    return all(admitted(narrow, name) & ~admitted(wide, name) == 0 for name in EVERYTHING)
+
+
+@cache
+def admitted(filter_: Plain, name: str) -> int:
+    bits = contents_of([constraint for constraint in filter_ if constraint[0] == name], EVERYTHING[name])
+    assert bits, "it can match"
+    return bits
+
+
+TEXTS_MAX = 4
+"""Any pattern of a wish, with another letter before or behind it."""
+TEXTS = tuple("".join(letters) for length in range(TEXTS_MAX + 1) for letters in product("abcx", repeat=length))
+NUMBERS = tuple(half / 2 for half in range(-1, 2 * len(LEVELS)))
+"""Each level, one between each two, and one on either side."""
+ANYTHING: tuple[Value, ...] = (*NUMBERS, *TEXTS, True, False)
+EVERYTHING: dict[str, list[dict[str, Value]]] = {
+    name: [{}, *({name: value} for value in ANYTHING)] for name in ("level", "place", "urgent")
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -14,10 +14,9 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis import control_plane, logs
-from tamis.analysis.study import SETTLE_US
-from tamis.analysis.unrest import TICK_US
 from tamis.simulate import topologies
 from tamis.simulate.oracle.paths import Edge, edges_between, graph_of
+from tests.analysis.accounts.told import reference_ahead_us, unrest
 from tests.analysis.conftest import NOTICE_US, SCENARIO, Simulated, Tables
 
 pytestmark = pytest.mark.long
@@ -27,10 +26,10 @@ Way = frozenset[Edge] | None
 def test_frames(tables: Tables, simulated: Simulated) -> None:
     names = ("frames", "bytes", "added", "removed")
     rows = {
-        f"{row['router']} {row['way']} {row['what']}": {name: row[name] for name in names}
+        f"{row['router']} {row['way']} {row['what']} {row['cause']}": {name: row[name] for name in names}
         for row in tables["control/frames"]
     }
-    assert {row["cause"] for row in tables["control/frames"]} == {None}, "nobody asks a simulated router why"
+    assert {row["cause"] for row in tables["control/frames"]} == {"age", "change", "flood", "link", "repair"}
     assert rows == simulated.truth["control"]["frames"]
 
 
@@ -38,8 +37,7 @@ def test_statements(tables: Tables, simulated: Simulated) -> None:
     """Each: what it cost, whom it reached, and how long that took."""
     ahead_us = reference_ahead_us(simulated)
     rows = {
-        f"{row['what']} {row['issuer']} {row['issuer_epoch']} {row['seq']}": row
-        for row in tables["control/statements"]
+        f"{row['what']} {row['issuer']} {row['issuer_epoch']} {row['seq']}": row for row in tables["control/statements"]
     }
     statements = simulated.truth["control"]["statements"]
     assert rows.keys() == statements.keys()
@@ -52,20 +50,12 @@ def test_statements(tables: Tables, simulated: Simulated) -> None:
         assert row["spread_us"] == (None if told["heard_us"] is None else told["heard_us"] - told["from_us"]), key
 
 
-def reference_ahead_us(simulated: Simulated) -> int:
-    """The common clock is that of the first router."""
-    ahead_us: dict[str, int] = simulated.truth["changes"]["ahead_us"]
-    return ahead_us[min(ahead_us)]
-
-
 def test_storms(tables: Tables, simulated: Simulated) -> None:
     expected = storms(simulated, control_plane.STORM_FRAMES, control_plane.STORM_TIMES)
     assert tables["control/storms"] == expected
 
 
-def test_storms_where_less_is_one(
-    spark: SparkSession, simulated: Simulated, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_storms_where_less_is_one(spark: SparkSession, simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
     frames, times = 10, 2
     monkeypatch.setattr(control_plane, "STORM_FRAMES", frames)
     monkeypatch.setattr(control_plane, "STORM_TIMES", times)
@@ -87,59 +77,19 @@ def storms(simulated: Simulated, frames: int, times: int) -> list[dict[str, Any]
     return sorted(found, key=lambda row: (-row["frames"], row["router"], row["second"]))
 
 
-class Change(NamedTuple):
-    at_us: int
-    """On the common clock."""
-    router: str
-    what: str
-
-
-def changes(simulated: Simulated) -> list[Change]:
-    """What routers noticed, in order."""
-    told, ahead_us = simulated.truth["changes"], reference_ahead_us(simulated)
-    noticed = [Change(at_us + ahead_us, router, what) for at_us, router, what in told["noticed"]]
-    noticed += [Change(at_us + ahead_us, router, "topology") for at_us, router, *_ in told["topologies"]]
-    return sorted(noticed)
-
-
-class Unrest(NamedTuple):
-    from_us: int
-    to_us: int
-    within: list[Change]
-
-
-def unrest(tables: Tables, simulated: Simulated) -> list[Unrest]:
-    """Spans about changes, in ticks, those that touch as one."""
-    errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
-    around = []
-    for change in changes(simulated):
-        error_us = errors_us[change.router]
-        around.append(
-            (
-                (change.at_us - error_us - NOTICE_US) // TICK_US,
-                (change.at_us + error_us + SETTLE_US) // TICK_US + 1,
-                change,
-            )
-        )
-    found: list[Unrest] = []
-    for first, end, change in sorted(around):
-        if found and first * TICK_US <= found[-1].to_us:
-            last = found.pop()
-            found.append(Unrest(last.from_us, max(last.to_us, end * TICK_US), [*last.within, change]))
-        else:
-            found.append(Unrest(first * TICK_US, end * TICK_US, [change]))
-    return found
-
-
 def test_convergence(tables: Tables, simulated: Simulated) -> None:
-    expected = []
-    for span in unrest(tables, simulated):
-        settled = [change for change in span.within if change.what == "topology"]
-        changed = [change for change in span.within if change.what != "topology"]
-        first_us, last_us = min(changed).at_us, max(settled).at_us
-        told = {"from_us": span.from_us, "to_us": span.to_us, "changed_us": first_us, "settled_us": last_us}
-        told |= {"changes": len(changed), "routers": len({change.router for change in settled})}
-        expected.append(told | {"took_us": max(last_us - first_us, 0)})
+    expected = [
+        {
+            "from_us": span.from_us,
+            "to_us": span.to_us,
+            "changed_us": min(span.others).at_us,
+            "settled_us": max(span.topologies).at_us,
+            "took_us": span.took_us,
+            "changes": len(span.others),
+            "routers": len({change.router for change in span.topologies}),
+        }
+        for span in unrest(tables, simulated)
+    ]
     assert tables["control/convergence"] == expected
     assert len(expected) > 3
 
@@ -182,9 +132,7 @@ def asked_for(simulated: Simulated) -> set[tuple[str, str]]:
     return {(source, home) for source in sources for home in homes}
 
 
-def ways_that_changed(
-    simulated: Simulated, pairs: set[tuple[str, str]]
-) -> Iterator[tuple[int, tuple[str, str]]]:
+def ways_that_changed(simulated: Simulated, pairs: set[tuple[str, str]]) -> Iterator[tuple[int, tuple[str, str]]]:
     """When the links on the shortest ways between two routers became others, in truth."""
     ahead_us = reference_ahead_us(simulated)
     network = topologies.read(SCENARIO.topology, SCENARIO.seed)

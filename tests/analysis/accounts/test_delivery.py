@@ -3,79 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from random import Random
-from typing import NamedTuple
 
 import pytest
 
 pytest.importorskip("pyspark")
 
 from tamis.analysis.delivery import LOG, REASONS, UNREACHABLE
-from tamis.simulate.faults import WISHES
 from tamis.simulate.node import DATA_BYTES
-from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.workload import CONTENTS, wishes
-from tests.analysis.conftest import SCENARIO, Simulated, Tables
+from tests.analysis.accounts.told import Said, got, said, wanted
+from tests.analysis.conftest import Simulated, Tables
 
 pytestmark = pytest.mark.long
-
-
-class Said(NamedTuple):
-    publisher: int
-    number: int
-    router: str
-    epoch: int
-    at_us: int
-    content: int
-
-
-class Pair(NamedTuple):
-    """A message and a session that has to do with it."""
-
-    publisher: int
-    number: int
-    client: int
-    session: int
-
-
-@dataclass(frozen=True)
-class Wanted:
-    router: str
-    is_home: bool
-    """The message came in there."""
-    said: Said
-
-
-def said(simulated: Simulated) -> list[Said]:
-    """Each message, where it entered first."""
-    first: dict[tuple[int, int], Said] = {}
-    for each in map(Said._make, simulated.truth["messages"]["published"]):
-        first.setdefault((each.publisher, each.number), each)
-    return list(first.values())
-
-
-def got(simulated: Simulated) -> set[Pair]:
-    return set(map(Pair._make, simulated.truth["messages"]["delivered"]))
-
-
-def wanted(tables: Tables, simulated: Simulated) -> dict[Pair, Wanted]:
-    """Whoever had asked for a message when it came, as far as the clocks tell."""
-    errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
-    ends_us = {(life["router"], life["epoch"]): life["wrote_us"] for life in simulated.truth["changes"]["lives"]}
-    contents = [contents_of(wish.plain, CONTENTS) for wish in wishes(WISHES, Random(f"{SCENARIO.seed}/wishes"))]
-    found = {}
-    for message in said(simulated):
-        for asked in simulated.truth["wants"]["asked"]:
-            home = asked["router"], asked["epoch"]
-            is_home = home == (message.router, message.epoch)
-            error_us = 0 if is_home else errors_us[asked["router"]] + errors_us[message.router]
-            until_us = ends_us[home] if asked["until_us"] is None else asked["until_us"]
-            is_then = asked["since_us"] - error_us <= message.at_us <= until_us + error_us
-            if is_then and contents[asked["wish"]] >> message.content & 1:
-                pair = Pair(message.publisher, message.number, asked["client"], asked["session"])
-                found[pair] = Wanted(asked["router"], is_home, message)
-    return found
 
 
 def test_each_delivery_that_was_wanted_or_made_has_a_verdict(tables: Tables, simulated: Simulated) -> None:

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark")
 
 from tamis.analysis.traffic import COUNTERS
+from tests.analysis.accounts.told import Counted, bucket_s, counted, percentiles
 from tests.analysis.conftest import Simulated, Tables
 
 pytestmark = pytest.mark.long
-
-
-class Counted(NamedTuple):
-    router: str
-    second: int
-    behind: str
-    """A router, or a client."""
-    what: str
-    count: int
-
-
-def counted(simulated: Simulated) -> Iterator[Counted]:
-    for router, seconds in simulated.truth["interfaces"]["counted"].items():
-        for second, counts in seconds.items():
-            for key, count in counts.items():
-                behind, _, what = key.partition(" ")
-                yield Counted(router, int(second), behind, what, count)
 
 
 def summed(each: Iterator[tuple[tuple[Any, ...], Counted]]) -> dict[tuple[Any, ...], dict[str, int]]:
@@ -55,13 +39,8 @@ def test_traffic_is_what_was_counted(tables: Tables, simulated: Simulated) -> No
 
 
 def test_traffic_over_time(tables: Tables, simulated: Simulated) -> None:
-    changes = simulated.truth["changes"]
-    begin_us = min(life["began_us"] + changes["ahead_us"][life["router"]] for life in changes["lives"])
-    end_us = max(life["wrote_us"] + changes["ahead_us"][life["router"]] for life in changes["lives"])
-    bucket_s = max(1, (end_us - begin_us) // 100_000_000)
-    over_time = summed(
-        ((one.router, one.second // bucket_s * bucket_s * 1_000_000), one) for one in counted(simulated)
-    )
+    bucket = bucket_s(simulated)
+    over_time = summed(((one.router, one.second // bucket * bucket * 1_000_000), one) for one in counted(simulated))
     assert found(tables["traffic/over_time"], "router", "from_us") == over_time
 
 
@@ -108,8 +87,3 @@ def test_latency_is_that_of_the_links(tables: Tables, simulated: Simulated) -> N
 
 def percentiles_of(row: dict[str, Any]) -> list[int]:
     return [row[name] for name in ("messages", "p50_us", "p90_us", "p99_us", "max_us")]
-
-
-def percentiles(took_us: dict[str, int]) -> list[int]:
-    each = sorted(int(us) for us, messages in took_us.items() for _ in range(messages))
-    return [len(each), *(each[-(-len(each) * percent // 100) - 1] for percent in (50, 90, 99)), each[-1]]
