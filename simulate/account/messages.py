@@ -34,6 +34,8 @@ class Messages:
         """Link -> messages that set out, that were taken at its end, and of them those that came in vain."""
         self.refused, self.visits = Count(), Count()
         """Reason -> messages; router -> messages that it took."""
+        self.seen: dict[str, Count] = defaultdict(Count)
+        """Publisher and number -> router -> how often it took that message."""
         self.sources: dict[str, Count] = defaultdict(Count)
         """Router -> what entered there, and what became of it."""
         self.link_us: dict[str, Count] = defaultdict(Count)
@@ -48,6 +50,7 @@ class Messages:
         name = self._wall.name_of(router)
         source = self.sources[self._wall.name_of(packet.transit.source)]
         self.visits[name] += 1
+        self.seen[f"{packet.message.publisher} {packet.message.counter}"][name] += 1
         self._at[packet.transit, router] = self._wall.true_us
         if came_from is None:
             source.update(published=1, bytes=DATA_BYTES)

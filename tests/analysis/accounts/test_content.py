@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from functools import cache
-from itertools import groupby, product
+from itertools import groupby
 
 import pytest
 
@@ -14,9 +13,10 @@ pytest.importorskip("pyspark")
 from tamis.analysis.content import TOP
 from tamis.protocol.values import Value
 from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.workload import CONTENTS, LEVELS, Plain
+from tamis.simulate.workload import CONTENTS
 from tests.analysis.accounts.told import DRAWN, asked, contents, matches, written
 from tests.analysis.conftest import Simulated, Tables
+from tests.analysis.containment import covered
 
 pytestmark = pytest.mark.long
 
@@ -83,46 +83,12 @@ def test_densities(tables: Tables, simulated: Simulated) -> None:
 
 
 def test_covered_filters_are_those_that_say_no_more_than_another(tables: Tables, simulated: Simulated) -> None:
-    """Of several that cover one the first is told, and of two that mean the same the later one."""
     forms = asked(simulated)
     texts = sorted(forms)
-    expected = []
-    for number, text in enumerate(texts):
-        wider = [
-            other
-            for other, form in enumerate(texts)
-            if other != number
-            and covers(forms[form], forms[text])
-            and (other < number or not covers(forms[text], forms[form]))
-        ]
-        if wider:
-            expected.append((number, text, wider[0], texts[wider[0]]))
-    columns = ("filter", "form", "covered_by", "covered_by_form")
-    found = [tuple(row[name] for name in columns) for row in tables["content/covered"]]
-    assert sorted(found) == expected != []
-    for _, narrow, _, wide in found:
-        assert contents_of(forms[narrow], CONTENTS) & ~contents_of(forms[wide], CONTENTS) == 0
-
-
-def covers(wide: Plain, narrow: Plain) -> bool:
-    """Attributes are independent of each other: what a filter admits is what it admits of each, and no wish is without
-    meaning. Of each attribute all values are tried that tell any two constraints of wishes apart."""
-    return all(admitted(narrow, name) & ~admitted(wide, name) == 0 for name in EVERYTHING)
-
-
-@cache
-def admitted(filter_: Plain, name: str) -> int:
-    bits = contents_of([constraint for constraint in filter_ if constraint[0] == name], EVERYTHING[name])
-    assert bits, "it can match"
-    return bits
-
-
-TEXTS_MAX = 4
-"""Any pattern of a wish, with another letter before or behind it."""
-TEXTS = tuple("".join(letters) for length in range(TEXTS_MAX + 1) for letters in product("abcx", repeat=length))
-NUMBERS = tuple(half / 2 for half in range(-1, 2 * len(LEVELS)))
-"""Each level, one between each two, and one on either side."""
-ANYTHING: tuple[Value, ...] = (*NUMBERS, *TEXTS, True, False)
-EVERYTHING: dict[str, list[dict[str, Value]]] = {
-    name: [{}, *({name: value} for value in ANYTHING)] for name in ("level", "place", "urgent")
-}
+    expected = covered([forms[text] for text in texts])
+    found = sorted((row["filter"], row["covered_by"]) for row in tables["content/covered"])
+    assert found == expected != []
+    for row in tables["content/covered"]:
+        assert (row["form"], row["covered_by_form"]) == (texts[row["filter"]], texts[row["covered_by"]])
+        narrow, wide = (contents_of(forms[row[name]], CONTENTS) for name in ("form", "covered_by_form"))
+        assert narrow & ~wide == 0
