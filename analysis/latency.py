@@ -41,7 +41,8 @@ def by_length(crossed: DataFrame) -> DataFrame:
 
 
 def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
-    """Match time against the size of the table, by the power of two that its filters reach."""
+    """Match time against the size of the table, by the power of two that its filters reach. Messages that came before
+    anything was written of a table are left out."""
     seconds = messages.where(F.col("match_ns").isNotNull()).groupBy(
         "router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second")
     )
@@ -56,7 +57,8 @@ def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
     both = looked.unionByName(sizes, allowMissingColumns=True)
     both = both.withColumn("filters", F.last("filters", ignorenulls=True).over(so_far))
     size = F.pow(F.lit(2), F.floor(F.log2(F.greatest("filters", F.lit(1))))).cast("long")
-    found = both.where(F.col("messages").isNotNull()).groupBy(size.alias("filters_from"))
+    known = both.where(F.col("messages").isNotNull() & F.col("filters").isNotNull())
+    found = known.groupBy(size.alias("filters_from"))
     return found.agg(
         F.sum("messages").alias("messages"),
         (F.sum("match_ns") / F.sum("messages")).alias("match_ns_mean"),

@@ -14,13 +14,13 @@ from tamis.analysis import clocks
 from tamis.simulate import topologies
 from tamis.simulate.oracle.paths import costs_from
 
+pytestmark = pytest.mark.long
 ROUTERS = 30
 APART = "z"
 MEASURES = 4
 SCHEMA = "router string, neighbour string, offset_us long, error_us long"
 
 
-@pytest.mark.slow
 def test_the_truth_is_within_the_error(spark: SparkSession) -> None:
     random = Random(7)
     network = topologies.read(f"random:{ROUTERS}", 7)
