@@ -25,10 +25,11 @@ def test_match_time_goes_with_the_table_of_its_second(spark: SparkSession) -> No
     sizes: dict[str, list[tuple[int, int]]] = {"a": [], "b": []}
     for router, known in sizes.items():
         for second in sorted(random.sample(range(60), 12)):
-            local, remote = random.choice(((0, 0), (1, 0), (3, 4), (0, 8), (700, 323)))
-            known.append((second, local + remote))
-            at_us = second * SECOND_US + random.randrange(SECOND_US)
-            tables.append({"router": router, "epoch": 1, "t_us": at_us, "filters": local, "remote_filters": remote})
+            for _ in range(random.randint(1, 2)):
+                local, remote = random.choice(((0, 0), (1, 0), (3, 4), (0, 8), (700, 323)))
+                known.append((second, local + remote))
+                head = {"router": router, "epoch": 1, "n": len(known), "t_us": second * SECOND_US + len(known)}
+                tables.append(head | {"filters": local, "remote_filters": remote})
     for _ in range(MESSAGES):
         router, second, took_ns = random.choice("ab"), random.randrange(60), random.randrange(100, 9_000)
         before = [size for at, size in sizes[router] if at <= second]
