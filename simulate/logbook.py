@@ -20,7 +20,7 @@ from tamis.protocol.records import KINDS, VERSION
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.events import Body
 from tamis.router.records.control import said_of
-from tamis.simulate import control, view
+from tamis.simulate import control
 from tamis.simulate.log_files import Lines
 from tamis.simulate.message import Packet
 from tamis.simulate.node import DATA_BYTES, Node, Passing
@@ -96,14 +96,12 @@ class Logbook:
         name = self._nodes[neighbour].name
         self._write(router, "link", neighbour=name, what="down", session=session, interface=interface)
 
-    def rerouted(self, router: int, routers: Iterable[int]) -> None:
+    def rerouted(self, router: int, routers: Iterable[int], edges: Iterable[tuple[int, int, int]]) -> None:
         life = self._lives[router]
         life.generation += 1
-        edges = [
-            f"{self._nodes[a].name} {self._nodes[b].name} {cost}" for a, b, cost in view.edges(self._nodes[router])
-        ]
+        lines = sorted(f"{self._nodes[a].name} {self._nodes[b].name} {cost}" for a, b, cost in edges)
         names = sorted(self._nodes[each].name for each in routers)
-        self._write(router, "topology", generation=life.generation, routers=names, edges=sorted(edges))
+        self._write(router, "topology", generation=life.generation, routers=names, edges=lines)
 
     # Control.
 

@@ -27,12 +27,17 @@ from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.trace import Trace
 
+Edges = list[tuple[int, int, int]]
+"""Two routers and a cost."""
+
 
 class Records(NamedTuple):
     """What is kept of a run for those who read it later."""
 
     book: Logbook
     account: Account
+    edges_of: Callable[[int], Edges]
+    """The links that count as a router sees the network."""
 
 
 VIOLATIONS_MAX = 100
@@ -123,17 +128,18 @@ class Recorder(Observer, Watcher):
     def linked(self, router: int, neighbour: int, session: int, cost: int) -> None:
         if self._records:
             self._records.book.linked(router, neighbour, session, cost)
-            self._records.account.linked(router)
+            self._records.account.linked(router, neighbour)
 
     def unlinked(self, router: int, neighbour: int, session: int) -> None:
         if self._records:
             self._records.book.unlinked(router, neighbour, session)
-            self._records.account.unlinked(router)
+            self._records.account.unlinked(router, neighbour)
 
     def rerouted(self, router: int, trees: Trees) -> None:
         if self._records:
-            self._records.book.rerouted(router, trees.routers)
-            self._records.account.rerouted(router, trees.routers)
+            edges = self._records.edges_of(router)
+            self._records.book.rerouted(router, trees.routers, edges)
+            self._records.account.rerouted(router, trees.routers, edges)
 
     # Clients.
 
@@ -174,7 +180,7 @@ class Recorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, *link.name)
         self.truth.joined(_edge(link), link.cost)
         if self._records:
-            self._records.account.joined(link.name, link.line.delay_us)
+            self._records.account.joined(link.name, link.cost, link.line.delay_us)
 
     def broken(self, link: Link) -> None:
         self.trace.note(self._clock.now_us, *link.name)

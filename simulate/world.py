@@ -367,7 +367,8 @@ class World:
 
     def _records(self, lines: Lines, seed: int) -> Records:
         wall = Wall(self.clock, seed, self._name_of)
-        return Records(Logbook(wall, lines, self.kit.strategy, self.kit.settings.broadcast), Account(wall))
+        book = Logbook(wall, lines, self.kit.strategy, self.kit.settings.broadcast)
+        return Records(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
 
     def _name_of(self, router: int) -> str:
         return self.by_number[router].name

@@ -39,20 +39,20 @@ class Account:
         self.interfaces.died(router)
         self.wants.died(router)
 
-    def joined(self, ends: tuple[int, int], delay_us: int) -> None:
-        self.changes.joined(ends, delay_us)
+    def joined(self, ends: tuple[int, int], cost: int, delay_us: int) -> None:
+        self.changes.joined(ends, cost, delay_us)
 
     def broken(self, ends: tuple[int, int]) -> None:
         self.changes.broken(ends)
 
-    def linked(self, router: int) -> None:
-        self.changes.noticed_of(router, "link up")
+    def linked(self, router: int, neighbour: int) -> None:
+        self.changes.notices(router, "link up", neighbour)
 
-    def unlinked(self, router: int) -> None:
-        self.changes.noticed_of(router, "link down")
+    def unlinked(self, router: int, neighbour: int) -> None:
+        self.changes.notices(router, "link down", neighbour)
 
-    def rerouted(self, router: int, routers: Iterable[int]) -> None:
-        self.changes.rerouted(router, routers)
+    def rerouted(self, router: int, routers: Iterable[int], edges: Iterable[tuple[int, int, int]]) -> None:
+        self.changes.rerouted(router, routers, edges)
 
     def sent(self, router: int, neighbours: Iterable[int], body: Body, size: int) -> None:
         for neighbour in neighbours:

@@ -23,6 +23,17 @@ class Life:
     ended_us: int | None = None
 
 
+@dataclass(slots=True)
+class Topology:
+    """What a router took for the network from then on."""
+
+    at_us: int
+    router: str
+    epoch: int
+    reach: list[str]
+    edges: list[tuple[str, str, int]]
+
+
 class Changes:
     """Times are true ones."""
 
@@ -36,12 +47,11 @@ class Changes:
         self.delays_us: dict[str, int] = {}
         """Link that was ever whole -> how long its line takes."""
         self.lives: list[Life] = []
-        self.whole: list[tuple[int, str, bool]] = []
-        """When, and which link came or went, in truth."""
-        self.noticed: list[tuple[int, str, str]] = []
-        """When, router, and what it noticed of its links and its own life."""
-        self.topologies: list[tuple[int, str, int, list[str]]] = []
-        """When, router, its epoch, and who was in its reach from then on."""
+        self.whole: list[tuple[int, str, int | None]] = []
+        """When, which link, and with which cost it came; none: it went."""
+        self.noticed: list[tuple[int, str, str, str | None]] = []
+        """When, router, and what it noticed of its own life, or of its link to whom."""
+        self.topologies: list[Topology] = []
 
     def epoch(self, router: int) -> int:
         return self._living[router].epoch
@@ -51,7 +61,7 @@ class Changes:
         life = self._living[router] = Life(name, epoch, now_us, now_us)
         self.ahead_us[name] = self._wall.ahead_us(router)
         self.lives.append(life)
-        self.noticed_of(router, "router started")
+        self.notices(router, "router started")
 
     def died(self, router: int) -> None:
         life, over_us = self._living[router], self._over_us(router)
@@ -68,16 +78,18 @@ class Changes:
         self._summed_up[router] = self._wall.second(router)
         self.wrote(router)
 
-    def joined(self, ends: tuple[int, int], delay_us: int) -> None:
+    def joined(self, ends: tuple[int, int], cost: int, delay_us: int) -> None:
         self.delays_us[self._link(ends)] = delay_us
-        self.whole.append((self._wall.true_us, self._link(ends), True))
+        self.whole.append((self._wall.true_us, self._link(ends), cost))
 
     def broken(self, ends: tuple[int, int]) -> None:
-        self.whole.append((self._wall.true_us, self._link(ends), False))
+        self.whole.append((self._wall.true_us, self._link(ends), None))
 
-    def rerouted(self, router: int, routers: Iterable[int]) -> None:
-        reach = sorted(map(self._wall.name_of, routers))
-        self.topologies.append((self._wall.true_us, self._wall.name_of(router), self.epoch(router), reach))
+    def rerouted(self, router: int, routers: Iterable[int], edges: Iterable[tuple[int, int, int]]) -> None:
+        name_of = self._wall.name_of
+        seen = [(name_of(one), name_of(other), cost) for one, other, cost in edges]
+        reach = sorted(map(name_of, routers))
+        self.topologies.append(Topology(self._wall.true_us, name_of(router), self.epoch(router), reach, seen))
         self.wrote(router)
 
     def end(self) -> None:
@@ -89,8 +101,9 @@ class Changes:
         """When the last second was over of which it writes a sum."""
         return (self._summed_up[router] + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
 
-    def noticed_of(self, router: int, what: str) -> None:
-        self.noticed.append((self._wall.true_us, self._wall.name_of(router), what))
+    def notices(self, router: int, what: str, neighbour: int | None = None) -> None:
+        other = None if neighbour is None else self._wall.name_of(neighbour)
+        self.noticed.append((self._wall.true_us, self._wall.name_of(router), what, other))
         self.wrote(router)
 
     def _link(self, ends: tuple[int, int]) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import groupby
 from typing import Any
 
 import pytest
@@ -14,13 +11,10 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis import control_plane, logs
-from tamis.simulate import topologies
-from tamis.simulate.oracle.paths import Edge, edges_between, graph_of
 from tests.analysis.accounts.told import reference_ahead_us, unrest
-from tests.analysis.conftest import NOTICE_US, SCENARIO, Simulated, Tables
+from tests.analysis.conftest import NOTICE_US, Simulated, Tables
 
 pytestmark = pytest.mark.long
-Way = frozenset[Edge] | None
 
 
 def test_frames(tables: Tables, simulated: Simulated) -> None:
@@ -113,47 +107,3 @@ def test_undecidable(tables: Tables, simulated: Simulated) -> None:
     assert [(row["from_us"], row["to_us"]) for row in rows] == [(span.from_us, span.to_us) for span in spans]
     for row, span in zip(rows, spans, strict=True):
         assert row["whats"] == sorted({f"{change.router} {change.what}" for change in span.within})
-
-
-def test_each_way_that_changed_counts_as_unsteady(tables: Tables, simulated: Simulated) -> None:
-    pairs = asked_for(simulated)
-    moved = list(ways_that_changed(simulated, pairs))
-    assert moved
-    for row in tables["delivery/undecidable"]:
-        assert row["of"] == len(pairs)
-        truly = {pair for at_us, pair in moved if row["from_us"] <= at_us <= row["to_us"]}
-        assert len(truly) <= (row["ways"] or 0) <= len(pairs), row
-
-
-def asked_for(simulated: Simulated) -> set[tuple[str, str]]:
-    """From where anybody published to where anybody asked."""
-    sources = {router for _, _, router, *_ in simulated.truth["messages"]["published"]}
-    homes = {asked["router"] for asked in simulated.truth["wants"]["asked"]}
-    return {(source, home) for source in sources for home in homes}
-
-
-def ways_that_changed(simulated: Simulated, pairs: set[tuple[str, str]]) -> Iterator[tuple[int, tuple[str, str]]]:
-    """When the links on the shortest ways between two routers became others, in truth."""
-    ahead_us = reference_ahead_us(simulated)
-    network = topologies.read(SCENARIO.topology, SCENARIO.seed)
-    numbers = {name: number for number, name in enumerate(network.names)}
-    costs = {(one, other): cost for one, other, cost in network.links}
-    whole: dict[Edge, int] = {}
-    ways = _ways(whole, numbers, pairs)
-    for at_us, moment in groupby(simulated.truth["changes"]["whole"], key=lambda change: change[0]):
-        for _, link, is_whole in moment:
-            edge = tuple(sorted(numbers[name] for name in link.split()))
-            whole = {**whole, edge: costs[edge]} if is_whole else {e: c for e, c in whole.items() if e != edge}
-        before, ways = ways, _ways(whole, numbers, pairs)
-        yield from ((at_us + ahead_us, pair) for pair in pairs if before[pair] != ways[pair])
-
-
-def _ways(
-    whole: Mapping[Edge, int], numbers: Mapping[str, int], pairs: set[tuple[str, str]]
-) -> dict[tuple[str, str], Way]:
-    graph = graph_of(whole, list(numbers.values()))
-    found: dict[tuple[str, str], Way] = defaultdict()
-    for source, home in pairs:
-        edges = edges_between(graph, numbers[source], numbers[home])
-        found[source, home] = None if edges is None else frozenset(edges)
-    return found

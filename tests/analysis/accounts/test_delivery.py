@@ -58,13 +58,12 @@ def test_reasons(tables: Tables, simulated: Simulated) -> None:
 
 def reach(simulated: Simulated, message: Said) -> list[str]:
     """Of the source, when the message came."""
-    topologies = simulated.truth["changes"]["topologies"]
-    before = [
-        routers
-        for at_us, router, epoch, routers in topologies
-        if (router, epoch) == (message.router, message.epoch) and at_us <= message.at_us
-    ]
-    return before[-1] if before else []
+    seen: list[str] = []
+    for topology in simulated.truth["changes"]["topologies"]:
+        is_its_own = (topology["router"], topology["epoch"]) == (message.router, message.epoch)
+        if is_its_own and topology["at_us"] <= message.at_us:
+            seen = topology["reach"]
+    return seen
 
 
 def test_what_was_dropped_is_listed(tables: Tables, simulated: Simulated) -> None:

@@ -185,8 +185,8 @@ def reference_ahead_us(simulated: Simulated) -> int:
 def changes(simulated: Simulated) -> list[Change]:
     """What routers noticed."""
     told, ahead_us = simulated.truth["changes"], reference_ahead_us(simulated)
-    noticed = [Change(at_us + ahead_us, router, what) for at_us, router, what in told["noticed"]]
-    return noticed + [Change(at_us + ahead_us, router, "topology") for at_us, router, *_ in told["topologies"]]
+    noticed = [Change(at_us + ahead_us, router, what) for at_us, router, what, _ in told["noticed"]]
+    return noticed + [Change(each["at_us"] + ahead_us, each["router"], "topology") for each in told["topologies"]]
 
 
 def unrest(tables: Tables, simulated: Simulated) -> list[Unrest]:
