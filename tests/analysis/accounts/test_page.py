@@ -103,9 +103,10 @@ def test_sentences(page: str, tables: Tables, simulated: Simulated) -> None:
 
 def sentences_about_lives(simulated: Simulated) -> list[str]:
     lives, ahead_us = (simulated.truth["changes"][name] for name in ("lives", "ahead_us"))
-    last = {life["router"]: life for life in lives}
-    broke = len(lives) - len(last)
-    ends_us = {router: life["wrote_us"] + ahead_us[router] for router, life in last.items()}
+    epochs = {life["router"]: life["epoch"] for life in lives}
+    broke = len(lives) - len(epochs)
+    last = [life for life in lives if life["epoch"] == epochs[life["router"]]]
+    ends_us = {life["router"]: life["wrote_us"] + ahead_us[life["router"]] for life in last}
     behind_us = {router: max(ends_us.values()) - end_us for router, end_us in ends_us.items()}
     return [f"{broke:,} lives of routers broke off without a last word: a crash, or a kill."] + [
         f"The log of {router} ends {us / 1e6:,.0f} s before the last one: {NEVER_BACK}."
