@@ -55,7 +55,8 @@ def _place(record: Record) -> tuple[Any, ...]:
 def test_missing_double_and_stray_deliveries_are_listed(
     spark: SparkSession, simulated: Simulated, tmp_path: Path
 ) -> None:
-    lost, twice, wrong = (_due(simulated)[place] for place in (0, 5, 9))
+    lost, twice, wrong, dropped = (_due(simulated)[place] for place in (0, 5, 9, 13))
+    assert len({_place(each)[:2] for each in (lost, twice, wrong, dropped)}) == 4
     stranger = 999
 
     def edit(record: Record) -> Record:
@@ -65,6 +66,8 @@ def test_missing_double_and_stray_deliveries_are_listed(
             record["to_connections"] *= 2
         elif _place(record) == _place(wrong) and "refused" not in record:
             record["to_connections"].append(stranger)
+        elif _place(record) == _place(dropped) and "refused" not in record:
+            record |= {"to_connections": [], "dropped": [1]}
         return record
 
     folder = _edited(simulated, tmp_path / "logs", edit)
@@ -74,6 +77,7 @@ def test_missing_double_and_stray_deliveries_are_listed(
     listed = sorted((row.verdict, row.origin, row.number, row.router, row.epoch, row.connection) for row in found)
     planted = [("missing", *_place(lost), connection) for connection in lost["to_connections"]]
     planted += [("duplicate", *_place(twice), connection) for connection in twice["to_connections"]]
+    planted += [("dropped", *_place(dropped), connection) for connection in dropped["to_connections"]]
     planted += [("stray", *_place(wrong), stranger)]
     assert listed == sorted(planted)
     for row in found:
@@ -81,7 +85,7 @@ def test_missing_double_and_stray_deliveries_are_listed(
         assert (row.source, row.at_us) == (message.router, message.at_us + reference_ahead_us(simulated))
         assert json.loads(row.attributes) == CONTENTS[message.content]
         assert row.seen_at == sorted(simulated.truth["messages"]["seen"][f"{message.publisher} {message.number}"])
-        assert row.times == {"missing": None, "duplicate": 2, "stray": 1}[row.verdict]
+        assert row.times == {"missing": None, "dropped": None, "duplicate": 2, "stray": 1}[row.verdict]
         assert row.client == (None if row.verdict == "stray" else client_of(simulated, row))
 
 

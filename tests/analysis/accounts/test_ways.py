@@ -1,106 +1,29 @@
-"""How many ways were unsteady in a span of unrest, looked at moment by moment: which network each router saw then."""
+"""How many ways were unsteady in each span of unrest."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from itertools import pairwise
+from collections.abc import Mapping
 
 import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.study import SETTLE_US
-from tamis.simulate.oracle.paths import edges_between, graph_of
 from tests.analysis.accounts.told import reference_ahead_us
-from tests.analysis.conftest import NOTICE_US, Simulated, Tables
+from tests.analysis.accounts.ways import Ends, Way, asked_for, unsteady, way_between
+from tests.analysis.conftest import Simulated, Tables
 
 pytestmark = pytest.mark.long
-Pair = tuple[str, str]
-Seen = frozenset[tuple[str, str, int]]
-"""Links and their costs."""
-Way = frozenset[tuple[str, str]] | None
-NOTHING: Seen = frozenset()
-
-
-@cache
-def way_between(seen: Seen, source: str, home: str) -> Way:
-    """All links on shortest ways; None: there is none."""
-    names = sorted({source, home}.union(*(edge[:2] for edge in seen)))
-    if source not in {name for edge in seen for name in edge[:2]}:
-        return None
-    costs = {(names.index(one), names.index(other)): cost for one, other, cost in seen}
-    edges = edges_between(graph_of(costs, list(range(len(names)))), names.index(source), names.index(home))
-    return None if edges is None else frozenset((names[one], names[other]) for one, other in edges)
-
-
-class Past:
-    """What each router saw, and when a link or router changed, on the common clock."""
-
-    def __init__(self, simulated: Simulated) -> None:
-        told, ahead_us = simulated.truth["changes"], reference_ahead_us(simulated)
-        self.begin_us = min(life["began_us"] for life in told["lives"]) + ahead_us
-        self.end_us = max(life["wrote_us"] for life in told["lives"]) + ahead_us
-        self._views: dict[str, list[tuple[int, Seen]]] = {}
-        for each in told["topologies"]:
-            seen = frozenset((*sorted(edge[:2]), edge[2]) for edge in each["edges"])
-            self._views.setdefault(each["router"], []).append((each["at_us"] + ahead_us, seen))
-        self.changes = [(at_us + ahead_us, router, other) for at_us, router, _, other in told["noticed"]]
-        viewed = {at_us for views in self._views.values() for at_us, _ in views}
-        self.moments = sorted(viewed | {self.begin_us, self.end_us} | {change[0] for change in self.changes})
-
-    def saw(self, router: str, at_us: int) -> Seen:
-        views = self._views.get(router, [])
-        place = bisect_right(views, at_us, key=lambda view: view[0])
-        return views[place - 1][1] if place else NOTHING
-
-    def unsteady(self, source: str, home: str) -> Iterator[tuple[int, int]]:
-        """Moments, and times between two of them, in which something was otherwise."""
-        way_before: Way = None
-        for at_us, next_us in pairwise([*self.moments, self.end_us]):
-            way = way_between(self.saw(source, at_us), source, home)
-            touched = {home, source}.union(*(way or ()), *(way_before or ()))
-            links = (way or frozenset()) | (way_before or frozenset())
-            if way != way_before or self._is_changed(at_us, touched, links):
-                yield at_us, at_us
-            others = {source, home}.union(*(way or ()))
-            if way is None or any(way_between(self.saw(each, at_us), source, home) != way for each in others):
-                yield at_us, next_us
-            way_before = way
-
-    def _is_changed(self, at_us: int, routers: Iterable[str], links: Iterable[tuple[str, str]]) -> bool:
-        at = bisect_left(self.changes, at_us, key=lambda change: change[0])
-        now = self.changes[at : bisect_right(self.changes, at_us, key=lambda change: change[0])]
-        return any(
-            router in routers if other is None else tuple(sorted((router, other))) in links for _, router, other in now
-        )
-
-
-def asked_for(simulated: Simulated) -> set[Pair]:
-    """From where anybody published to where anybody asked."""
-    sources = {router for _, _, router, *_ in simulated.truth["messages"]["published"]}
-    homes = {asked["router"] for asked in simulated.truth["wants"]["asked"]}
-    return {(source, home) for source in sources for home in homes}
 
 
 def test_unsteady_ways_are_counted(tables: Tables, simulated: Simulated) -> None:
-    past, pairs = Past(simulated), asked_for(simulated)
-    errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
-    unsteady: dict[Pair, list[tuple[int, int]]] = {}
-    for source, home in pairs:
-        error_us = max(errors_us.values()) + errors_us[source]
-        unsteady[source, home] = [
-            (max(from_us - NOTICE_US - error_us, past.begin_us), min(to_us + SETTLE_US + error_us, past.end_us))
-            for from_us, to_us in past.unsteady(source, home)
-        ]
+    known = unsteady(tables, simulated)
     for row in tables["delivery/undecidable"]:
         meeting = [
             pair
-            for pair, spans in unsteady.items()
+            for pair, spans in known.items()
             if any(from_us <= row["to_us"] and to_us >= row["from_us"] for from_us, to_us in spans)
         ]
-        assert ((row["ways"] or 0), row["of"]) == (len(meeting), len(pairs)), row
+        assert ((row["ways"] or 0), row["of"]) == (len(meeting), len(known)), row
     found = {row["ways"] for row in tables["delivery/undecidable"]}
     assert len(found) > 1, "some changes concern some ways only"
 
@@ -108,9 +31,9 @@ def test_unsteady_ways_are_counted(tables: Tables, simulated: Simulated) -> None
 def test_each_way_that_changed_counts(tables: Tables, simulated: Simulated) -> None:
     """In truth, whatever the routers saw. From a router to itself there is always one."""
     pairs = {(source, home) for source, home in asked_for(simulated) if source != home}
-    moved: list[tuple[int, Pair]] = []
+    moved: list[tuple[int, Ends]] = []
     whole: dict[str, int] = {}
-    ways: Mapping[Pair, Way] = dict.fromkeys(pairs)
+    ways: Mapping[Ends, Way] = dict.fromkeys(pairs)
     for at_us, link, cost in simulated.truth["changes"]["whole"]:
         whole = {name: known for name, known in whole.items() if name != link} | ({link: cost} if cost else {})
         seen = frozenset((*sorted(name.split()), known) for name, known in whole.items())

@@ -84,6 +84,8 @@ class Wanted:
     is_home: bool
     """The message came in there."""
     said: Said
+    sure_us: int
+    """So long before it had been asked for, and so long after still was."""
 
 
 def said(simulated: Simulated) -> list[Said]:
@@ -103,7 +105,7 @@ def wanted(tables: Tables, simulated: Simulated) -> dict[Pair, Wanted]:
     errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
     ends_us = {(life["router"], life["epoch"]): life["wrote_us"] for life in simulated.truth["changes"]["lives"]}
     contents = [contents_of(wish.plain, CONTENTS) for wish in DRAWN]
-    found = {}
+    found: dict[Pair, Wanted] = {}
     for message in said(simulated):
         for asked in simulated.truth["wants"]["asked"]:
             home = asked["router"], asked["epoch"]
@@ -113,7 +115,9 @@ def wanted(tables: Tables, simulated: Simulated) -> dict[Pair, Wanted]:
             is_then = asked["since_us"] - error_us <= message.at_us <= until_us + error_us
             if is_then and contents[asked["wish"]] >> message.content & 1:
                 pair = Pair(message.publisher, message.number, asked["client"], asked["session"])
-                found[pair] = Wanted(asked["router"], is_home, message)
+                sure_us = min(message.at_us - asked["since_us"], until_us - message.at_us)
+                if pair not in found or found[pair].sure_us < sure_us:
+                    found[pair] = Wanted(asked["router"], is_home, message, sure_us)
     return found
 
 
