@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,10 @@ SCENARIO = Scenario("ring:5", 40, "cut,crash,reset,flood", 3)
 Tables = dict[str, list[dict[str, Any]]]
 
 
-class Simulated(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """The one run; what is worked out of it can be kept by it."""
+
     folder: Path
     outcome: Outcome
     truth: dict[str, Any]

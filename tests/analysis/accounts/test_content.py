@@ -56,7 +56,7 @@ def test_filters_are_what_was_asked_for(tables: Tables, simulated: Simulated) ->
     for wish, times in simulated.truth["wants"]["wished"].items():
         wished[written(DRAWN[int(wish)])] += times
     total = sum(contents(simulated).values())
-    assert [row["form"] for row in sorted(tables["content/filters"], key=lambda row: row["filter"])] == sorted(forms)
+    assert {row["filter"]: row["form"] for row in tables["content/filters"]} == dict(enumerate(sorted(forms)))
     for row in tables["content/filters"]:
         hits = found[row["form"]]
         assert (row["subscriptions"], row["matches"]) == (wished[row["form"]], hits), row

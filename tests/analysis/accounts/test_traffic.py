@@ -1,4 +1,4 @@
-"""Traffic and latency against the simulator's account: every counter of every interface, every second."""
+"""Traffic against the simulator's account: every counter of every interface, every second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tamis.analysis.traffic import COUNTERS
-from tests.analysis.accounts.told import Counted, bucket_s, counted, percentiles
+from tests.analysis.accounts.told import Counted, bucket_s, counted
 from tests.analysis.conftest import Simulated, Tables
 
 pytestmark = pytest.mark.long
@@ -73,17 +73,3 @@ def test_drops(tables: Tables, simulated: Simulated) -> None:
             expected[one.router, one.behind, one.what] += one.count
     assert {what.partition(":")[0] for _, _, what in expected} == {"dropped", "refused"}
     assert rows == expected
-
-
-def test_latency_is_that_of_the_links(tables: Tables, simulated: Simulated) -> None:
-    """The clocks of the simulated routers go wrong by up to 40 ms."""
-    messages = simulated.truth["messages"]
-    links = {f"{row['from_router']} {row['to_router']}": percentiles_of(row) for row in tables["latency/by_link"]}
-    assert links == {link: percentiles(took) for link, took in messages["link_us"].items()}
-    lengths = {str(row["hop"]): percentiles_of(row) for row in tables["latency/by_length"]}
-    assert lengths == {hop: percentiles(took) for hop, took in messages["way_us"].items()}
-    assert tables["latency/matching"] == []  # nothing takes time in a simulated table
-
-
-def percentiles_of(row: dict[str, Any]) -> list[int]:
-    return [row[name] for name in ("messages", "p50_us", "p90_us", "p99_us", "max_us")]

@@ -84,15 +84,25 @@ def asked_for(simulated: Simulated) -> set[Ends]:
     return {(source, home) for source in sources for home in homes}
 
 
+@cache
+def past_of(simulated: Simulated) -> Past:
+    return Past(simulated)
+
+
+@cache
+def unsteady_between(simulated: Simulated, source: str, home: str) -> list[Span]:
+    return list(past_of(simulated).unsteady(source, home))
+
+
 def unsteady(tables: Tables, simulated: Simulated) -> dict[Ends, list[Span]]:
     """With the time that a dead link may go unnoticed, and that in which routers find their ways."""
-    past = Past(simulated)
+    past = past_of(simulated)
     errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
     found = {}
     for source, home in asked_for(simulated):
         error_us = max(errors_us.values()) + errors_us[source]
         found[source, home] = [
             (max(from_us - NOTICE_US - error_us, past.begin_us), min(to_us + SETTLE_US + error_us, past.end_us))
-            for from_us, to_us in past.unsteady(source, home)
+            for from_us, to_us in unsteady_between(simulated, source, home)
         ]
     return found
