@@ -21,6 +21,7 @@ from tamis.simulate.workload import CONTENTS, Plain, Wish, wishes
 from tests.analysis.conftest import NOTICE_US, SCENARIO, Simulated, Tables
 
 DRAWN: tuple[Wish, ...] = wishes(WISHES, Random(f"{SCENARIO.seed}/wishes"))
+MEANINGS = tuple(contents_of(wish.plain, CONTENTS) for wish in DRAWN)
 
 
 # --- traffic -----------------------------------------------------------------------------------------------------
@@ -104,7 +105,6 @@ def wanted(tables: Tables, simulated: Simulated) -> dict[Pair, Wanted]:
     """Whoever had asked for a message when it came, as far as the clocks tell."""
     errors_us = {row["router"]: row["error_us"] for row in tables["logs/clocks"]}
     ends_us = {(life["router"], life["epoch"]): life["wrote_us"] for life in simulated.truth["changes"]["lives"]}
-    contents = [contents_of(wish.plain, CONTENTS) for wish in DRAWN]
     found: dict[Pair, Wanted] = {}
     for message in said(simulated):
         for asked in simulated.truth["wants"]["asked"]:
@@ -113,7 +113,7 @@ def wanted(tables: Tables, simulated: Simulated) -> dict[Pair, Wanted]:
             error_us = 0 if is_home else errors_us[asked["router"]] + errors_us[message.router]
             until_us = ends_us[home] if asked["until_us"] is None else asked["until_us"]
             is_then = asked["since_us"] - error_us <= message.at_us <= until_us + error_us
-            if is_then and contents[asked["wish"]] >> message.content & 1:
+            if is_then and MEANINGS[asked["wish"]] >> message.content & 1:
                 pair = Pair(message.publisher, message.number, asked["client"], asked["session"])
                 sure_us = min(message.at_us - asked["since_us"], until_us - message.at_us)
                 if pair not in found or found[pair].sure_us < sure_us:
@@ -135,16 +135,15 @@ def written(wish: Wish) -> str:
 
 def asked(simulated: Simulated) -> dict[str, Plain]:
     """What was asked for: as it is written -> as the judge reads it."""
-    chosen = [DRAWN[int(wish)] for wish in simulated.truth["wants"]["wished"]]
-    return {written(wish): wish.plain for wish in chosen}
+    return {written(DRAWN[wish]): DRAWN[wish].plain for wish in map(int, simulated.truth["wants"]["wished"])}
 
 
 def matches(simulated: Simulated) -> dict[str, int]:
     """Filter -> messages that satisfy it."""
     found = {}
-    for form, plain in asked(simulated).items():
-        bits = contents_of(plain, CONTENTS)
-        found[form] = sum(times for content, times in contents(simulated).items() if bits >> content & 1)
+    for wish in map(int, simulated.truth["wants"]["wished"]):
+        each = (times for content, times in contents(simulated).items() if MEANINGS[wish] >> content & 1)
+        found[written(DRAWN[wish])] = sum(each)
     return found
 
 
