@@ -43,7 +43,7 @@ UNKNOWN: Final = {
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_each_figure_that_is_wrong_is_found(question: str, tables: Tables, simulated: Simulated) -> None:
-    comparisons = sorted(tests_of_tables(), key=lambda one: question not in one.__module__)
+    comparisons = sorted(taking_tables(), key=lambda one: question not in one.__module__)
     for name in (each for each in tables if each.startswith(f"{question}/")):
         assert (not tables[name]) == (name in EMPTY), name
         for column in tables[name][0] if tables[name] else ():
@@ -53,7 +53,7 @@ def test_each_figure_that_is_wrong_is_found(question: str, tables: Tables, simul
                 assert any(fails(one, tables | {name: wrong}, simulated) for one in comparisons), (name, column)
 
 
-def tests_of_tables() -> Iterator[Callable[..., None]]:
+def taking_tables() -> Iterator[Callable[..., None]]:
     for module in MODULES:
         for name, one in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("test_") and inspect.signature(one).parameters.keys() <= {"tables", "simulated"}:
