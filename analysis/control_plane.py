@@ -29,7 +29,8 @@ def frames(control: DataFrame) -> DataFrame:
 
 
 def statements(control: DataFrame) -> DataFrame:
-    """What one statement of a router cost the network and how long it took to spread. On one clock."""
+    """What one statement of a router cost the network and how long it took to spread. On one clock. Filters are those
+    of the change, even where some neighbours were told the whole."""
     said = control.where(F.col("what").isin("LSA", "RA") & F.col("issuer").isNotNull())
     out = F.col("way") == "out"
     return (
@@ -37,7 +38,7 @@ def statements(control: DataFrame) -> DataFrame:
         .agg(
             F.sum(F.when(out, 1).otherwise(0)).alias("frames"),
             F.sum(F.when(out, F.col("bytes")).otherwise(0)).alias("bytes"),
-            F.max(F.coalesce("added", F.lit(0))).alias("added"),
+            F.coalesce(F.max(F.when(~F.col("full"), F.col("added"))), F.max("added"), F.lit(0)).alias("added"),
             F.max(F.coalesce("removed", F.lit(0))).alias("removed"),
             F.countDistinct(F.when(~out, F.col("router"))).alias("heard_by"),
             F.min("at_us").alias("from_us"),

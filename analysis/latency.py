@@ -41,22 +41,24 @@ def by_length(crossed: DataFrame) -> DataFrame:
 
 
 def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
-    """Match time against the size of the table, by the power of two that its filters reach."""
-    seconds = messages.where(F.col("match_ns").isNotNull()).groupBy(
-        "router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second")
+    """Match time against the size of the table, by the power of two that its filters reach: what was last written of
+    it up to the second of the message. Messages that came before that are left out."""
+    second = ("router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second"))
+    looked = (
+        messages.where(F.col("match_ns").isNotNull())
+        .groupBy(*second)
+        .agg(
+            F.count("*").alias("messages"), F.sum("match_ns").alias("match_ns"), F.max("match_ns").alias("match_ns_max")
+        )
     )
-    looked = seconds.agg(
-        F.count("*").alias("messages"), F.sum("match_ns").alias("match_ns"), F.max("match_ns").alias("match_ns_max")
-    )
-    sizes = table.select(
-        *("router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second")),
-        (F.coalesce("filters", F.lit(0)) + F.coalesce("remote_filters", F.lit(0))).alias("filters"),
-    )
-    so_far = Window.partitionBy("router", "epoch").orderBy("second").rowsBetween(Window.unboundedPreceding, 0)
+    filters = F.coalesce("filters", F.lit(0)) + F.coalesce("remote_filters", F.lit(0))
+    sizes = table.groupBy(*second).agg(F.max_by(filters, "n").alias("filters"))
+    so_far = Window.partitionBy("router", "epoch").orderBy("second").rangeBetween(Window.unboundedPreceding, 0)
     both = looked.unionByName(sizes, allowMissingColumns=True)
     both = both.withColumn("filters", F.last("filters", ignorenulls=True).over(so_far))
     size = F.pow(F.lit(2), F.floor(F.log2(F.greatest("filters", F.lit(1))))).cast("long")
-    found = both.where(F.col("messages").isNotNull()).groupBy(size.alias("filters_from"))
+    known = both.where(F.col("messages").isNotNull() & F.col("filters").isNotNull())
+    found = known.groupBy(size.alias("filters_from"))
     return found.agg(
         F.sum("messages").alias("messages"),
         (F.sum("match_ns") / F.sum("messages")).alias("match_ns_mean"),

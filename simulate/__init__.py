@@ -15,4 +15,6 @@ Law: a run is a function of its scenario; the same seed gives the same trace, wh
     breaks.py       a rule left out                    shrink.py       the fewest operations that still fail
     view.py         what a router holds, to the judge  run.py          one run
     report.py       its counts                         ledger.py       many runs, added up
+    logbook.py      what routers write down            log_files.py    the files that it comes into
+    wall.py         their clocks                       account/        what an analysis of that must find
 """

@@ -5,22 +5,18 @@ Law: an estimate by fields, within a few percent of the encoded frame; nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
     Held,
     LinkState,
     ReceiverAdvertisement,
     SenderRequest,
-    Ticket,
     UpdateReply,
 )
 from tamis.router.core.events import Body
 
 _HEAD = 48
 _NUMBER = 9
-_NAMES = {LinkState: "LSA", ReceiverAdvertisement: "RA", SenderRequest: "SR", UpdateReply: "UR", Held: "HELD"}
 _ENTRY = 4 * _NUMBER + 18
 
 
@@ -39,27 +35,6 @@ def size(body: Body) -> int:
 
 def _filters(filters: tuple[AdvertisedFilter, ...]) -> int:
     return sum(_NUMBER + 3 + len(each.filter) for each in filters)
-
-
-def what(body: Body) -> str:
-    """As the wire calls it."""
-    return _NAMES[type(body)]
-
-
-def fields(body: Body, name_of: Callable[[int], str]) -> dict[str, str | int | bool]:
-    """What a record says of it, besides its size."""
-    if isinstance(body, LinkState):
-        return {"what": what(body), "issuer": body.issuer, "issuer_epoch": body.epoch, "seq": body.seq}
-    if isinstance(body, ReceiverAdvertisement):
-        change = {"added": len(body.added), "removed": len(body.removed), "full": body.full}
-        return {"what": what(body), **_issuer(body.ticket, name_of), **change}
-    if isinstance(body, SenderRequest | UpdateReply):
-        return {"what": what(body), **_issuer(body.ticket, name_of)}
-    return {"what": what(body), "issuer": name_of(body.issuer), "issuer_epoch": body.epoch, "seq": body.seq}
-
-
-def _issuer(ticket: Ticket, name_of: Callable[[int], str]) -> dict[str, str | int]:
-    return {"issuer": name_of(ticket.origin), "issuer_epoch": ticket.epoch, "seq": ticket.seq}
 
 
 def mark(body: Body) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """What simulated routers write down: the records of `protocol/records.py`, in virtual time from a fixed date on.
 
-Law: a router's records are in the order of its own clock, which goes wrong by a constant that the seed gives it; a
-`clock` record at each new session says by how much, as a real router would have found out. What only a real router
-can measure (times of matching, memory) is left out.
+Law: a router's records are in the order of its own clock, which goes wrong by a constant (`wall.py`); a `clock` record
+at each new session says by how much, as a real router would have found out. Counters of a second are written as it
+ends, or with the last words. What only a real router can measure (times of matching, memory) is left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any, Final
 
 from tamis.protocol.errors import Refused
@@ -20,16 +19,14 @@ from tamis.protocol.keys import filter_key
 from tamis.protocol.records import KINDS, VERSION
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.events import Body
-from tamis.simulate import control, view
-from tamis.simulate.clock import Clock
+from tamis.router.records.control import said_of
+from tamis.simulate import control
 from tamis.simulate.log_files import Lines
 from tamis.simulate.message import Packet
 from tamis.simulate.node import DATA_BYTES, Node, Passing
+from tamis.simulate.wall import SECOND_US, START_US, Wall
 from tamis.simulate.workload import CONTENTS, Wish
 
-START_US: Final = 1_700_000_000_000_000
-SKEW_MAX_US: Final = 40_000
-SECOND_US: Final = 1_000_000
 CLIENTS_FROM: Final = 1_000
 """Interfaces below are links; above, connections."""
 PUBLISHERS_FROM: Final = 1_000_000
@@ -55,28 +52,23 @@ class Life:
 
 
 class Logbook:
-    def __init__(self, clock: Clock, lines: Lines, seed: int, strategy: str, broadcast: str) -> None:
-        self._clock = clock
+    def __init__(self, wall: Wall, lines: Lines, strategy: str, broadcast: str) -> None:
+        self._wall = wall
         self._program = {"version": "simulated", "sampling": "all", "engine": "pure"}
         self._program |= {"strategy": strategy, "broadcast": broadcast}
         self._lines = lines
-        self._seed = seed
         self._lives: dict[int, Life] = {}
         self._nodes: dict[int, Node] = {}
         self._wishes: tuple[tuple[str, str], ...] = ()
-        self._skews: dict[int, int] = {}
 
     def begin(self, nodes: Iterable[Node], wishes: Iterable[Wish]) -> None:
         self._nodes = {node.number: node for node in nodes}
-        self._skews = {
-            node.number: Random(f"{self._seed}/{node.name}/skew").randint(-SKEW_MAX_US, SKEW_MAX_US)
-            for node in self._nodes.values()
-        }
         self._wishes = tuple(_written(wish) for wish in wishes)
 
     def close(self) -> None:
         for router, life in list(self._lives.items()):
-            self._settle(router, life)
+            self._until_now(router)
+            self._settle(router, life, self._wall.now_us(router))
             self.died(router)
         self._lines.close()
 
@@ -87,7 +79,8 @@ class Logbook:
         self._write(router, "life", what="started", **self._program)
 
     def died(self, router: int) -> None:
-        """As in a crash: no last word."""
+        """As in a crash: no last word on the second in which it comes."""
+        self._until_now(router)
         del self._lives[router]
 
     def linked(self, router: int, neighbour: int, session: int, cost: int) -> None:
@@ -95,7 +88,7 @@ class Logbook:
         interface = self._interface(router, neighbour)
         self._write(router, "link", neighbour=name, what="up", session=session, interface=interface, cost=cost)
         link, _ = self._nodes[router].links[neighbour]
-        offset, error = self._skews[neighbour] - self._skews[router], link.line.delay_us
+        offset, error = self._wall.ahead_us(neighbour) - self._wall.ahead_us(router), link.line.delay_us
         self._write(router, "clock", neighbour=name, offset_us=offset, error_us=error, round_trip_us=2 * error)
 
     def unlinked(self, router: int, neighbour: int, session: int) -> None:
@@ -103,14 +96,12 @@ class Logbook:
         name = self._nodes[neighbour].name
         self._write(router, "link", neighbour=name, what="down", session=session, interface=interface)
 
-    def rerouted(self, router: int, routers: Iterable[int]) -> None:
+    def rerouted(self, router: int, routers: Iterable[int], edges: Iterable[tuple[int, int, int]]) -> None:
         life = self._lives[router]
         life.generation += 1
-        edges = [
-            f"{self._nodes[a].name} {self._nodes[b].name} {cost}" for a, b, cost in view.edges(self._nodes[router])
-        ]
+        lines = sorted(f"{self._nodes[a].name} {self._nodes[b].name} {cost}" for a, b, cost in edges)
         names = sorted(self._nodes[each].name for each in routers)
-        self._write(router, "topology", generation=life.generation, routers=names, edges=sorted(edges))
+        self._write(router, "topology", generation=life.generation, routers=names, edges=lines)
 
     # Control.
 
@@ -123,8 +114,8 @@ class Logbook:
 
     def _control(self, router: int, neighbour: int, way: str, body: Body, size: int) -> None:
         self._count(router, self._interface(router, neighbour), f"bytes_{way}", size)
-        fields = {"bytes": size, **control.fields(body, self._name)}
-        self._write(router, "control", neighbour=self._nodes[neighbour].name, way=way, **fields)
+        said = said_of(body, router if way == "out" else neighbour, self._name)
+        self._write(router, "control", neighbour=self._nodes[neighbour].name, way=way, bytes=size, **said)
         self._lives[router].table_changed = True
 
     def _name(self, router: int) -> str:
@@ -219,29 +210,30 @@ class Logbook:
     # Counters.
 
     def _count(self, router: int, interface: int, what: str, count: int) -> None:
-        self._count_up(router)
+        self._until_now(router)
         self._lives[router].counters.setdefault(interface, Counter())[what] += count
 
-    def _count_up(self, router: int) -> None:
-        """What was counted in a second is written when the next one is first heard of."""
-        life, second = self._lives[router], self._now_us(router) // SECOND_US
+    def _until_now(self, router: int) -> None:
+        """A second that is over is written as of its end."""
+        life, second = self._lives[router], self._wall.second(router)
         if second != life.second:
-            life.second = second
-            self._settle(router, life)
+            over, life.second = life.second, second
+            self._settle(router, life, (over + 1) * SECOND_US - 1)
 
-    def _settle(self, router: int, life: Life) -> None:
+    def _settle(self, router: int, life: Life, at_us: int) -> None:
         counters, life.counters = life.counters, {}
         for interface, counts in sorted(counters.items()):
-            self._write(router, "interface", interface=interface, **self._behind(router, interface), **_nested(counts))
+            behind = self._behind(router, interface)
+            self._write_at(at_us, router, "interface", interface=interface, **behind, **_nested(counts))
         if life.table_changed:
             life.table_changed = False
-            self._table(router)
+            self._table(router, at_us)
 
-    def _table(self, router: int) -> None:
+    def _table(self, router: int, at_us: int) -> None:
         life, node = self._lives[router], self._nodes[router]
         local = len({wish for wishes in life.wants.values() for wish in wishes})
         remote = sum(map(len, node.table.filters.values()))
-        self._write(router, "table", filters=local, remote_filters=remote, clients=len(life.wants))
+        self._write_at(at_us, router, "table", filters=local, remote_filters=remote, clients=len(life.wants))
 
     def _behind(self, router: int, interface: int) -> dict[str, str]:
         if interface < CLIENTS_FROM:
@@ -261,13 +253,14 @@ class Logbook:
 
     # Writing.
 
-    def _now_us(self, router: int) -> int:
-        return START_US + self._clock.now_us + self._skews[router]
-
     def _write(self, router: int, kind: str, **fields: object) -> None:
+        self._until_now(router)
+        self._write_at(self._wall.now_us(router), router, kind, **fields)
+
+    def _write_at(self, at_us: int, router: int, kind: str, **fields: object) -> None:
         life = self._lives[router]
         family = KINDS[kind].family
-        head = {"v": VERSION, "kind": kind, "t_us": self._now_us(router), "router": life.name, "epoch": life.epoch}
+        head = {"v": VERSION, "kind": kind, "t_us": at_us, "router": life.name, "epoch": life.epoch}
         record = {**head, "n": life.numbers[family], **fields}
         life.numbers[family] += 1
         self._lines.write(life.name, life.epoch, family, record)

@@ -14,7 +14,7 @@ from tamis.router.core.commands import Audited, Session
 from tamis.router.core.events import Body
 from tamis.router.core.trees import Trees
 from tamis.simulate import control
-from tamis.simulate.account import Account
+from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame
 from tamis.simulate.link import Link, Watcher
@@ -27,12 +27,17 @@ from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.trace import Trace
 
+Edges = list[tuple[int, int, int]]
+"""Two routers and a cost."""
+
 
 class Records(NamedTuple):
     """What is kept of a run for those who read it later."""
 
     book: Logbook
     account: Account
+    edges_of: Callable[[int], Edges]
+    """The links that count as a router sees the network."""
 
 
 VIOLATIONS_MAX = 100
@@ -71,13 +76,13 @@ class Recorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
         if self._records:
-            self._records.account.took(client, message)
+            self._records.account.delivered(client, self.sessions[client], message)
 
     def heard(self, router: int, neighbour: int, body: Body) -> None:
         self.trace.note(self._clock.now_us, router, neighbour, *control.mark(body))
         if self._records:
             self._records.book.heard(router, neighbour, body)
-            self._records.account.framed("in", control.what(body), control.size(body))
+            self._records.account.heard(router, neighbour, body, control.size(body))
 
     def took(self, router: int, message: Message) -> None:
         message.last_us = self._clock.now_us
@@ -88,10 +93,7 @@ class Recorder(Observer, Watcher):
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None:
         if self._records:
             self._records.book.passed(router, packet, came_from, passing, self.sessions)
-            is_wanted = self.truth.contents_wanted_at(router) >> packet.message.content & 1 == 1
-            self._records.account.passed(router, packet, came_from, passing, self._clock.now_us, is_wanted)
-            if came_from is None:
-                self._records.account.said(packet.message, self.truth.in_force.values())
+            self._records.account.passed(router, packet, came_from, passing, self.truth.in_force)
 
     def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None:
         message = packet.message
@@ -101,7 +103,7 @@ class Recorder(Observer, Watcher):
         self.trace.note(self._clock.now_us, router, message.serial)
         if self._records:
             self._records.book.refused(router, packet, came_from, reason)
-            self._records.account.refused_at(router, came_from, reason)
+            self._records.account.refused(router, came_from, reason)
 
     def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:
         kind = _KINDS[type(body)]
@@ -109,31 +111,35 @@ class Recorder(Observer, Watcher):
             kind = "digests"
         self.said[kind] += len(to)
         if self._records:
-            self._records.book.sent(router, (neighbour for neighbour, _ in to), body, size)
-            self._records.account.framed("out", control.what(body), size, len(to))
+            neighbours = [neighbour for neighbour, _ in to]
+            self._records.book.sent(router, neighbours, body, size)
+            self._records.account.sent(router, neighbours, body, size)
 
     def started(self, router: int, epoch: int) -> None:
         if self._records:
             self._records.book.started(router, epoch)
-            self._records.account.started(router)
+            self._records.account.started(router, epoch)
 
     def died(self, router: int) -> None:
         if self._records:
             self._records.book.died(router)
+            self._records.account.died(router)
 
     def linked(self, router: int, neighbour: int, session: int, cost: int) -> None:
         if self._records:
             self._records.book.linked(router, neighbour, session, cost)
-            self._records.account.link_changes += 1
+            self._records.account.linked(router, neighbour)
 
     def unlinked(self, router: int, neighbour: int, session: int) -> None:
         if self._records:
             self._records.book.unlinked(router, neighbour, session)
-            self._records.account.link_changes += 1
+            self._records.account.unlinked(router, neighbour)
 
     def rerouted(self, router: int, trees: Trees) -> None:
         if self._records:
-            self._records.book.rerouted(router, trees.routers)
+            edges = self._records.edges_of(router)
+            self._records.book.rerouted(router, trees.routers, edges)
+            self._records.account.rerouted(router, trees.routers, edges)
 
     # Clients.
 
@@ -142,12 +148,13 @@ class Recorder(Observer, Watcher):
         self.truth.wanted(client, session, router, wish, contents)
         if self._records:
             self._records.book.wanted(client, session, router, wish, contents)
-            self._records.account.wished[str(wish)] += 1
+            self._records.account.wanted(client, session, router, wish)
 
     def unwanted(self, client: int, router: int, wish: int, is_gone: bool) -> None:
         self.truth.unwanted(client, wish)
         if self._records:
             self._records.book.unwanted(client, self.sessions[client], router, wish, is_gone)
+            self._records.account.unwanted(client, router, wish)
 
     def reached(self, router: int, ticket: int) -> None:
         self.trace.note(self._clock.now_us, router, ticket)
@@ -172,10 +179,14 @@ class Recorder(Observer, Watcher):
     def joined(self, link: Link) -> None:
         self.trace.note(self._clock.now_us, *link.name)
         self.truth.joined(_edge(link), link.cost)
+        if self._records:
+            self._records.account.joined(link.name, link.cost, link.line.delay_us)
 
     def broken(self, link: Link) -> None:
         self.trace.note(self._clock.now_us, *link.name)
         self.truth.broken(_edge(link))
+        if self._records:
+            self._records.account.broken(link.name)
 
     def unsettled(self) -> None:
         self.truth.unsettle()

@@ -15,7 +15,7 @@ from typing import Final
 from tamis.router.core.events import Await
 from tamis.router.core.times import Times
 from tamis.simulate import view
-from tamis.simulate.account import Account
+from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, WISHES, Args, Operation, Say
@@ -32,6 +32,7 @@ from tamis.simulate.recorder import Recorder, Records
 from tamis.simulate.strategies import Kit
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
+from tamis.simulate.wall import Wall
 from tamis.simulate.workload import CONTENTS, wishes
 
 UNIX_MS: Final = 1_700_000_000_000
@@ -77,7 +78,7 @@ class World:
         self.kit = kit
         self._seed = seed
         self.clock = Clock()
-        self.records = None if lines is None else Records(self._logbook(lines, seed), Account(self._name_of))
+        self.records = None if lines is None else self._records(lines, seed)
         self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
@@ -364,8 +365,10 @@ class World:
 
     # Building.
 
-    def _logbook(self, lines: Lines, seed: int) -> Logbook:
-        return Logbook(self.clock, lines, seed, self.kit.strategy, self.kit.settings.broadcast)
+    def _records(self, lines: Lines, seed: int) -> Records:
+        wall = Wall(self.clock, seed, self._name_of)
+        book = Logbook(wall, lines, self.kit.strategy, self.kit.settings.broadcast)
+        return Records(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
 
     def _name_of(self, router: int) -> str:
         return self.by_number[router].name

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import session
+from tamis.analysis import report, session
 from tamis.analysis.job import Job, analyze
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
@@ -22,10 +23,17 @@ NOTICE_US = 1_000_000
 SCENARIO = Scenario("ring:5", 40, "cut,crash,reset,flood", 3)
 
 
-class Simulated(NamedTuple):
+Tables = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """The one run; what is worked out of it can be kept by it."""
+
     folder: Path
     outcome: Outcome
     truth: dict[str, Any]
+    """As simulate/account/ tells it."""
 
     def records(self, kind: str) -> list[dict[str, Any]]:
         texts = (path.read_text() for path in sorted(self.folder.glob("*/*.jsonl")))
@@ -54,3 +62,8 @@ def answered(spark: SparkSession, simulated: Simulated, tmp_path_factory: pytest
     out = tmp_path_factory.mktemp("answers")
     analyze(spark, simulated.folder, Job(out, notice_us=NOTICE_US))
     return out
+
+
+@pytest.fixture(scope="session")
+def tables(answered: Path) -> Tables:
+    return report.read(answered)

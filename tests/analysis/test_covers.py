@@ -12,17 +12,24 @@ from tamis.analysis.meaning import Batch
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.simulate.faults import WISHES
-from tamis.simulate.workload import CONTENTS, wishes
+from tamis.simulate.workload import CONTENTS, Wish, wishes
+from tests.analysis.containment import covered
 
 
-def test_what_is_covered_matches_nothing_else() -> None:
-    packed = {wish.packed for wish in wishes(WISHES, Random(1))}
-    forms = sorted(json.dumps(encode_filter(decode_filter(each))) for each in packed)
-    matched = [set(map(int, Batch(CONTENTS).matching(json.loads(form)))) for form in forms]
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_covered_are_exactly_those_that_say_no_more_than_another(seed: int) -> None:
+    plain = {written(wish): wish.plain for wish in wishes(WISHES, Random(seed))}
+    forms = sorted(plain)
     found = pairs(forms)
-    assert found
+    assert found == covered([plain[form] for form in forms])
     for narrow, wide in found:
-        assert matched[narrow] <= matched[wide], (forms[narrow], forms[wide])
+        matched = [set(Batch(CONTENTS).matching(json.loads(forms[number]))) for number in (narrow, wide)]
+        assert matched[0] <= matched[1], (forms[narrow], forms[wide])
+
+
+def written(wish: Wish) -> str:
+    return json.dumps(encode_filter(decode_filter(wish.packed)))
 
 
 def test_of_two_that_mean_the_same_one_is_covered() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,15 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from tamis.analysis import answers, logs, report
+from tamis.analysis.health import BEGINNING_US, END_US
 from tamis.analysis.job import Job, analyze
 from tamis.analysis.study import SETTLE_US, Study
 from tamis.simulate.settle import PROBE_PUBLISHER
+from tamis.simulate.workload import CONTENTS
+from tests.analysis.accounts.told import Said, got, reference_ahead_us, said
 from tests.analysis.conftest import NOTICE_US, Simulated
 
 Record = dict[str, Any]
@@ -51,7 +55,8 @@ def _place(record: Record) -> tuple[Any, ...]:
 def test_missing_double_and_stray_deliveries_are_listed(
     spark: SparkSession, simulated: Simulated, tmp_path: Path
 ) -> None:
-    lost, twice, wrong = (_due(simulated)[place] for place in (0, 5, 9))
+    lost, twice, wrong, dropped = (_due(simulated)[place] for place in (0, 5, 9, 13))
+    assert len({_place(each)[:2] for each in (lost, twice, wrong, dropped)}) == 4
     stranger = 999
 
     def edit(record: Record) -> Record:
@@ -61,6 +66,8 @@ def test_missing_double_and_stray_deliveries_are_listed(
             record["to_connections"] *= 2
         elif _place(record) == _place(wrong) and "refused" not in record:
             record["to_connections"].append(stranger)
+        elif _place(record) == _place(dropped) and "refused" not in record:
+            record |= {"to_connections": [], "dropped": [1]}
         return record
 
     folder = _edited(simulated, tmp_path / "logs", edit)
@@ -70,11 +77,28 @@ def test_missing_double_and_stray_deliveries_are_listed(
     listed = sorted((row.verdict, row.origin, row.number, row.router, row.epoch, row.connection) for row in found)
     planted = [("missing", *_place(lost), connection) for connection in lost["to_connections"]]
     planted += [("duplicate", *_place(twice), connection) for connection in twice["to_connections"]]
+    planted += [("dropped", *_place(dropped), connection) for connection in dropped["to_connections"]]
     planted += [("stray", *_place(wrong), stranger)]
     assert listed == sorted(planted)
-    row = next(row for row in found if row.verdict == "missing")
-    assert lost["router"] in row.seen_at
-    assert json.loads(row.attributes)
+    for row in found:
+        message = entry(simulated, row)
+        assert (row.source, row.at_us) == (message.router, message.at_us + reference_ahead_us(simulated))
+        assert json.loads(row.attributes) == CONTENTS[message.content]
+        assert row.seen_at == sorted(simulated.truth["messages"]["seen"][f"{message.publisher} {message.number}"])
+        assert row.times == {"missing": None, "dropped": None, "duplicate": 2, "stray": 1}[row.verdict]
+        assert row.client == (None if row.verdict == "stray" else client_of(simulated, row))
+
+
+def entry(simulated: Simulated, row: Row) -> Said:
+    return next(each for each in said(simulated) if each[:2] == (int(row.origin, 16), row.number))
+
+
+def client_of(simulated: Simulated, row: Row) -> str:
+    """Who got it there, in truth."""
+    homes = {(asked["client"], asked["session"]): asked["router"] for asked in simulated.truth["wants"]["asked"]}
+    told = {(pair[:2], homes[pair.client, pair.session], f"c{pair.client}") for pair in got(simulated)}
+    assert ((int(row.origin, 16), row.number), row.router, row.client) in told
+    return str(row.client)
 
 
 @pytest.mark.long
@@ -96,14 +120,29 @@ def test_logs_that_are_not_whole_are_said_to_be_so(spark: SparkSession, simulate
     tables = report.read(out)
     (messages,) = (row for row in tables["logs/lines"] if row["family"] == "messages")
     assert (messages["broken"], messages["newer"], sorted(messages["versions"])) == (1, 1, [1, 99])
-    broken = half.parent.name, int(half.name.split("-")[1]), 1
-    found = [(row["router"], row["epoch"], row["records"]) for row in tables["logs/holes"]]
-    assert sorted(found) == sorted([(*holed[2:], 1), broken])
+    names = ("router", "epoch", "family", "records", "from_us", "to_us")
+    found = [tuple(row[name] for name in names) for row in tables["logs/holes"]]
+    assert sorted(found) == sorted([a_hole(simulated, holed), broken_off(half)])
     assert not [row for row in tables["delivery/faults"] if row["verdict"] != "dropped"]
     page = (out / "report.html").read_text()
     assert "2 records are missing in 2 holes" in page
     assert "half-written" in page
     assert "newer version" in page
+
+
+def a_hole(simulated: Simulated, place: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the record before the one that is gone to the one after it."""
+    mine = [record for record in simulated.records("message") if (record["router"], record["epoch"]) == place[2:]]
+    mine.sort(key=lambda record: record["n"])
+    (at,) = (number for number, record in enumerate(mine) if _place(record) == place)
+    before_us = mine[at - 1]["t_us"] if at else BEGINNING_US
+    return *place[2:], "messages", 1, before_us, mine[at + 1]["t_us"]
+
+
+def broken_off(path: Path) -> tuple[Any, ...]:
+    """From the time that the half line still tells, and for good."""
+    (at_us,) = re.findall(r'"t_us": ?(\d+)', path.read_text().splitlines()[-1])
+    return path.parent.name, int(path.name.split("-")[1]), "messages", 1, int(at_us), END_US
 
 
 @pytest.mark.long

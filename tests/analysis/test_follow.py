@@ -31,4 +31,4 @@ def test_a_late_file_changes_what_was_said_before(spark: SparkSession, simulated
         follow(spark, logs, job, lambda _: None, once=True).awaitTermination()
         rows = report.read(job.out)["traffic/by_source"]
         published.append(sum(row["published"] for row in rows))
-    assert published[0] < published[1] == len(simulated.truth["published"])
+    assert published[0] < published[1] == len(simulated.truth["messages"]["published"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tamis.protocol.json_form import decode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.records import COMMON, KINDS, VERSION
 from tamis.simulate.run import TRUTH, Scenario, run
+from tamis.simulate.wall import SECOND_US
 
 TYPES = {
     "integer": int,
@@ -63,11 +65,11 @@ def test_records_are_numbered_without_gaps_in_the_order_of_their_times(folder: P
 
 
 def test_the_truth_is_the_same_as_what_was_written(folder: Path) -> None:
-    truth = json.loads((folder / TRUTH).read_text())
+    truth = json.loads((folder / TRUTH).read_text())["messages"]
     messages = [record for records in _records(folder).values() for record in records if record["kind"] == "message"]
     took = [record for record in messages if "refused" not in record]
     entered = [(int(record["origin"], 16), record["number"]) for record in took if "attributes" in record]
-    assert Counter(entered) == Counter(map(tuple, truth["published"]))
+    assert Counter(entered) == Counter((publisher, number) for publisher, number, *_ in truth["published"])
     assert sum(len(record["to_connections"]) for record in took) == len(truth["delivered"])
     links = Counter(f"{record['router']} {to}" for record in took for to in record["to_neighbours"])
     assert links == Counter(truth["per_link"])
@@ -87,3 +89,18 @@ def test_filters_are_written_as_the_matcher_reads_them(folder: Path) -> None:
     assert wishes
     for form, key in wishes:
         assert f"{filter_key(decode_filter(json.loads(form))):016x}" == key
+
+
+def test_counters_are_those_of_the_second_in_which_they_are_written(folder: Path) -> None:
+    counted: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for record in chain.from_iterable(_records(folder).values()):
+        if record["kind"] == "interface":
+            counts = counted[record["router"]][str(record["t_us"] // SECOND_US)]
+            behind = record.get("neighbour") or record["client"]
+            for what in ("messages_in", "messages_out", "bytes_in", "bytes_out"):
+                counts[f"{behind} {what}"] += record.get(what, 0)
+            for what in ("dropped", "refused"):
+                counts.update({f"{behind} {what}:{reason}": count for reason, count in record.get(what, {}).items()})
+    told = json.loads((folder / TRUTH).read_text())["interfaces"]["counted"]
+    found = {router: {second: +counts for second, counts in each.items()} for router, each in counted.items()}
+    assert found == told

@@ -1,0 +1,110 @@
+"""Lives of routers, links between them, what they took for the network, and how wrong their clocks are.
+
+Law: what happened and what routers noticed of it are two things: a link is whole or broken (`whole`), and each of its
+ends believes that it is up or down, later (`noticed`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tamis.simulate.wall import SECOND_US, Wall
+
+
+@dataclass(slots=True)
+class Life:
+    router: str
+    epoch: int
+    began_us: int
+    wrote_us: int
+    """Last."""
+    ended_us: int | None = None
+
+
+@dataclass(slots=True)
+class Topology:
+    """What a router took for the network from then on."""
+
+    at_us: int
+    router: str
+    epoch: int
+    reach: list[str]
+    edges: list[tuple[str, str, int]]
+
+
+class Changes:
+    """Times are true ones."""
+
+    def __init__(self, wall: Wall) -> None:
+        self._wall = wall
+        self._living: dict[int, Life] = {}
+        self._summed_up: Counter[int] = Counter()
+        """Router -> the last second of which it writes a sum at its end."""
+        self.ahead_us: dict[str, int] = {}
+        """Router -> how far its clock is."""
+        self.delays_us: dict[str, int] = {}
+        """Link that was ever whole -> how long its line takes."""
+        self.lives: list[Life] = []
+        self.whole: list[tuple[int, str, int | None]] = []
+        """When, which link, and with which cost it came; none: it went."""
+        self.noticed: list[tuple[int, str, str, str | None]] = []
+        """When, router, and what it noticed of its own life, or of its link to whom."""
+        self.topologies: list[Topology] = []
+
+    def epoch(self, router: int) -> int:
+        return self._living[router].epoch
+
+    def started(self, router: int, epoch: int) -> None:
+        name, now_us = self._wall.name_of(router), self._wall.true_us
+        life = self._living[router] = Life(name, epoch, now_us, now_us)
+        self.ahead_us[name] = self._wall.ahead_us(router)
+        self.lives.append(life)
+        self.notices(router, "router started")
+
+    def died(self, router: int) -> None:
+        life, over_us = self._living[router], self._over_us(router)
+        life.ended_us = self._wall.true_us
+        if over_us < life.ended_us:
+            life.wrote_us = max(life.wrote_us, over_us)
+        del self._living[router], self._summed_up[router]
+
+    def wrote(self, router: int) -> None:
+        self._living[router].wrote_us = self._wall.true_us
+
+    def counted(self, router: int) -> None:
+        """It wrote of something that it will sum up when the second is over."""
+        self._summed_up[router] = self._wall.second(router)
+        self.wrote(router)
+
+    def joined(self, ends: tuple[int, int], cost: int, delay_us: int) -> None:
+        self.delays_us[self._link(ends)] = delay_us
+        self.whole.append((self._wall.true_us, self._link(ends), cost))
+
+    def broken(self, ends: tuple[int, int]) -> None:
+        self.whole.append((self._wall.true_us, self._link(ends), None))
+
+    def rerouted(self, router: int, routers: Iterable[int], edges: Iterable[tuple[int, int, int]]) -> None:
+        name_of = self._wall.name_of
+        seen = [(name_of(one), name_of(other), cost) for one, other, cost in edges]
+        reach = sorted(map(name_of, routers))
+        self.topologies.append(Topology(self._wall.true_us, name_of(router), self.epoch(router), reach, seen))
+        self.wrote(router)
+
+    def end(self) -> None:
+        """Who lives then writes what it has counted."""
+        for router, life in self._living.items():
+            life.wrote_us = max(life.wrote_us, min(self._over_us(router), self._wall.true_us))
+
+    def _over_us(self, router: int) -> int:
+        """When the last second was over of which it writes a sum."""
+        return (self._summed_up[router] + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
+
+    def notices(self, router: int, what: str, neighbour: int | None = None) -> None:
+        other = None if neighbour is None else self._wall.name_of(neighbour)
+        self.noticed.append((self._wall.true_us, self._wall.name_of(router), what, other))
+        self.wrote(router)
+
+    def _link(self, ends: tuple[int, int]) -> str:
+        return " ".join(map(self._wall.name_of, ends))

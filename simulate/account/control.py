@@ -1,0 +1,92 @@
+"""What routers told each other: frames by kind and by second, and what became of each statement."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from tamis.protocol.wire.routing_bodies import LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.router.core.events import Body
+from tamis.simulate.wall import Wall
+
+
+@dataclass(slots=True)
+class Statement:
+    """Frames are those that were sent."""
+
+    from_us: int
+    frames: int = 0
+    bytes: int = 0
+    added: int = 0
+    removed: int = 0
+    is_whole: bool = True
+    """Nobody was told it as a change so far."""
+    heard_us: int | None = None
+    """Last."""
+    heard_by: list[str] = field(default_factory=list)
+
+
+class Control:
+    def __init__(self, wall: Wall) -> None:
+        self._wall = wall
+        self.frames: dict[str, Counter[str]] = defaultdict(Counter)
+        """Router, `in` or `out`, kind of frame, and why it was sent -> frames, bytes, filters added and removed."""
+        self.statements: dict[str, Statement] = {}
+        """`LSA` or `RA`, issuer, its epoch, number."""
+        self.seconds: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+        """Router -> second -> frames and bytes that it heard."""
+
+    def framed(self, router: int, way: str, sender: int, body: Body, size: int) -> None:
+        name, (added, removed) = self._wall.name_of(router), _filters(body)
+        frames = self.frames[f"{name} {way} {_what(body)} {self._why(body, self._wall.name_of(sender))}"]
+        frames.update(frames=1, bytes=size, added=added, removed=removed)
+        if way == "in":
+            self.seconds[name][self._wall.second(router)].update(frames=1, bytes=size)
+        if isinstance(body, LinkState | ReceiverAdvertisement):
+            statement = self._statement(body)
+            if isinstance(body, ReceiverAdvertisement) and (not body.full or statement.is_whole):
+                statement.added, statement.removed, statement.is_whole = added, removed, body.full
+            self._spread(statement, name, way, size)
+
+    def _why(self, body: Body, sender: str) -> str:
+        if isinstance(body, SenderRequest):
+            return "age" if body.digest else "repair"
+        if isinstance(body, UpdateReply):
+            return "repair"
+        issuer = body.issuer if isinstance(body, LinkState) else self._wall.name_of(body.issuer)
+        if issuer != sender:
+            return "flood"
+        return "link" if isinstance(body, LinkState) else "change"
+
+    def _statement(self, body: LinkState | ReceiverAdvertisement) -> Statement:
+        issuer = body.issuer if isinstance(body, LinkState) else self._wall.name_of(body.issuer)
+        key = f"{_what(body)} {issuer} {body.epoch} {body.seq}"
+        return self.statements.setdefault(key, Statement(self._wall.true_us))
+
+    def _spread(self, statement: Statement, name: str, way: str, size: int) -> None:
+        if way == "out":
+            statement.frames += 1
+            statement.bytes += size
+        else:
+            statement.heard_us = self._wall.true_us
+            if name not in statement.heard_by:
+                statement.heard_by.append(name)
+
+
+def _filters(body: Body) -> tuple[int, int]:
+    """Added and removed."""
+    if isinstance(body, ReceiverAdvertisement):
+        return len(body.added), len(body.removed)
+    if isinstance(body, UpdateReply):
+        return sum(len(entry.filters) for entry in body.entries), 0
+    return 0, 0
+
+
+def _what(body: Body) -> str:
+    if isinstance(body, LinkState):
+        return "LSA"
+    if isinstance(body, ReceiverAdvertisement):
+        return "RA"
+    if isinstance(body, SenderRequest):
+        return "SR"
+    return "UR" if isinstance(body, UpdateReply) else "HELD"

@@ -1,0 +1,50 @@
+"""Clocks that nobody reads exactly: the truth lies within the error, and the error is what was measured with."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import clocks
+from tamis.simulate import topologies
+from tamis.simulate.oracle.paths import costs_from
+
+pytestmark = pytest.mark.long
+ROUTERS = 30
+APART = "z"
+MEASURES = 4
+SCHEMA = "router string, neighbour string, offset_us long, error_us long"
+
+
+def test_the_truth_is_within_the_error(spark: SparkSession) -> None:
+    random = Random(7)
+    network = topologies.read(f"random:{ROUTERS}", 7)
+    ahead_us = {name: random.randint(-(10**7), 10**7) for name in network.names}
+    measured: list[tuple[str, str, int, int]] = []
+    widest_us: dict[int, dict[int, int]] = {place: {} for place in range(ROUTERS)}
+    for one, other, _ in network.links:
+        for router, neighbour in ((one, other), (other, one)) * MEASURES:
+            error_us = random.randint(1, 5_000)
+            true_us = ahead_us[network.names[neighbour]] - ahead_us[network.names[router]]
+            offset_us = true_us + random.randint(-error_us, error_us)
+            measured.append((network.names[router], network.names[neighbour], offset_us, error_us))
+            # Of measures that differ all are believed: the truth may have changed between them.
+            widest_us[router][neighbour] = max(widest_us[router].get(neighbour, 0), 2 * error_us)
+            widest_us[neighbour][router] = widest_us[router][neighbour]
+    frame = spark.createDataFrame(measured, SCHEMA)
+    found = clocks.common(spark, frame, [*network.names, APART]).collect()
+    reference = min(network.names)
+    reach_us = costs_from(widest_us, network.names.index(reference))
+    assert {row.router for row in found} == {*network.names, APART}
+    for row in found:
+        if row.router == APART:
+            assert (row.reference, row.error_us) == (APART, None)
+        else:
+            assert row.reference == reference
+            assert abs(row.offset_us - ahead_us[reference] + ahead_us[row.router]) <= row.error_us
+            assert row.error_us <= reach_us[network.names.index(row.router)]

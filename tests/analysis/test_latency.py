@@ -1,0 +1,51 @@
+"""Match times by the size of the table, which simulated routers cannot tell: counted one by one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from tamis.analysis import latency
+from tamis.analysis.schemas import of_kind
+
+pytestmark = pytest.mark.long
+SECOND_US = 1_000_000
+MESSAGES = 300
+
+
+def test_match_time_goes_with_the_table_of_its_second(spark: SparkSession) -> None:
+    random = Random(5)
+    tables, messages, expected = [], [], defaultdict[int, list[int]](list)
+    sizes: dict[str, list[tuple[int, int]]] = {"a": [], "b": []}
+    for router, known in sizes.items():
+        for second in sorted(random.sample(range(60), 12)):
+            for _ in range(random.randint(1, 2)):
+                local, remote = random.choice(((0, 0), (1, 0), (3, 4), (0, 8), (700, 323)))
+                known.append((second, local + remote))
+                head = {"router": router, "epoch": 1, "n": len(known), "t_us": second * SECOND_US + len(known)}
+                tables.append(head | {"filters": local, "remote_filters": remote})
+    for _ in range(MESSAGES):
+        router, second, took_ns = random.choice("ab"), random.randrange(60), random.randrange(100, 9_000)
+        before = [size for at, size in sizes[router] if at <= second]
+        at_us = second * SECOND_US + random.randrange(SECOND_US)
+        messages.append({"router": router, "epoch": 1, "t_us": at_us, "match_ns": took_ns})
+        if before:
+            expected[power_of_two(before[-1])].append(took_ns)
+    found = latency.matching(
+        spark.createDataFrame(messages, of_kind("message")), spark.createDataFrame(tables, of_kind("table"))
+    ).collect()
+    assert [row.filters_from for row in found] == sorted(expected)
+    for row in found:
+        times_ns = expected[row.filters_from]
+        assert (row.messages, row.match_ns_max) == (len(times_ns), max(times_ns))
+        assert row.match_ns_mean == pytest.approx(sum(times_ns) / len(times_ns))
+
+
+def power_of_two(size: int) -> int:
+    return 1 << (max(size, 1).bit_length() - 1)
