@@ -24,6 +24,8 @@ SLOT_US: Final = 30_000_000
 time ask for the same thing very often."""
 _LASTING: Final = -1
 """The slot of those that do."""
+TRAVELLING_MAX: Final = 300_000
+"""Subscriptions that each part of the messages gets all of: tens of MB."""
 ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
 MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
@@ -53,27 +55,32 @@ class Evidence:
     """`spans` in which the way from source to router did, for those that are known: then nothing else counts."""
     settle_us: int
 
+    def asked_by(self, wanted: DataFrame) -> DataFrame:
+        """For a join with messages: where they are few, subscriptions travel to messages and not the other way."""
+        return F.broadcast(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
+
+
+def by_message(records: DataFrame) -> DataFrame:
+    """All of a message in one part: whatever is joined and counted for it below stays there."""
+    parts = records.sparkSession.conf.get("spark.sql.shuffle.partitions")
+    return records.repartition(int(parts or 1), *ID)
+
 
 def observed(messages: DataFrame) -> DataFrame:
     """One row for each message and connection that it was queued for, with how often."""
     took = messages.where(F.col("refused").isNull() & (F.size("to_connections") > 0))
+    took = by_message(took.select(*ID, "router", "epoch", "t_us", "to_connections"))
     each = took.select(*ID, "router", "epoch", "t_us", F.explode("to_connections").alias("connection"))
     return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
 
 
 def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
     """Of what was observed, what a subscription of that connection asked for just then."""
-    spans = F.collect_set(F.struct("filter", "since_us", "until_us")).alias("asked")
-    wanted = evidence.in_force.groupBy(*PLACE).agg(spans)
-    both = got.join(evidence.published.select(*ID, "filters"), list(ID)).join(wanted, list(PLACE))
-    fits = F.exists(
-        "asked",
-        lambda each: (
-            F.array_contains("filters", each.filter)
-            & F.col("got_us").between(each.since_us - LOCAL_US, each.until_us + LOCAL_US)
-        ),
-    )
-    return both.where(fits).select(*ID, *PLACE, F.lit(True).alias("is_allowed"))
+    wanted = evidence.in_force.select(*PLACE, "filter", "since_us", "until_us")
+    satisfied = got.join(evidence.published.select(*ID, "filters"), list(ID)).withColumn("filter", F.explode("filters"))
+    asked = satisfied.join(evidence.asked_by(wanted), [*PLACE, "filter"])
+    fits = F.col("got_us").between(F.col("since_us") - LOCAL_US, F.col("until_us") + LOCAL_US)
+    return asked.where(fits).select(*ID, *PLACE).distinct().withColumn("is_allowed", F.lit(True))
 
 
 def judged(evidence: Evidence) -> DataFrame:
@@ -109,7 +116,8 @@ def expected(evidence: Evidence) -> DataFrame:
     """One row for each message and connection whose filters it satisfies about then: the best `standing` of any of its
     subscriptions."""
     wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
-    pairs = _with_source(evidence).join(_in_slots(wanted, evidence.settle_us), ["filter", "slot"])
+    slots = _in_slots(wanted, evidence.settle_us)
+    pairs = _with_source(evidence).join(evidence.asked_by(slots), ["filter", "slot"])
     pairs = pairs.where(F.col("own") | ~_is_publisher())
     pairs = pairs.join(F.broadcast(evidence.unsteady), ["source", "router"], "left")
     pairs = pairs.withColumn("standing", _standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)

@@ -15,8 +15,8 @@ from tamis.analysis.java import java_home
 
 ROWS_PER_BATCH = 50_000
 """What Python gets at once: the filters are gone through once for each batch."""
-PART_BYTES = 16 * 1024 * 1024
-"""Of kept records, for each part of a shuffle: about a million, which one core sorts in its share of the memory."""
+PART_BYTES = 8 * 1024 * 1024
+"""Of kept records, for each part of a shuffle: a few hundred thousand, which a core counts in its share of memory."""
 
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
@@ -32,6 +32,8 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+        # What lies by the message is joined by the message and more where it lies.
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
         "spark.sql.files.ignoreMissingFiles": "true",
         # It would parse a line anew for every column that is asked of it.

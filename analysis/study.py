@@ -73,7 +73,8 @@ class Study:
 
     @cached_property
     def published(self) -> DataFrame:
-        return self._keep(matches.with_filters(matches.published(self.messages), self.forms))
+        satisfied = matches.with_filters(matches.published(self.messages), self.forms)
+        return self._keep(delivery.by_message(satisfied))
 
     @cached_property
     def changes(self) -> DataFrame:
