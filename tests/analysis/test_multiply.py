@@ -17,14 +17,15 @@ from tamis.simulate.run import TRUTH, Scenario, run
 
 pytestmark = pytest.mark.long
 
-COPIES = 7
+COPIES = 30
+"""Enough that most do not come within the last seconds of the logs, where nothing is due."""
 
 
 def test_each_copy_is_right_and_new(spark: SparkSession, tmp_path: Path) -> None:
     small, many, out = tmp_path / "small", tmp_path / "many", tmp_path / "answers"
     many.mkdir()
     outcome = run(Scenario("ring:5", 0, "none", 1), records=small)
-    truth = json.loads((small / TRUTH).read_text())
+    truth = json.loads((small / TRUTH).read_text())["messages"]
     records = multiply.write(spark, small, many, COPIES * outcome.counts["hops"] - 3, files=2)
     analyze(spark, many, Job(out, ("traffic", "latency", "delivery")))
     tables = report.read(out)
@@ -33,12 +34,12 @@ def test_each_copy_is_right_and_new(spark: SparkSession, tmp_path: Path) -> None
     assert not tables["logs/holes"]
     assert not tables["delivery/faults"]
     assert {row["source"]: row["published"] for row in tables["traffic/by_source"]} == {
-        source: COPIES * count for source, count in truth["entered"].items()
+        source: COPIES * counts["published"] for source, counts in truth["sources"].items()
     }
     links = {f"{row['from_router']} {row['to_router']}": row["messages"] for row in tables["latency/by_link"]}
-    assert links == {link: COPIES * count for link, count in truth["arrived"].items()}
+    assert links == {link: COPIES * count for link, count in truth["crossed"].items()}
     due = sum(row["due"] for row in tables["delivery/counts"])
-    assert due > (COPIES - 1) * outcome.counts["delivered"]
+    assert due > COPIES * outcome.counts["delivered"] / 3
 
 
 def test_no_two_messages_are_one(spark: SparkSession, tmp_path: Path) -> None:
