@@ -4,6 +4,7 @@ Law: a question is a file of pure functions from DataFrames to DataFrames with s
 `protocol/records.py`; what reads and writes stands at the edges:
 
     java.py, session.py    a Java runtime, and Spark in it
+    parts.py               in how many parts records are sent around
     files.py, logs.py      which files there are, and their lines as typed records
     health.py, clocks.py   what is missing in the logs, and how far clocks are apart
     traffic.py, latency.py, delivery.py, control_plane.py, content.py, covers.py    the questions

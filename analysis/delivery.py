@@ -15,6 +15,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.parts import gathered
 from tamis.analysis.unrest import TICK_US
 
 LOCAL_US: Final = 50_000
@@ -60,16 +61,10 @@ class Evidence:
         return F.broadcast(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
 
 
-def by_message(records: DataFrame) -> DataFrame:
-    """All of a message in one part: whatever is joined and counted for it below stays there."""
-    parts = records.sparkSession.conf.get("spark.sql.shuffle.partitions")
-    return records.repartition(int(parts or 1), *ID)
-
-
 def observed(messages: DataFrame) -> DataFrame:
     """One row for each message and connection that it was queued for, with how often."""
     took = messages.where(F.col("refused").isNull() & (F.size("to_connections") > 0))
-    took = by_message(took.select(*ID, "router", "epoch", "t_us", "to_connections"))
+    took = gathered(took.select(*ID, "router", "epoch", "t_us", "to_connections"), *ID)
     each = took.select(*ID, "router", "epoch", "t_us", F.explode("to_connections").alias("connection"))
     return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import answers, logs, report, session
+from tamis.analysis import answers, logs, parts, report
 from tamis.analysis.advice.job import Wanted, advise
 from tamis.analysis.advice.say import Advice
 from tamis.analysis.logs import Logs
@@ -47,7 +47,7 @@ def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: 
 
 
 def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice]:
-    session.fit(spark, read.kept_bytes)
+    parts.fit(spark, read.kept_bytes)
     study = Study(spark, read, job.settle_us, job.notice_us)
     try:
         answers.write(study, job.out, job.only, told)

@@ -10,6 +10,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.parts import gathered
+
+WAY = ("source", "source_epoch", "transit")
+"""What is the same wherever a message comes by."""
 PERCENTS = (50, 90, 99)
 SECOND_US = 1_000_000
 
@@ -18,7 +22,8 @@ def hops(messages: DataFrame) -> DataFrame:
     """One row for each link that a message crossed: took_us for it, since_us from its source. On one clock."""
     took = messages.where(F.col("refused").isNull())
     visit = F.struct("router", "hop", "at_us", "from_neighbour")
-    ways = took.groupBy("source", "source_epoch", "transit").agg(F.collect_list(visit).alias("visits"))
+    visits = took.select(*WAY, visit.alias("visit"))
+    ways = gathered(visits, *WAY).groupBy(*WAY).agg(F.collect_list("visit").alias("visits"))
     times = F.map_from_entries(F.transform("visits", lambda visit: F.struct(visit.router, visit.at_us)))
     each = ways.withColumn("times", times).select("source", "times", F.explode("visits").alias("visit"))
     return each.where(F.col("visit.from_neighbour").isNotNull()).select(

@@ -11,12 +11,13 @@ import sys
 
 from pyspark.sql import SparkSession
 
+from tamis.analysis import parts
 from tamis.analysis.java import java_home
 
 ROWS_PER_BATCH = 50_000
 """What Python gets at once: the filters are gone through once for each batch."""
-PART_BYTES = 8 * 1024 * 1024
-"""Of kept records, for each part of a shuffle: a few hundred thousand, which a core counts in its share of memory."""
+GROUPS_MAX = 200_000
+"""Gathered in lists at once, in one part, before they are sorted: some hundred MB."""
 
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
@@ -29,9 +30,10 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(partitions or 2 * (os.cpu_count() or 1)),
+        parts.SETTING: str(partitions or 2 * (os.cpu_count() or 1)),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
         # What lies by the message is joined by the message and more where it lies.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
@@ -57,9 +59,3 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def fit(spark: SparkSession, kept_bytes: int) -> None:
-    """Shuffles in as many parts as so many records need; few parts are quicker where records are few."""
-    parts = "spark.sql.shuffle.partitions"
-    spark.conf.set(parts, str(max(int(spark.conf.get(parts) or 1), -(-kept_bytes // PART_BYTES))))

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
 from tamis.analysis.logs import Logs
+from tamis.analysis.parts import gathered
 
 SETTLE_US: Final = 5_000_000
 """Longer than routers take to tell each other of a change, and to bring home what was under way."""
@@ -74,7 +75,7 @@ class Study:
     @cached_property
     def published(self) -> DataFrame:
         satisfied = matches.with_filters(matches.published(self.messages), self.forms)
-        return self._keep(delivery.by_message(satisfied))
+        return self._keep(gathered(satisfied, *delivery.ID))
 
     @cached_property
     def changes(self) -> DataFrame:
