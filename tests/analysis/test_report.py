@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -10,8 +11,11 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from tamis.analysis.remarks import remarks
-from tamis.analysis.report import OPEN_ROWS_MAX, page, shown
+from tamis.analysis.report import OPEN_ROWS_MAX, page, read, shown
 from tamis.analysis.svg import Axis
 
 START_US = 1_700_000_000_000_000
@@ -38,6 +42,13 @@ TRAFFIC: dict[str, list[dict[str, Any]]] = {
         for second in range(3)
     ],
 }
+
+
+def test_records_that_lie_beside_the_answers_are_no_table(tmp_path: Path) -> None:
+    for folder in ("traffic/by_link", ".records/messages"):
+        (tmp_path / folder).mkdir(parents=True)
+        pq.write_table(pa.table({"router": ["a"]}), tmp_path / folder / "part-0.parquet")
+    assert read(tmp_path) == {"traffic/by_link": [{"router": "a"}]}
 
 
 def test_nothing_is_said_of_logs_that_are_whole() -> None:
