@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,13 +50,14 @@ def test_storms(tables: Tables, simulated: Simulated) -> None:
     assert tables["control/storms"] == expected
 
 
-def test_storms_where_less_is_one(spark: SparkSession, simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storms_where_less_is_one(
+    spark: SparkSession, simulated: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frames, times = 10, 2
     monkeypatch.setattr(control_plane, "STORM_FRAMES", frames)
     monkeypatch.setattr(control_plane, "STORM_TIMES", times)
-    read = logs.read(spark, simulated.folder)
+    read = logs.read(spark, simulated.folder, tmp_path)
     found = [row.asDict() for row in control_plane.storms(read.kind("control")).collect()]
-    read.unpersist()
     assert found == storms(simulated, frames, times) != []
 
 
