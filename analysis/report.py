@@ -63,7 +63,7 @@ SECTIONS: Final = (
 
 
 def read(out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Every table there is. What begins with a dot is no answer: records lie there while they are asked, all of them."""
+    """Every table there is. What begins with a dot is no answer: all records lie there while they are asked."""
     folders = sorted(path for path in out.glob("[!.]*/*") if path.is_dir() and any(path.glob("*.parquet")))
     return {f"{path.parent.name}/{path.name}": pq.read_table(path).to_pylist() for path in folders}
 
