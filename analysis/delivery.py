@@ -69,28 +69,27 @@ def observed(messages: DataFrame) -> DataFrame:
     return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
 
 
-def allowed(evidence: Evidence, got: DataFrame) -> DataFrame:
-    """Of what was observed, what a subscription of that connection asked for just then."""
+def told(evidence: Evidence, got: DataFrame) -> DataFrame:
+    """What was observed, with whether the message `is_known`, and if so whether it `is_allowed`: a subscription of that
+    connection asked for it just then."""
     wanted = evidence.in_force.select(*PLACE, "filter", "since_us", "until_us")
-    satisfied = got.join(evidence.published.select(*ID, "filters"), list(ID)).withColumn("filter", F.explode("filters"))
-    asked = satisfied.join(evidence.asked_by(wanted), [*PLACE, "filter"])
+    known = got.join(evidence.published.select(*ID, "filters"), list(ID), "left")
+    each = known.select(*got.columns, F.col("filters").isNotNull().alias("is_known"), F.explode_outer("filters"))
+    asked = each.withColumnRenamed("col", "filter").join(evidence.asked_by(wanted), [*PLACE, "filter"], "left")
     fits = F.col("got_us").between(F.col("since_us") - LOCAL_US, F.col("until_us") + LOCAL_US)
-    return asked.where(fits).select(*ID, *PLACE).distinct().withColumn("is_allowed", F.lit(True))
+    same = (F.max(column).alias(column) for column in ("times", "got_us", "is_known"))
+    return asked.groupBy(*ID, *PLACE).agg(*same, F.max(F.coalesce(fits, F.lit(False))).alias("is_allowed"))
 
 
 def judged(evidence: Evidence) -> DataFrame:
     """One row for each message and connection that has anything to do with it: `verdict`, `reason`."""
-    got = observed(evidence.messages)
-    got = got.join(allowed(evidence, got), [*ID, *PLACE], "left")
+    got = told(evidence, observed(evidence.messages))
     both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
-    known = evidence.published.where(F.col("filters").isNotNull()).select(*ID, F.lit(True).alias("is_known"))
-    drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
-    both = both.join(known, list(ID), "left").join(drops, list(ID), "left")
     clients = evidence.in_force.groupBy(*PLACE).agg(F.first("client").alias("client"))
     both = both.join(F.broadcast(whole), ["router", "epoch"], "left").join(F.broadcast(clients), list(PLACE), "left")
-    is_stray = F.col("got_us").isNotNull() & F.col("is_allowed").isNull()
-    is_dark = F.col("is_known").isNull() | (F.col("first_hole_us") < F.col("got_us"))
+    is_stray = F.col("got_us").isNotNull() & ~F.col("is_allowed")
+    is_dark = ~F.col("is_known") | (F.col("first_hole_us") < F.col("got_us"))
     verdict = (
         F.when(is_stray & is_dark, "undecided")
         .when(is_stray, "stray")
@@ -109,14 +108,14 @@ def judged(evidence: Evidence) -> DataFrame:
 
 def expected(evidence: Evidence) -> DataFrame:
     """One row for each message and connection whose filters it satisfies about then: the best `standing` of any of its
-    subscriptions."""
+    subscriptions, and whether the message `is_dropped` anywhere."""
     wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
     slots = _in_slots(wanted, evidence.settle_us)
     pairs = _with_source(evidence).join(evidence.asked_by(slots), ["filter", "slot"])
     pairs = pairs.where(F.col("own") | ~_is_publisher())
     pairs = pairs.join(F.broadcast(evidence.unsteady), ["source", "router"], "left")
     pairs = pairs.withColumn("standing", _standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
-    return pairs.groupBy(*ID, *PLACE).agg(F.min("standing").alias("standing"))
+    return pairs.groupBy(*ID, *PLACE).agg(F.min("standing").alias("standing"), F.max("is_dropped").alias("is_dropped"))
 
 
 def _in_slots(wanted: DataFrame, settle_us: int) -> DataFrame:
@@ -135,6 +134,8 @@ def _with_source(evidence: Evidence) -> DataFrame:
     """Messages by filter, with what the source router knew when they came in."""
     reach = _in_reach(evidence.topology)
     source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
+    drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
+    source = source.join(drops, list(ID), "left")
     restless = evidence.restless.select("tick", F.lit(True).alias("is_restless"))
     source = source.join(F.broadcast(restless), "tick", "left")
     sampling = evidence.lives.select(
@@ -154,7 +155,7 @@ def _with_source(evidence: Evidence) -> DataFrame:
     near = _slots(F.col("at_us") - error, F.col("at_us") + error)
     return source.select(
         *(*ID, "source", "source_epoch", "publisher", "at_us", "error_us", "is_restless", "source_sampling", "reach"),
-        *("filters", F.explode(F.concat(F.array(F.lit(_LASTING).cast("long")), near)).alias("slot")),
+        *("is_dropped", "filters", F.explode(F.concat(F.array(F.lit(_LASTING).cast("long")), near)).alias("slot")),
     ).withColumn("filter", F.explode("filters"))
 
 
