@@ -85,10 +85,7 @@ def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataF
     )
     said = life.groupBy("router", "epoch").agg(
         F.max((F.col("what") == "stopped").cast("int")).alias("stopped"),
-        *(
-            F.first(name, ignorenulls=True).alias(name)
-            for name in ("sampling", "engine", "strategy", "broadcast", "version")
-        ),
+        *(F.first(name, ignorenulls=True).alias(name) for name in PROGRAM),
     )
     ended = F.lead("first_us").over(Window.partitionBy("router").orderBy("first_us"))
     end = (

@@ -7,11 +7,14 @@ elsewhere is asked for.
 from __future__ import annotations
 
 import os
+import socket
 import sys
+from typing import Final
 
 from pyspark.sql import SparkSession
 
 from tamis.analysis import parts
+from tamis.analysis.failure import SparkFailed
 from tamis.analysis.java import java_home
 
 ROWS_PER_BATCH = 50_000
@@ -19,16 +22,21 @@ ROWS_PER_BATCH = 50_000
 GROUPS_MAX = 200_000
 """Gathered in lists at once, in one part, before they are sorted: some hundred MB."""
 
+ELSEWHERE: Final = "spark://"
+ANSWER_S: Final = 10.0
+"""So long a master may take to be there."""
+
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
     """`partitions`: of a shuffle; two for each core unless told. `brief`: for a job of seconds, where compiling it
     well costs more than it brings."""
+    _ask(master)
     os.environ.setdefault("JAVA_HOME", str(java_home()))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
+        "spark.log.level": "FATAL",
         "spark.sql.session.timeZone": "UTC",
         parts.SETTING: str(partitions or 2 * (os.cpu_count() or 1)),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
@@ -59,3 +67,18 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _ask(master: str) -> None:
+    """One of the masters elsewhere takes connections: Spark would try for a minute, and not say what failed."""
+    refused = []
+    for address in master.removeprefix(ELSEWHERE).split(",") if master.startswith(ELSEWHERE) else ():
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), ANSWER_S).close()
+        except OSError as error:
+            refused.append(f"{address}: {error}")
+        else:
+            return
+    if refused:
+        raise SparkFailed(f"no Spark master at {', '.join(refused)}")

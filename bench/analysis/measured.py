@@ -1,7 +1,8 @@
 """One analysis in a process of its own: how long each part takes, and how much memory all of it.
 
 Law: time runs from the first look at the files to the last table; Spark is there before. Memory is what Spark's process
-and the Python processes under it held at most, each at its own time.
+held at most, and what all Python processes under it held at most together, looked at once a second: they end when they
+have nothing to do.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -50,7 +52,11 @@ def here(job: str, master: str, logs: Path, scratch: Path) -> str:
         times.append((what.partition("/")[0], time.perf_counter()))
         print(f"    {what}", file=sys.stderr, flush=True)
 
-    with tempfile.TemporaryDirectory(prefix="answers-", dir=scratch) as out:
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None, "the session has ended"  # noqa: S101 - it is ours
+    java = gateway.proc.pid
+    python = PythonPeak(java)
+    with tempfile.TemporaryDirectory(prefix="answers-", dir=scratch) as out, python:
         analyze(spark, logs, Job(Path(out), PARTS[job]), told)
         ended_s = time.perf_counter()
         records, looked_at = _sound(Path(out))
@@ -58,12 +64,30 @@ def here(job: str, master: str, logs: Path, scratch: Path) -> str:
     parts: dict[str, float] = {}
     for (part, began_s), end_s in zip(times, ends, strict=True):
         parts[part] = parts.get(part, 0.0) + end_s - began_s
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None, "the session has ended"  # noqa: S101 - it is ours
-    java = gateway.proc.pid
-    python_bytes = sum(_peak_bytes(pid) for pid in _below(java))
-    figures = Figures(job, master, records, ended_s - times[0][1], parts, _peak_bytes(java), python_bytes, looked_at)
+    java_bytes = _status_bytes(java, "VmHWM")
+    figures = Figures(job, master, records, ended_s - times[0][1], parts, java_bytes, python.bytes, looked_at)
     return json.dumps(asdict(figures))
+
+
+class PythonPeak:
+    """The most that the processes under this one hold together, while it is open."""
+
+    def __init__(self, parent: int) -> None:
+        self.bytes = 0
+        self._parent = parent
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._is_over.wait(1.0):
+            self.bytes = max(self.bytes, sum(_status_bytes(pid, "RssAnon") for pid in _below(self._parent)))
 
 
 def _sound(out: Path) -> tuple[int, int]:
@@ -93,7 +117,10 @@ def _below(parent: int) -> Iterator[int]:
             yield from _below(int(path.parent.name))
 
 
-def _peak_bytes(pid: int) -> int:
-    """The resident memory of a process at its highest."""
-    status = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")), 0)
+def _status_bytes(pid: int, name: str) -> int:
+    """One figure of a process's memory; 0 of one that has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in status if line.startswith(f"{name}:")), 0)

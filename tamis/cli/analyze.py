@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,12 +27,22 @@ Examples:
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
 """
+_MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
+
+
+def _master(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    """Spark itself would say so after seconds, and at length."""
+    if re.fullmatch(_MASTER, text) is None:
+        raise click.BadParameter(f"{text!r} is none; choose local[*], local[2] or spark://HOST:PORT")
+    return text
 
 
 @click.command("analyze", epilog=_EXAMPLE)
 @click.argument("logs", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the answers go.")
-@click.option("--master", default="local[*]", show_default=True, help="local[CORES], or spark://HOST:PORT.")
+@click.option(
+    "--master", callback=_master, default="local[*]", show_default=True, help="local[CORES], or spark://HOST:PORT."
+)
 @click.option("--only", metavar="NAME", multiple=True, help="One question; may be given again.")
 @click.option("--since", type=click.DateTime(), help="Leave out earlier messages; UTC.")
 @click.option(
@@ -82,6 +93,7 @@ def command(
     with analysis_extra():
         from tamis.analysis import answers, session
         from tamis.analysis.advice.job import wanted
+        from tamis.analysis.failure import SparkFailed, explained
         from tamis.analysis.java import NoJava
         from tamis.analysis.job import Job
     for name in only:
@@ -97,15 +109,12 @@ def command(
     except TamisError as error:
         raise click.ClickException(str(error)) from None
     since_us = None if since is None else round(since.replace(tzinfo=UTC).timestamp() * 1e6)
-    try:
-        spark = session.start(master)
-    except NoJava as error:
-        raise click.ClickException(str(error)) from None
     job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked)
     try:
-        found = _run(spark, logs, job, follow)
-    finally:
-        spark.stop()
+        with explained():
+            found = _run(session.start(master), logs, job, follow)
+    except (NoJava, SparkFailed) as error:
+        raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)
     return 0
 
@@ -118,7 +127,7 @@ def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool) -> Sequen
     from tamis.analysis.job import analyze
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with spark, Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("reading")
 
         def told(what: str) -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tamis.bench.peers.process import free_port
 from tamis.cli.main import main
 
 
@@ -92,3 +96,39 @@ def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: 
         ("change", {"engine.name": "tamis"}),
         ("nothing to change", {}),
     ]
+
+
+@pytest.mark.slow
+def test_a_disk_that_takes_no_more_is_said_in_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    most_bytes = 4_000_000  # less than Spark's own libraries need, when it unpacks them, is no disk
+    lines = "".join(f"{os.urandom(40).hex()}\n" for _ in range(most_bytes // 40))  # kept, too
+    (tmp_path / "logs" / "a").mkdir(parents=True)
+    (tmp_path / "logs" / "a" / "messages-1-000000.jsonl").write_text(lines)
+    done = subprocess.run(
+        [sys.executable, "-m", "tamis.cli.main", "analyze", "logs", "--out", "out", "--master", "local[1]"],
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Error: Spark: File too large (what does not fit into memory goes to " in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("master", ["here", "local[0]", "local[]", "spark://127.0.0.1", "http://127.0.0.1:7077"])
+def test_what_is_no_master_is_refused_with_what_is(
+    master: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--master", master]) == 2
+    assert "local[*], local[2] or spark://HOST:PORT" in capsys.readouterr().err
+
+
+def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspark")
+    master = f"127.0.0.1:{free_port()}"
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--master", f"spark://{master}"]) == 1
+    assert f"Error: no Spark master at {master}: [Errno 111] Connection refused" in capsys.readouterr().err

@@ -1,0 +1,57 @@
+"""Why Spark failed, in a sentence.
+
+Law: what its user can mend, a disk, memory, a master that is not there, is said in the words of the innermost cause
+that has any; a mistake of ours stays the traceback that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from py4j.java_gateway import JavaObject, is_instance_of
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.errors.exceptions.captured import CapturedException
+
+MEMORY: Final = "TAMIS_SPARK_MEMORY=8g gives Spark more than 2 GB"
+MENDED: Final = {
+    "java.io.IOException": "what does not fit into memory goes to SPARK_LOCAL_DIRS or /tmp, records beside the answers",
+    "java.lang.OutOfMemoryError": MEMORY,
+}
+"""What to say of a Java class and all below it."""
+
+
+class SparkFailed(Exception):
+    """For a reason that is its user's to mend."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise SparkFailed(f"Spark's process has gone; if memory was short: {MEMORY}") from error
+    except (Py4JJavaError, CapturedException) as error:
+        thrown = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
+        sentence = _sentence(list(_causes(thrown)))
+        if sentence is None:
+            raise
+        raise SparkFailed(sentence) from error
+
+
+def _causes(thrown: JavaObject) -> Iterator[JavaObject]:
+    """From the outermost to the innermost."""
+    while thrown is not None:
+        yield thrown
+        thrown = thrown.getCause()
+
+
+def _sentence(causes: list[JavaObject]) -> str | None:
+    for cause in reversed(causes):
+        words = cause.getMessage()
+        for name, mended in MENDED.items():
+            if words and is_instance_of(SparkContext._gateway, cause, name):
+                return f"Spark: {words.splitlines()[0]} ({mended})"
+    return None
