@@ -7,6 +7,7 @@ elsewhere is asked for.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 from typing import Final
@@ -22,6 +23,8 @@ ROWS_PER_BATCH = 50_000
 GROUPS_MAX = 200_000
 """Gathered in lists at once, in one part, before they are sorted: some hundred MB."""
 
+MEMORY_MIN_MB: Final = 512
+"""Spark starts with 472 at least."""
 ELSEWHERE: Final = "spark://"
 ANSWER_S: Final = 10.0
 """So long a master may take to be there."""
@@ -54,7 +57,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.memory": os.environ.get("TAMIS_SPARK_MEMORY", "2g"),
+            "spark.driver.memory": _memory(),
         }
     if brief:
         settings |= {
@@ -67,6 +70,15 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _memory() -> str:
+    """What Java would refuse at length is refused here."""
+    text = os.environ.get("TAMIS_SPARK_MEMORY", "2g")
+    size = re.fullmatch(r"(\d+)([mg])", text)
+    if size is None or int(size[1]) * (1024 if size[2] == "g" else 1) < MEMORY_MIN_MB:
+        raise SparkFailed(f"TAMIS_SPARK_MEMORY is {text!r}; it takes {MEMORY_MIN_MB}m or more, as in 2g")
+    return text
 
 
 def _ask(master: str) -> None:

@@ -132,3 +132,13 @@ def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path, capsys: pyte
     master = f"127.0.0.1:{free_port()}"
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--master", f"spark://{master}"]) == 1
     assert f"Error: no Spark master at {master}: [Errno 111] Connection refused" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", ["lots", "100m", "2", ""])
+def test_memory_that_spark_cannot_start_with_is_refused(
+    size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("TAMIS_SPARK_MEMORY", size)
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert f"Error: TAMIS_SPARK_MEMORY is {size!r}; it takes 512m or more, as in 2g" in capsys.readouterr().err
