@@ -45,6 +45,7 @@ typedef enum {
     WIRE_DRY_RUN_REPORT = 0x31,
     WIRE_LSA = 0x40,
     WIRE_HELD = 0x44,
+    WIRE_EPOCH_REFUSED = 0x80,
 } wire_kind;
 
 #define WIRE_FLAG_CONFIRM 0x01U

@@ -31,8 +31,8 @@ def _frames(
     frame = encode(Ack(of, request, ranges, refusals))
     if len(frame) <= frame_bytes_max:
         yield frame
-    elif any(reason for _, _, reason in refusals):
-        bare = tuple(Refusal(number, code, "") for number, code, _ in refusals)
+    elif any(refused.reason for refused in refusals):
+        bare = tuple(refused._replace(reason="") for refused in refusals)
         yield from _frames(of, request, ranges, bare, frame_bytes_max)
     else:
         half, rest = len(ranges) // 2, len(refusals) // 2

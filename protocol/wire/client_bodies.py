@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.schema import U16, U32, U64, Between, PackedFilter, Sentence
+from tamis.protocol.wire.schema import APPENDED, U16, U32, U64, Between, PackedFilter, Sentence
 
 
 class Reach(enum.IntEnum):
@@ -72,11 +72,16 @@ class Range(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """One item that was not taken: a number of `codes.RefusalCode`, and why in words."""
+    """One item that was not taken: a number of `codes.RefusalCode`, and why in words.
+
+    `newest`: with DUPLICATE, TOO_OLD and TOO_FAR_AHEAD the highest message counter that the router knows of this
+    publisher; 0 otherwise.
+    """
 
     number: U64
     code: U16
     reason: Sentence
+    newest: Annotated[U64, APPENDED] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,8 @@ class Credit:
 class Lost:
     """Messages that were dropped on their way here since the last such frame: a number of `codes.LossReason` says why.
 
-    `subscriptions` lists those of the receiver that they satisfied, where that is known.
+    `messages` is 0 where nobody knows how many, if any. `subscriptions` lists those of the receiver that they
+    satisfied, where that is known.
     """
 
     messages: U64

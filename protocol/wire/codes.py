@@ -34,6 +34,7 @@ class ErrorCode(enum.IntEnum):
     SILENT = 19
     SLOW = 20
     FULL = 21
+    REVOKED = 22
 
 
 NOT_FATAL: Final = frozenset({ErrorCode.UNKNOWN_EXTENSION, ErrorCode.BAD_FILTER, ErrorCode.BAD_PARTS})
@@ -61,6 +62,12 @@ class RefusalCode(enum.IntEnum):
     DRAINING = 11
     UNKNOWN_EXTENSION = 12
     OUT_OF_MEMORY = 13
+    DUPLICATE = 14
+    TOO_OLD = 15
+    TOO_FAR_AHEAD = 16
+    NOT_IN_STEP = 17
+    TOO_COSTLY = 18
+    OVER_QUOTA = 19
 
 
 class LossReason(enum.IntEnum):
@@ -71,3 +78,5 @@ class LossReason(enum.IntEnum):
     TOO_LARGE = 3
     LOG_FULL = 4
     LINK_CUT = 5
+    WAY_CHANGED = 6
+    TOO_COSTLY = 7

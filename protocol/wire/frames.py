@@ -40,6 +40,7 @@ Body = (
     | parts.RequestPart
     | parts.ReplyPart
     | routing_bodies.Held
+    | routing_bodies.EpochRefused
 )
 Frame = DataFrame | Body
 
@@ -64,6 +65,7 @@ BODY_OF: Final[dict[Kind, type[Body]]] = {
     Kind.SR: parts.RequestPart,
     Kind.UR: parts.ReplyPart,
     Kind.HELD: routing_bodies.Held,
+    Kind.EPOCH_REFUSED: routing_bodies.EpochRefused,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
 

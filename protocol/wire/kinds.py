@@ -46,6 +46,8 @@ class Kind(enum.IntEnum):
     UR = 0x43
     HELD = 0x44
 
+    EPOCH_REFUSED = 0x80
+
     @property
     def is_data(self) -> bool:
         return self < DATA_KINDS_END

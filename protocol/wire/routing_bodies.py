@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LINKS_MAX
-from tamis.protocol.wire.schema import U32, U64, Between, Binary, Digest, Name, PackedFilter, PositiveU32
+from tamis.protocol.wire.schema import APPENDED, U32, U64, Between, Binary, Digest, Name, PackedFilter, PositiveU32
 
 
 class Ticket(NamedTuple):
@@ -124,13 +124,16 @@ class SenderRequest:
 
 
 class Entry(NamedTuple):
-    """One issuer's whole predicate."""
+    """One issuer's whole predicate, or, where `total` is not 0, a piece of it: of its `total` filters those from
+    number `first` on, counted from 0. `digest` is that of the whole."""
 
     issuer: U64
     epoch: U64
     seq: U64
     digest: Digest
     filters: Annotated[tuple[AdvertisedFilter, ...], Between(0, ENTRIES_MAX)]
+    first: Annotated[U64, APPENDED] = 0
+    total: Annotated[U64, APPENDED] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,15 @@ class UpdateReply:
     @property
     def ticket(self) -> Ticket:
         return Ticket(self.requester, self.epoch, self.request)
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRefused:
+    """What the issuer stated lies too far ahead of the sender's clock, and is not kept; `acceptable` would be."""
+
+    issuer: U64
+    epoch: U64
+    acceptable: U64
 
 
 @dataclass(frozen=True, slots=True)

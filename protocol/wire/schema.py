@@ -4,13 +4,14 @@
         token: U64                                   an int to the type checker, an unsigned 64-bit integer on the wire
 
 A record is a msgpack array of its fields in order. Law: later versions append fields and change nothing else. A reader
-skips fields past those it knows; a writer's field that a peer may leave out has a default. What cannot be decoded
-cannot be encoded: both directions check the same bounds, Refused for what is ours and FrameError for what is theirs.
+skips fields past those it knows; a writer's field that a peer may leave out has a default. A field that version 2 or a
+later one appended (`APPENDED`) is written only where it, or one behind it, differs from its default, so that what
+version 1 can say keeps its bytes. What cannot be decoded cannot be encoded: both directions check the same bounds,
+Refused for what is ours and FrameError for what is theirs.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import inspect
 from collections.abc import Iterable
@@ -24,6 +25,10 @@ from tamis.protocol.wire.codes import ErrorCode
 
 FIELDS_MAX: Final = 64
 """Fields of one record, those appended by later versions included."""
+
+REQUIRED: Final = inspect.Parameter.empty
+APPENDED: Final = "appended"
+"""Stands in the annotation of a field that a version past the first appended: `Annotated[U64, APPENDED]`."""
 
 
 class Codec(Protocol):
@@ -165,9 +170,16 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Field:
+    """`default` is REQUIRED where there is none."""
+
     name: str
     codec: Codec
-    required: bool
+    default: object
+    is_appended: bool
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
 
 
 class Record:
@@ -198,7 +210,17 @@ class Record:
     def plain(self, value: object) -> list[object]:
         if not isinstance(value, self.of):
             raise Refused(f"expected {self}, not {_shown(value)}")
-        return [self._plain_field(field, getattr(value, field.name)) for field in self.fields]
+        return [self._plain_field(field, getattr(value, field.name)) for field in self.written(value)]
+
+    def written(self, value: object) -> tuple[Field, ...]:
+        """The fields that `value` is written with: all but appended ones at the end that have their defaults."""
+        count = len(self.fields)
+        while self.fields[count - 1].is_appended:
+            field = self.fields[count - 1]
+            if getattr(value, field.name) != field.default:
+                break
+            count -= 1
+        return self.fields[:count]
 
     def _read_field(self, field: Field, reader: BodyReader) -> object:
         try:
@@ -236,18 +258,14 @@ _RECORDS: Final[dict[type, Record]] = {}
 
 def _fields(declared: type) -> Iterable[Field]:
     hints = get_type_hints(declared, include_extras=True)
-    if dataclasses.is_dataclass(declared):
-        named = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(declared)}
-    else:
-        parameters = inspect.signature(declared).parameters.values()
-        named = {parameter.name: parameter.default is parameter.empty for parameter in parameters}
-    for name, required in named.items():
-        yield Field(name, _codec_of(hints[name]), required)
+    for parameter in inspect.signature(declared).parameters.values():
+        hint = hints[parameter.name]
+        yield Field(parameter.name, _codec_of(hint), parameter.default, APPENDED in getattr(hint, "__metadata__", ()))
 
 
 def _codec_of(hint: Any) -> Codec:  # noqa: ANN401
     if get_origin(hint) is Annotated:
-        declared, extra = get_args(hint)
+        declared, extra = get_args(hint)[:2]
         if isinstance(extra, Between):
             return Many(_codec_of(get_args(declared)[0]), extra.least, extra.most)
         return cast("Codec", extra)

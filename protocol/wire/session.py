@@ -46,7 +46,7 @@ _HOME_GOES_ON: Final = _ALIVE | {Kind.DELIVER, Kind.ACK, Kind.LOST, Kind.TRACE_R
 _ROUTER_BEGINS: Final = frozenset({Kind.SR})
 _ROUTER_GOES_ON: Final = _ALIVE | {
     *(Kind.PUBLISH, Kind.DRY_RUN, Kind.LOST, Kind.TRACE_RECORD, Kind.DRY_RUN_REPORT),
-    *(Kind.LSA, Kind.RA, Kind.UR, Kind.HELD),
+    *(Kind.LSA, Kind.RA, Kind.UR, Kind.HELD, Kind.EPOCH_REFUSED),
 }
 
 _CONNECTOR_GREETS: Final[Table] = {

@@ -13,6 +13,7 @@ from typing import Annotated
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.schema import (
+    APPENDED,
     U8,
     U16,
     U32,
@@ -107,11 +108,15 @@ class Auth:
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """The end of the greeting; with a shared secret, the accepting side's own proof. From here on both sides send."""
+    """The end of the greeting; with a shared secret, the accepting side's own proof. From here on both sides send.
+
+    `newest` is the highest message counter that the router knows of this publisher; 0: it knows none.
+    """
 
     proof: Credential
     number: U64
     filters_max: U32
+    newest: Annotated[U64, APPENDED] = 0
 
     def __post_init__(self) -> None:
         if len(self.proof) not in (0, limits.PROOF_BYTES):

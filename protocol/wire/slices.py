@@ -52,8 +52,9 @@ def read(codec: Codec, reader: BodyReader) -> Slices[Any]:
 
 
 def _packed_record(record: Record, value: object) -> Slices[bytes]:
-    pieces = [array_header(len(record.fields))]
-    for field in record.fields:
+    written = record.written(value)
+    pieces = [array_header(len(written))]
+    for field in written:
         try:
             pieces.append((yield from packed(field.codec, getattr(value, field.name))))
         except Refused as error:

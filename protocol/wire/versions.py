@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tamis.protocol.errors import VersionRefused
 from tamis.protocol.wire.codes import ErrorCode
 
-PROTOCOL_VERSION: Final = 1
+PROTOCOL_VERSION: Final = 2
 
 
 class VersionRange(NamedTuple):

@@ -18,6 +18,8 @@ class GapReason(enum.StrEnum):
     TOO_LARGE = "larger than this client takes"
     LOG_FULL = "the event log was full"
     LINK_CUT = "a link between routers was cut"
+    WAY_CHANGED = "the way between routers has changed, and what was on the old one may be lost"
+    TOO_COSTLY = "matching took more steps than one message may"
     UNKNOWN = "for a reason that this version does not know"
 
 
@@ -35,4 +37,4 @@ class Gap:
 
 
 def gap_of(lost: Lost) -> Gap:
-    return Gap(_REASON_OF.get(lost.reason, GapReason.UNKNOWN), lost.messages, lost.bytes_total)
+    return Gap(_REASON_OF.get(lost.reason, GapReason.UNKNOWN), lost.messages or None, lost.bytes_total or None)

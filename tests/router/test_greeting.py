@@ -59,8 +59,8 @@ def test_a_method_that_was_not_offered(admits, token):
 
 
 def test_no_version_in_common():
-    with pytest.raises(VersionRefused, match="we speak 1, the peer 2 to 3"):
-        say(greeting(), hello("alice", version_low=2, version_high=3))
+    with pytest.raises(VersionRefused, match="we speak 1 to 2, the peer 3 to 4"):
+        say(greeting(), hello("alice", version_low=3, version_high=4))
 
 
 def test_a_router_is_not_a_client():

@@ -89,7 +89,7 @@ async def test_a_refusal_says_why(inside):
     )
     ack = await bob.next(bodies.Ack)
     assert ack.ranges == (bodies.Range(4, 4),)
-    assert [tuple(item) for item in ack.refusals] == [
+    assert [item[:3] for item in ack.refusals] == [
         (2, RefusalCode.BAD_FILTER, "no operator 99"),
         (1, RefusalCode.ID_IN_USE, "subscription 1 is there already"),
         (3, RefusalCode.TOO_MANY_FILTERS, "a client may hold 3 filters"),

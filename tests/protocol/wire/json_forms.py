@@ -32,9 +32,22 @@ def _data_fields(frame: DataFrame) -> dict[str, object]:
 
 def _plain(value: object) -> object:
     if dataclasses.is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {name: _plain(getattr(value, name)) for name in _written(value)}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        names = _written(value) if hasattr(value, "_fields") else None
+        return [_plain(item) for item in (value if names is None else [getattr(value, name) for name in names])]
     if isinstance(value, bytes):
         return value.hex()
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _written(value: object) -> list[str]:
+    """The names of the fields that stand in the bytes: an appended one that says nothing is left out."""
+    if dataclasses.is_dataclass(value):
+        hints = {field.name: field.type for field in dataclasses.fields(value)}
+    else:
+        hints = type(value).__annotations__
+    named = [(name, "APPENDED" in str(hint)) for name, hint in hints.items()]
+    while named[-1][1] and not getattr(value, named[-1][0]):
+        named.pop()
+    return [name for name, _ in named]

@@ -83,6 +83,7 @@ def session_frames() -> dict[str, Frame]:
         "auth, token": session_bodies.Auth(methods.TOKEN, b"a token"),
         "auth, secret": session_bodies.Auth(methods.SECRET, bytes(range(32))),
         "authenticated": session_bodies.Authenticated(b"", ALICE, 10_000),
+        "authenticated, known": session_bodies.Authenticated(b"", ALICE, 10_000, 7),
         "authenticated, mutually": session_bodies.Authenticated(bytes(range(32, 64)), ROME, 0),
         "error, fatal": session_bodies.Error(ErrorCode.MALFORMED, "ids of UNSUBSCRIBE: cut short", 0x21, True),
         "error, passing": session_bodies.Error(ErrorCode.UNKNOWN_EXTENSION, "", 1, False),
@@ -107,11 +108,15 @@ def client_frames() -> dict[str, Frame]:
         "ack, subscribe": client.Ack(of.SUBSCRIBE, 1, (client.Range(1, 1),), (refusal,)),
         "ack, unsubscribe": client.Ack(of.UNSUBSCRIBE, 3, (client.Range(1, 2),)),
         "ack, publish": client.Ack(of.PUBLISH, 0, (client.Range(1, 6), client.Range(8, LAST))),
+        "ack, duplicate": client.Ack(
+            of.PUBLISH, 0, (), (client.Refusal(7, RefusalCode.DUPLICATE, "message 7 was taken before", 9),)
+        ),
         "ack, deliver": client.Ack(of.DELIVER, 0, (client.Range(0, 42),)),
         "credit": client.Credit(1_000, 10_000_000),
         "credit, none": client.Credit(0, 0),
         "lost": client.Lost(12, 34_567, LossReason.QUEUE_FULL, (1, 7)),
         "lost, unknown": client.Lost(1, 0, LossReason.LINK_CUT),
+        "lost, way changed": client.Lost(0, 0, LossReason.WAY_CHANGED, (1,)),
     }
 
 
@@ -138,6 +143,9 @@ def routing_frames() -> dict[str, Frame]:
         "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
         "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known, known[:1]),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
+        "ur, a piece": routing_bodies.UpdateReply(
+            OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True
+        ),
         "ur, nothing": routing_bodies.UpdateReply(OSLO, 6, 3, ()),
         "ur, of a tree": routing_bodies.UpdateReply(OSLO, 6, 4, (), True, 3, (ROME, LAST)),
     }
@@ -150,6 +158,8 @@ def routing_frames() -> dict[str, Frame]:
         **{f"ra, part {part.k} of {part.n}": part for part in long},
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
+        "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),
+        "epoch refused, none": routing_bodies.EpochRefused(OSLO, 1, 0),
     }
 
 

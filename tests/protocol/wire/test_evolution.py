@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import msgpack
 import pytest
@@ -14,8 +15,8 @@ from tamis.protocol.limits import CONTROL_DEPTH_MAX
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode
-from tamis.protocol.wire.kinds import Kind
-from tamis.protocol.wire.schema import FIELDS_MAX, U32, U64, Name, record_of
+from tamis.protocol.wire.kinds import Kind, is_skippable
+from tamis.protocol.wire.schema import APPENDED, FIELDS_MAX, U32, U64, Between, Name, record_of
 from tamis.protocol.wire.session_bodies import Drain, Ping
 from tamis.protocol.wire.versions import PROTOCOL_VERSION, SPOKEN, VersionRange, negotiate
 from tests.protocol.wire.vectors import BODY_VECTORS, Vector, with_length
@@ -37,7 +38,7 @@ def test_the_highest_common_version_is_chosen(ours: VersionRange, theirs: Versio
 
 
 def test_we_speak_our_version() -> None:
-    assert negotiate(SPOKEN, SPOKEN) == PROTOCOL_VERSION == 1
+    assert negotiate(SPOKEN, SPOKEN) == PROTOCOL_VERSION == 2
 
 
 def appended(data: bytes, *fields: object) -> bytes:
@@ -102,5 +103,28 @@ def test_a_default_is_checked_like_any_value() -> None:
         record_of(DrainOfVersion2).plain(DrainOfVersion2(5, "upgrade", -1))
 
 
-def test_kinds_that_may_be_skipped_are_free() -> None:
-    assert all(kind < 0x80 for kind in Kind)
+def test_version_1_skips_the_kinds_that_version_2_brought() -> None:
+    of_version_1 = {kind for kind in Kind if kind <= Kind.HELD}
+    assert all(is_skippable(kind) for kind in set(Kind) - of_version_1)
+
+
+class AppendedTwice(NamedTuple):
+    """A record to which two fields were appended after its first version."""
+
+    request: U32
+    code: U32 = 0
+    newest: Annotated[U64, APPENDED] = 0
+    homes: Annotated[tuple[U64, ...], Between(0, 4), APPENDED] = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (AppendedTwice(1), [1, 0]),
+        (AppendedTwice(1, 2, 3), [1, 2, 3]),
+        (AppendedTwice(1, 0, 0, (5,)), [1, 0, 0, [5]]),
+    ],
+)
+def test_appended_fields_are_written_as_far_as_they_say_something(value: AppendedTwice, written: list[object]) -> None:
+    assert record_of(AppendedTwice).plain(value) == written
+    assert record_of(AppendedTwice).read(BodyReader(msgpack.packb(written), "TEST")) == value

@@ -67,7 +67,7 @@ def test_every_field_refuses_every_other_type(vector: Vector) -> None:
 def test_a_missing_field_is_refused_unless_it_has_a_default() -> None:
     for vector in BODY_VECTORS:
         fields = msgpack.unpackb(vector.data[8:])
-        if vector.kind not in (Kind.ACK, Kind.LOST):
+        if vector.kind not in (Kind.ACK, Kind.LOST) and vector.name != "authenticated, known":
             assert code_of(with_length(vector.data[:8] + msgpack.packb(fields[:-1]))) == ErrorCode.MALFORMED
         assert code_of(with_length(vector.data[:8] + b"\x90")) == ErrorCode.MALFORMED
 
@@ -154,7 +154,7 @@ HEADER = BY_NAME["publish"].data
         (64, b"\x83", ErrorCode.BAD_ATTRIBUTES),
         (4, b"\x03", ErrorCode.MALFORMED),
         (4, b"\x04", ErrorCode.UNKNOWN_KIND),
-        (4, b"\x80", ErrorCode.UNKNOWN_KIND),
+        (4, b"\x90", ErrorCode.UNKNOWN_KIND),
     ],
 )
 def test_a_spoilt_header_is_refused(at: int, bytes_: bytes, code: ErrorCode) -> None:

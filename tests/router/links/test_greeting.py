@@ -132,12 +132,12 @@ def test_the_certificate_has_to_have_the_name(names, is_let_in):
 
 def test_no_version_in_common():
     b = accepting()
-    with pytest.raises(VersionRefused, match="we speak 1, the peer 2 to 3"):
-        say(b, encode(hello("a", role=Role.ROUTER, link_cost=1, version_low=2, version_high=3)))
+    with pytest.raises(VersionRefused, match="we speak 1 to 2, the peer 3 to 4"):
+        say(b, encode(hello("a", role=Role.ROUTER, link_cost=1, version_low=3, version_high=4)))
     a = Dialling(myself("a"), expected("b"))
-    welcome = Welcome("b", 1, bytes(16), 2, (), 100_000, 700, 3, (0,))
+    welcome = Welcome("b", 1, bytes(16), 3, (), 100_000, 700, 3, (0,))
     a.begin()
-    with pytest.raises(FrameError, match="we speak 1, not 2"):
+    with pytest.raises(FrameError, match="we speak 1 to 2, not 3"):
         say(a, encode(welcome))
     a = Dialling(myself("a"), expected("b"))
     a.begin()
