@@ -6,7 +6,7 @@ Law: a client is in the plane's tables from its admission to its end. What it as
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tamis.native import Trace
 from tamis.protocol.errors import FrameError
@@ -16,6 +16,7 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
+from tamis.router.admissions import Side
 from tamis.router.greeting import Greeting
 from tamis.router.links.wants import Wants
 from tamis.router.logs import fields
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from tamis.router.links.network import Network
     from tamis.router.plane import Plane
 
-FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
-
 _log = logging.getLogger(__name__)
 
 
@@ -38,6 +37,7 @@ class Client(OtherEnd):
 
     CUT = "a client is disconnected"
     IS_LINK = False
+    SIDE = Side.CLIENT
 
     __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number")
 
@@ -51,6 +51,11 @@ class Client(OtherEnd):
     @property
     def hold_ms(self) -> int:
         return self.plane.settings.keepalive.hold_ms
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        hello, method = self._greeting.hello, self._greeting.method
+        return hello and hello.name, method and method.name.lower()
 
     @property
     def requests(self) -> int:
@@ -85,6 +90,9 @@ class Client(OtherEnd):
     def _greet(self, kind: Kind, frame: bytes) -> None:
         if self.plane.is_draining:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
+        self._spoke()
+        if kind is Kind.AUTH and not self.plane.has_place:
+            raise FrameError(ErrorCode.FULL, "this router has no room for another client")
         greeting = self._greeting
         answer = greeting.receive(frame, kind)
         if answer:

@@ -18,25 +18,27 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import Records
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify, planted
+from tamis.router.admissions import Side
 from tamis.router.epoch import Epoch
 from tamis.router.exposure import check_exposure
-from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
+from tamis.router.handshakes import TlsDoor
+from tamis.router.listeners import Acceptor, Listener, bind
 from tamis.router.logs import fields
 from tamis.router.other_end import LINGER_S
+from tamis.router.places import Places, Spare, fitted, open_descriptors, places_of
 from tamis.router.plane import Plane
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import Seconds
 from tamis.router.running import Life, Running
 from tamis.router.settings import CannotStart, load_settings, restart_keys
 from tamis.router.stalls import StallWatch
-from tamis.router.tls import TlsConnection, client_behind, load_certificate, server_context
+from tamis.router.tls import load_certificate, server_context
 from tamis.router.tokens import TokenFile
 
 if TYPE_CHECKING:  # a router that stands alone starts without them
@@ -50,7 +52,8 @@ GC_THRESHOLDS: Final = 20_000, 5, 100
 """A collection of everything walks each filter that the network wants, and holds the loop for a tenth of a second at
 100,000 of them. Nearly all that goes is freed without one: it comes after some ten million objects more than went."""
 
-SPARE_DESCRIPTORS: Final = 64
+LISTENERS_DESCRIPTORS: Final = 8
+"""The switch's own, those of the loop's threads, and one for each address that is listened on."""
 
 _log = logging.getLogger(__name__)
 
@@ -97,9 +100,11 @@ class Daemon:
 
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
-        _raise_descriptor_limit(self._settings.limits.connections)
+        self._places = _places(self._settings)
         epoch = Epoch(self._settings.data)
-        plane = Plane(self._settings, self._tokens, epoch.next(), loop)
+        plane = Plane(self._settings, self._tokens, epoch.next(), loop, self._places)
+        self._spare = Spare()
+        self._closers.append(self._spare.close)
         planted.plant(plane.switch)
         self._running = Running(plane, StallWatch(loop))
         if self._settings.records is not None:
@@ -138,12 +143,11 @@ class Daemon:
         plane, loop = self._running.plane, asyncio.get_running_loop()
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
-                greeting_s = self._settings.limits.greeting_ms / 1000
-                server = await serve_tls(listener, self._tls, lambda: client_behind(plane), greeting_s)
-                self._doors.append(server.close)
+                door = TlsDoor(plane, Side.CLIENT, plane, self._tls, lambda behind: plane.open(-1, behind.peer))
+                self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, plane, loop).close)
+                self._doors.append(Acceptor(listener, plane, loop, self._spare).close)
                 self._note("clients", "tamis://", listener)
 
     async def _join(self, plane: Plane, epoch: Epoch) -> Network:
@@ -163,13 +167,11 @@ class Daemon:
         tls, plane = self._settings.neighbour_tls, self._running.plane
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                greeting_s = self._settings.limits.greeting_ms / 1000
-                behind_tls = partial(TlsConnection, plane, neighbours.open_tls)
-                server = await serve_tls(listener, accepting_context(tls), behind_tls, greeting_s)
-                self._doors.append(server.close)
+                door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                self._doors.append(Acceptor(listener, door, plane.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, neighbours, plane.loop).close)
+                self._doors.append(Acceptor(listener, neighbours, plane.loop, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -300,12 +302,19 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _raise_descriptor_limit(connections: int) -> None:
-    """As many descriptors as the system lets us have: each connection is one."""
+def _places(settings: RouterSettings) -> Places:
+    """What is asked for, or as much of it as the system has descriptors for: each connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if hard != resource.RLIM_INFINITY and hard < connections + SPARE_DESCRIPTORS:
+    wanted = places_of(settings)
+    if hard == resource.RLIM_INFINITY:
+        return wanted
+    listeners = len(settings.clients) + len(settings.neighbours) + LISTENERS_DESCRIPTORS
+    found = fitted(wanted, hard - open_descriptors() - listeners)
+    if found.clients < wanted.clients:
         _log.warning(
-            "fewer descriptors than limits.connections", extra=fields(descriptors=hard, connections=connections)
+            "fewer descriptors than limits.connections",
+            extra=fields(descriptors=hard, connections=wanted.clients, clients_at_once=found.clients),
         )
+    return found

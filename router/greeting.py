@@ -37,12 +37,13 @@ class Door:
 
 
 class Greeting:
-    """`hello` is what the client said of itself; `is_over` once it has been let in."""
+    """`hello` is what the client said of itself, `method` by what it proves it; `is_over` once it has been let in."""
 
     def __init__(self, door: Door) -> None:
         self._door = door
         self.session = Session(CLIENT_CONNECTION, is_connector=False)
         self.hello: Hello | None = None
+        self.method: AuthMethod | None = None
         self.is_over = False
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
@@ -56,12 +57,12 @@ class Greeting:
         return b""
 
     def _welcome(self, hello: Hello) -> bytes:
+        self.hello, door = hello, self._door
         if hello.role is not Role.CLIENT:
             raise FrameError(
                 ErrorCode.AUTHENTICATION_FAILED,
                 "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
-        self.hello, door = hello, self._door
         version = negotiate(SPOKEN, hello.versions)
         self.session.sent(Kind.WELCOME)
         return encode(
@@ -73,6 +74,7 @@ class Greeting:
 
     def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
         door = self._door
+        self.method = auth.method
         if auth.method is not door.method:
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {door.method.name}")
         if door.admits is not None and not door.admits(hello.name, auth.credential):

@@ -29,6 +29,7 @@ def metrics(running: Running, version: str) -> str:
     _about(page, running, version)
     _traffic(page, figures)
     _matching(page, figures)
+    _admissions(page, running)
     _tables(page, figures, running.plane.table.stats())
     _limits(page, running, figures)
     if running.plane.network is not None:
@@ -64,6 +65,16 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
         page.family(f"{name}_total", "counter", meaning, samples)
     page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
+
+
+def _admissions(page: Exposition, running: Running) -> None:
+    admissions = running.plane.admissions
+    let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
+    page.family("tamis_admissions_total", "counter", "Clients and neighbours that were let in.", let_in)
+    refused = [({"side": side.value, "reason": why.value}, count) for (side, why), count in admissions.refused.items()]
+    meaning = "Connections that were not let in."
+    page.family("tamis_admissions_refused_total", "counter", meaning, refused)
+    page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.plane.room))
 
 
 def _matching(page: Exposition, figures: SwitchFigures) -> None:
