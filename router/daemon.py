@@ -241,6 +241,7 @@ class Daemon:
             load_certificate(self._tls, new.tls)
         plane = self._running.plane
         plane.settings, plane.tokens, self._settings = new, tokens, new
+        plane.hold_against_tokens()
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
 

@@ -34,6 +34,7 @@ from tamis.router.other_end import OtherEnd
 from tamis.router.places import Places, places_of
 from tamis.router.reports import Asking
 from tamis.router.settings import new_table, switch_options
+from tamis.router.slowing import Slowing
 from tamis.router.tokens import TokenFile
 from tamis.router.waiting import WaitingRoom
 from tamis.router.work import SlicedWork, Task
@@ -68,6 +69,8 @@ class Plane:
         self.places = places or places_of(settings)
         self.room = WaitingRoom(self.places.greeting, time.monotonic)
         self.admissions = Admissions(time.monotonic)
+        self.slowing = Slowing(time.monotonic)
+        self._held_against = tokens.digests if tokens is not None else None
         self._let_in: set[int] = set()  # clients' connections, until their filters are forgotten
         self.table = new_table(settings)
         self.tables = [self.table]
@@ -169,6 +172,19 @@ class Plane:
         self._let_in.add(client.connection)
         if older is not None:
             older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
+        self.hold_against_tokens()
+
+    def hold_against_tokens(self) -> None:
+        """End the sessions of clients that came in by a token that is gone, if tokens have changed."""
+        digests = self.tokens.digests if self.tokens is not None else None
+        if digests is not self._held_against:
+            self._held_against = digests
+            self.work.add(self._to_each(self.clients, self._revoke))
+
+    def _revoke(self, client: Client) -> None:
+        tokens, digest = self.tokens, client.token_digest
+        if tokens is not None and client.is_open and not (digest and tokens.still_admits(client.name, digest)):
+            client.fail(FrameError(ErrorCode.REVOKED, "the token by which you came in is gone or changed"))
 
     def gone(self, client: Client) -> None:
         """Its connection has ended."""
@@ -238,6 +254,10 @@ class Plane:
         """Connections were ended: take in at once that they are gone, so that their places are free."""
         if self._polling_soon is None:
             self._polling_soon = self.loop.call_soon(self._poll)
+
+    def come_again(self, end: OtherEnd, kind: Kind, frame: bytes) -> None:
+        """A frame whose answer had to wait."""
+        self._take([Event(EventType.FRAME, end.connection, kind, 0, frame, "")])
 
     def _poll(self) -> None:
         self._polling_soon = None

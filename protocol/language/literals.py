@@ -16,6 +16,7 @@ import re
 
 from tamis.protocol import limits
 from tamis.protocol.language.mistake import Mistake
+from tamis.protocol.shown import escaped
 from tamis.protocol.values import Value
 
 TRUTH = {"true": True, "false": False}
@@ -47,7 +48,7 @@ def quoted_end(text: str, start: int) -> int:
         raise Mistake(
             start, f"this {what} is not closed by {quote}", f"a {what} ends on its line; write \\n for a line break"
         )
-    raise Mistake(stop, f"a control character in a {what}", f"write {_escaped(text[stop])} instead")
+    raise Mistake(stop, f"a control character in a {what}", f"write {escaped(text[stop])} instead")
 
 
 def read_quoted(token: str, at: int) -> str:
@@ -117,17 +118,7 @@ def _within_64_bits(number: int | None, token: str, at: int) -> int:
 def _shown(char: str, quote: str) -> str:
     if char in (quote, "\\"):
         return "\\" + char
-    return char if char.isprintable() else _escaped(char)
-
-
-def _escaped(char: str) -> str:
-    for letter in "ntr":
-        if _SINGLE[letter] == char:
-            return "\\" + letter
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return char if char.isprintable() else escaped(char)
 
 
 def _shortened(token: str) -> str:

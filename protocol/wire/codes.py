@@ -34,6 +34,7 @@ class ErrorCode(enum.IntEnum):
     SILENT = 19
     SLOW = 20
     FULL = 21
+    REVOKED = 22
 
 
 NOT_FATAL: Final = frozenset({ErrorCode.UNKNOWN_EXTENSION, ErrorCode.BAD_FILTER, ErrorCode.BAD_PARTS})

@@ -98,7 +98,7 @@ def _limits(page: Exposition, running: Running, figures: SwitchFigures) -> None:
     page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
     page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))
     page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
-    page.gauge("tamis_connections_limit", "How many there may be.", settings.limits.connections)
+    page.gauge("tamis_connections_limit", "How many clients may be let in.", running.plane.places.clients)
 
 
 def _links(page: Exposition, network: Network) -> None:

@@ -22,6 +22,7 @@ from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
+from tamis.router.greeting import check_said_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,8 @@ class Accepting:
     @property
     def said(self) -> tuple[str | None, str | None]:
         """The name and the method that the other end has given."""
-        return self._hello and self._hello.name, self._method and self._method.name.lower()
+        hello, method = self._hello, self._method
+        return None if hello is None else hello.name, None if method is None else method.name.lower()
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
         """The frame that answers; nothing for an ERROR, with which the other end has given up."""
@@ -160,6 +162,7 @@ class Accepting:
 
     def _welcome(self, hello: Hello, frame: bytes) -> bytes:
         self._hello, me = hello, self._me
+        check_said_name(hello.name)
         if hello.role is not Role.ROUTER:
             raise _refusal("only neighbours connect here; clients connect to the addresses under `clients`")
         if hello.name == me.name:

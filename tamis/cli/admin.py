@@ -19,6 +19,7 @@ import click
 
 from tamis.cli.extras import router_extra
 from tamis.protocol.errors import TamisError
+from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
 _PAGE_ITEMS: Final = 500
@@ -50,7 +51,7 @@ class Router:
             where = "" if self.name == self.address else f"{self.address} "
             raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
         if status >= _BAD_REQUEST and isinstance(form, dict) and "error" in form:
-            raise NoAnswer(f"{self.name}: {form['error']}")
+            raise NoAnswer(f"{self.name}: {shown(str(form['error']))}")
         return form
 
     def items(self, path: str, limit: int) -> Iterator[Any]:

@@ -12,6 +12,7 @@ from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
 from tamis.protocol.message_text import parse_message
+from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
 Examples:
@@ -50,7 +51,7 @@ def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
     for warning in compiled.warnings:
         click.echo(warning, err=True)
     explanation = explain(compiled.predicate, attributes)
-    click.echo(json.dumps(_as_form(explanation)) if as_json else "\n".join(_as_text(explanation)))
+    click.echo(json.dumps(_as_form(explanation)) if as_json else "\n".join(map(shown, _as_text(explanation))))
     return 0
 
 

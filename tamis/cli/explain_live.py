@@ -15,6 +15,7 @@ from tamis.cli.admin import NoAnswer, routers
 from tamis.cli.explain import constraint_lines
 from tamis.protocol.explain import explain
 from tamis.protocol.language import parse
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 
 
@@ -32,7 +33,7 @@ def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) ->
         if as_json:
             click.echo(json.dumps({"router": router.name} | answer))
         else:
-            click.echo("\n".join(_as_text(router.name, answer, attributes)))
+            click.echo("\n".join(map(shown, _as_text(router.name, answer, attributes))))
     return code
 
 

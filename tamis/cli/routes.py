@@ -11,6 +11,7 @@ import click
 
 from tamis.cli.admin import NoAnswer, Router, routers
 from tamis.cli.tables import columns
+from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
 Examples:
@@ -71,7 +72,7 @@ def _audit(router: Router) -> dict[str, Any]:
 
 
 def _text(form: dict[str, Any]) -> str:
-    return "\n".join(_lines(form))
+    return "\n".join(line if "\n" in line else shown(line) for line in _lines(form))
 
 
 def _lines(form: dict[str, Any]) -> Iterator[str]:

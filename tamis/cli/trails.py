@@ -18,6 +18,7 @@ from tamis.cli.connecting import access, refusals, split_addresses
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
 from tamis.protocol.message_text import parse_message
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 from tamis.protocol.wire.numbers import stable_number
 
@@ -160,7 +161,7 @@ def end(trail: Trail[AnyReport], names: Names, timeout_s: float) -> int:
     within = f"within {timeout_s:g} s"
     for way in trail.unanswered:
         text = f"no answer {within} from {names.of(way.router)}, to which {names.of(way.came_from)} passed it on"
-        click.echo(text, err=True)
+        click.echo(shown(text), err=True)
     if trail.entry is None:
         click.echo(f"the router did not say {within} what it did with it", err=True)
     elif not trail.unanswered:

@@ -66,9 +66,10 @@ def _flood(port: int, sources: list[str], sockets: int) -> None:
             connect()
 
 
-def greets(port: int, name: str, token: str, patience_s: float = 3) -> bool:
+def greets(port: int, name: str, token: str, patience_s: float = 3, source: str = "127.0.0.1") -> bool:
     """Is an honest client let in?"""
-    with contextlib.suppress(OSError, EOFError), socket.create_connection(("127.0.0.1", port), patience_s) as sock:
+    where = ("127.0.0.1", port)
+    with contextlib.suppress(OSError, EOFError), socket.create_connection(where, patience_s, (source, 0)) as sock:
         sock.settimeout(patience_s)
         _send(sock, HELLO, [1, name, 0, os.urandom(16), 1, 1, [], 1 << 20, 30_000, 0])
         if _receive(sock)[0] == WELCOME:
