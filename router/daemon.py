@@ -78,6 +78,7 @@ class Daemon:
         check_exposure(self._settings, options.is_insecure)
         self._tls = server_context(self._settings.tls) if self._settings.tls else None
         self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
+        self._admin_token = _admin_token(self._settings)
         self._doors: list[Callable[[], object]] = []  # that close the listeners for clients
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
@@ -106,7 +107,7 @@ class Daemon:
         self._spare = Spare()
         self._closers.append(self._spare.close)
         planted.plant(plane.switch)
-        self._running = Running(plane, StallWatch(loop))
+        self._running = Running(plane, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
         self._closers.append(plane.close)
@@ -179,7 +180,7 @@ class Daemon:
 
         for listener in bind(address):
             server = AdminServer(self._running)
-            await server.start(listener)
+            server.start(listener, self._spare)
             self._closers.append(server.close)
             self._note("admin", "http://", listener)
 
@@ -230,18 +231,19 @@ class Daemon:
             notify.ready()
         self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
 
-    def _read_again(self) -> tuple[RouterSettings, TokenFile | None]:
+    def _read_again(self) -> tuple[RouterSettings, TokenFile | None, bytes | None]:
         new = load_settings(self._options.file, self._options.router_id)
         check_exposure(new, self._options.is_insecure)
-        return new, TokenFile(new.tokens) if new.tokens else None
+        return new, TokenFile(new.tokens) if new.tokens else None, _admin_token(new)
 
-    def _take(self, new: RouterSettings, tokens: TokenFile | None) -> None:
+    def _take(self, new: RouterSettings, tokens: TokenFile | None, admin_token: bytes | None) -> None:
         keys = restart_keys(self._settings, new)
         if self._tls is not None and new.tls is not None:
             load_certificate(self._tls, new.tls)
         plane = self._running.plane
         plane.settings, plane.tokens, self._settings = new, tokens, new
         plane.hold_against_tokens()
+        self._running.admin_token = admin_token
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
 
@@ -281,6 +283,14 @@ class Daemon:
     def _close(closers: list[Callable[[], object]]) -> None:
         while closers:
             closers.pop()()
+
+
+def _admin_token(settings: RouterSettings) -> bytes | None:
+    if settings.admin_token is None:
+        return None
+    from tamis.router.admin.guard import read_admin_token
+
+    return read_admin_token(settings.admin_token)
 
 
 def serve(options: Options) -> int:

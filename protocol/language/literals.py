@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Final
 
 from tamis.protocol import limits
 from tamis.protocol.language.mistake import Mistake
@@ -33,6 +34,9 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}
 _SINGLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", '"': '"', "'": "'", "`": "`"}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _INT_DIGITS_MAX = 20  # sign included: a longer one is outside 64 bits, and is never handed to int()
+
+_ESCAPES_KEPT: Final = 4_096
+"""Characters; so many are a few hundred KiB."""
 
 
 def quoted_end(text: str, start: int) -> int:
@@ -82,14 +86,14 @@ def write_value(value: Value) -> str:
 
 
 def write_string(text: str) -> str:
-    return '"' + "".join(_shown(char, '"') for char in text) + '"'
+    return _quoted(text, '"')
 
 
 def write_name(name: str, reserved: frozenset[str] = RESERVED) -> str:
     """The name bare if it reads as one, otherwise between backticks."""
     if BARE_NAME.fullmatch(name) and name.lower() not in reserved:
         return name
-    return "`" + "".join(_shown(char, "`") for char in name) + "`"
+    return _quoted(name, "`")
 
 
 def _single(char: str, at: int) -> str:
@@ -115,10 +119,23 @@ def _within_64_bits(number: int | None, token: str, at: int) -> int:
     return number
 
 
-def _shown(char: str, quote: str) -> str:
-    if char in (quote, "\\"):
-        return "\\" + char
-    return char if char.isprintable() else escaped(char)
+def _quoted(text: str, quote: str) -> str:
+    inside = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    return f"{quote}{inside if inside.isprintable() else inside.translate(_ESCAPES)}{quote}"
+
+
+class _Escapes(dict[int, str]):
+    """Code point -> how it is written. It keeps the first that it was asked for: most texts are of few characters."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        written = char if char.isprintable() else escaped(char)
+        if len(self) < _ESCAPES_KEPT:
+            self[code] = written
+        return written
+
+
+_ESCAPES = _Escapes()
 
 
 def _shortened(token: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from tamis.cli.admin import admin_token_option
 from tamis.cli.connecting import refusals
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
@@ -25,6 +26,7 @@ Examples:
 @click.command("explain", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[PREDICATE] [ATTRIBUTE]...")
 @click.option("--router", "target", metavar="TARGET", help="Whom the message would reach by the live tables of these.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
 def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
     """Show why PREDICATE matches a message, or not; or why a message goes where.

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.admin import NoAnswer, Router, admin_token_option, routers
 from tamis.cli.tables import columns
 from tamis.protocol.shown import shown
 
@@ -28,6 +28,7 @@ _PAGE: Final = 500
 @click.command("routes", epilog=_EXAMPLE)
 @click.argument("target", required=False)
 @click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
 def command(target: str | None, audit: bool, as_json: bool) -> int:
     """Show the routes of routers.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.admin import Command, NoAnswer, Router, admin_token_option, routers
 from tamis.cli.connecting import access, refusals, split_addresses
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 SHOWN_MAX: Final = 5
 """Names in one cell of a table; --json has all that the report has."""
 
-router_option = click.option(
-    "--router", "target", metavar="TARGET", help="Ask these for names of clients and texts of filters."
-)
+
+def router_option(command: Command) -> Command:
+    """Adds --router, and how its routers are asked."""
+    asked = click.option(
+        "--router", "target", metavar="TARGET", help="Ask these for names of clients and texts of filters."
+    )
+    return asked(admin_token_option(command))
+
+
 timeout_option = click.option(
     "--timeout",
     "timeout_s",
