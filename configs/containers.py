@@ -29,6 +29,7 @@ _SHORT: Final = 50
 """Characters of an id that a made name keeps, of the 63 that it may have."""
 _IS_PRIVATE: Final = {
     ("", "tokens"): True,
+    ("", "admin_token"): True,
     ("tls", "certificate"): False,
     ("tls", "key"): True,
     ("neighbour_tls", "certificate"): False,
@@ -104,6 +105,7 @@ def _router_form(written: dict[str, Any], settings: RouterSettings, service: str
     kept = {key: value for key, value in written.items() if key not in ("data", "neighbours", "reached_at")}
     _with_paths(kept)
     kept |= {"clients": f"{_EVERYWHERE}:{CLIENTS_PORT}", "admin": f"{_EVERYWHERE}:{ADMIN_PORT}", "machine": service}
+    kept["admin_names"] = list(dict.fromkeys([service, "127.0.0.1", "localhost", *kept.get("admin_names", ())]))
     if settings.dial:
         kept |= {"neighbours": f"{_EVERYWHERE}:{NEIGHBOURS_PORT}", "reached_at": f"{service}:{NEIGHBOURS_PORT}"}
     return kept

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from tamis.configs.address import ADDRESSES_MAX, FORMS, Address, check_path, joined, parse_address
 
 ID_FORM = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$"
+HOST_NAME_FORM = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 ADDRESS_FORM = r"^(unix:.+|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5}|[A-Za-z0-9._-]+:[0-9]{1,5})$"
 
 
@@ -53,6 +54,12 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str | Address) else value
 
 
+def _check_host_name(value: object) -> object:
+    if not isinstance(value, str) or not re.fullmatch(HOST_NAME_FORM, value, re.ASCII):
+        raise ValueError("must be host or host:port")
+    return value
+
+
 def named(value: object) -> object:
     """The short form of a section that has a name."""
     return {"name": value} if isinstance(value, str) else value
@@ -78,6 +85,12 @@ Addresses = Annotated[
     tuple[OneAddress, ...],
     Field(max_length=ADDRESSES_MAX),
     BeforeValidator(_listed, json_schema_input_type=_WrittenAddress | list[_WrittenAddress]),
+]
+_HostName = Annotated[str, BeforeValidator(_check_host_name), Field(pattern=HOST_NAME_FORM)]
+HostNames = Annotated[
+    tuple[_HostName, ...],
+    Field(max_length=ADDRESSES_MAX),
+    BeforeValidator(_listed, json_schema_input_type=_HostName | list[_HostName]),
 ]
 Folder = Annotated[str, BeforeValidator(_read_path, json_schema_input_type=str)]
 File = Folder

@@ -16,7 +16,7 @@ from typing import Any
 
 from tamis.configs import choices
 from tamis.configs.document import DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX
-from tamis.configs.fields import ADDRESS_FORM, ID_FORM
+from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM
 from tamis.configs.mistakes import MISTAKES_MAX
 from tamis.configs.records import PREDICATE_FORMAT
 from tamis.configs.schema import schema
@@ -148,7 +148,7 @@ def _value(field: dict[str, Any]) -> str:
         return PREDICATE_FORMAT
     if field["type"] in ("array", "object"):
         return _collection(field)
-    return {ID_FORM: "id", ADDRESS_FORM: "address"}.get(field.get("pattern", ""), "path")
+    return {ID_FORM: "id", ADDRESS_FORM: "address", HOST_NAME_FORM: "host"}.get(field.get("pattern", ""), "path")
 
 
 def _collection(field: dict[str, Any]) -> str:

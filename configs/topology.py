@@ -19,7 +19,19 @@ from pydantic_core import PydanticCustomError
 from tamis.configs import choices, wiring
 from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import Addresses, File, Folder, Id, IdText, OneAddress, Pair, Version, named, with_ends
+from tamis.configs.fields import (
+    Addresses,
+    File,
+    Folder,
+    HostNames,
+    Id,
+    IdText,
+    OneAddress,
+    Pair,
+    Version,
+    named,
+    with_ends,
+)
 from tamis.configs.records import Records
 from tamis.protocol import limits as bounds
 from tamis.protocol.wire.numbers import stable_number
@@ -223,6 +235,16 @@ class Router(Section):
         description="What neighbours dial, where that differs from `neighbours`: behind a gateway, or with a wildcard.",
     )
     admin: OneAddress | None = Field(default=None, description="Where status, tables and metrics are served.")
+    admin_token: File | None = Field(
+        default=None,
+        description="File of the token that `admin` asks for, mode 0600: one word of 16 to 1,024 characters. "
+        "Without it, `admin` listens on loopback or a Unix socket only.",
+    )
+    admin_names: HostNames = Field(
+        default=(),
+        description="What `admin` is called besides its address, `host` or `host:port`: a proxy's name, a service's. "
+        "Requests addressed to other names are refused.",
+    )
     data: Folder | None = Field(
         default=None,
         description="Folder for what must survive a restart. A relative path starts from this file's folder.",
@@ -296,6 +318,8 @@ class RouterSettings:
     neighbours: tuple[Address, ...]
     dial: Address | None
     admin: Address | None
+    admin_token: str | None
+    admin_names: tuple[str, ...]
     data: str | None
     machine: str
     engine: Engine
@@ -361,6 +385,8 @@ class Topology(Section):
             own.neighbours,
             own.dial,
             own.admin,
+            own.admin_token,
+            own.admin_names,
             own.data or (joined(self.data, router_id) if self.data else None),
             own.machine,
             own.engine or self.engine,

@@ -5,8 +5,10 @@ Law: a client is in the plane's tables from its admission to its end. What it as
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
 from tamis.native import Trace
 from tamis.protocol.errors import FrameError
@@ -16,6 +18,8 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
+from tamis.router.addresses import address_of
+from tamis.router.admissions import Reason, Side
 from tamis.router.greeting import Greeting
 from tamis.router.links.wants import Wants
 from tamis.router.logs import fields
@@ -23,34 +27,44 @@ from tamis.router.other_end import OtherEnd
 from tamis.router.reports import report_of
 from tamis.router.requests import Requests
 from tamis.router.settings import admission
+from tamis.router.tokens import digest_of
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
     from tamis.router.plane import Plane
 
-FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
-
 _log = logging.getLogger(__name__)
 
 
 class Client(OtherEnd):
-    """`number`, `filters_max` and `frame_bytes_max` are 0 until it is let in."""
+    """`number`, `filters_max` and `frame_bytes_max` are 0 until it is let in, `token_digest` says by which token."""
 
     CUT = "a client is disconnected"
     IS_LINK = False
+    SIDE = Side.CLIENT
 
-    __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number")
+    __slots__ = (
+        *("_greeting", "_held", "_requests", "_wants"),
+        *("filters_max", "frame_bytes_max", "number", "token_digest"),
+    )
 
     def __init__(self, plane: Plane, connection: int, peer: str) -> None:
         self._greeting = Greeting(plane.door())
+        self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.frame_bytes_max = 0
+        self.token_digest: bytes | None = None
         self._requests: Requests | None = None
         self._wants: Wants | None = None
 
     @property
     def hold_ms(self) -> int:
         return self.plane.settings.keepalive.hold_ms
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        hello, method = self._greeting.hello, self._greeting.method
+        return None if hello is None else hello.name, None if method is None else method.name.lower()
 
     @property
     def requests(self) -> int:
@@ -85,6 +99,13 @@ class Client(OtherEnd):
     def _greet(self, kind: Kind, frame: bytes) -> None:
         if self.plane.is_draining:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
+        self._spoke()
+        if self._held is not None:
+            raise FrameError(ErrorCode.UNEXPECTED_KIND, "the answer to AUTH has not come yet")
+        if kind is Kind.AUTH and self._has_to_wait(frame):
+            return
+        if kind is Kind.AUTH and not self.plane.has_place:
+            raise FrameError(ErrorCode.FULL, "this router has no room for another client")
         greeting = self._greeting
         answer = greeting.receive(frame, kind)
         if answer:
@@ -96,8 +117,32 @@ class Client(OtherEnd):
             granted = admission(self.plane.settings, greeting.hello)
             self.name, self.number = greeting.hello.name, granted.number
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
+            self.token_digest = digest_of(greeting.credential) if self.plane.tokens is not None else None
+            greeting.credential = b""
             self.plane.admitted(self)
             self.plane.switch.admit(self.connection, granted)
+
+    def _has_to_wait(self, frame: bytes) -> bool:
+        """A credential of an address that has shown wrong ones comes again after a while."""
+        wait_s = self.plane.slowing.wait_s(address_of(self.peer)) if self.plane.tokens is not None else 0
+        if wait_s > 0:
+            self._held = self.plane.later(wait_s, partial(self._come_again, frame))
+        return wait_s > 0
+
+    def _come_again(self, frame: bytes) -> None:
+        self._held = None
+        self.plane.come_again(self, Kind.AUTH, frame)
+
+    def _refused(self, reason: Reason, problem: str) -> None:
+        super()._refused(reason, problem)
+        if reason is Reason.CREDENTIAL:
+            self.plane.slowing.failed(address_of(self.peer))
+
+    def _cancel_timer(self) -> None:
+        super()._cancel_timer()
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
 
     def traced(self, trace: Trace) -> None:
         """What became of one of its messages here; other routers may have more to say."""

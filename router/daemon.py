@@ -18,25 +18,27 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import Records
 from tamis.protocol.errors import ConfigError
 from tamis.router import logs, notify, planted
+from tamis.router.admissions import Side
 from tamis.router.epoch import Epoch
 from tamis.router.exposure import check_exposure
-from tamis.router.listeners import Acceptor, Listener, bind, serve_tls
+from tamis.router.handshakes import TlsDoor
+from tamis.router.listeners import Acceptor, Listener, bind
 from tamis.router.logs import fields
 from tamis.router.other_end import LINGER_S
+from tamis.router.places import Places, Spare, fitted, open_descriptors, places_of
 from tamis.router.plane import Plane
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import Seconds
 from tamis.router.running import Life, Running
 from tamis.router.settings import CannotStart, load_settings, restart_keys
 from tamis.router.stalls import StallWatch
-from tamis.router.tls import TlsConnection, client_behind, load_certificate, server_context
+from tamis.router.tls import load_certificate, server_context
 from tamis.router.tokens import TokenFile
 
 if TYPE_CHECKING:  # a router that stands alone starts without them
@@ -50,7 +52,8 @@ GC_THRESHOLDS: Final = 20_000, 5, 100
 """A collection of everything walks each filter that the network wants, and holds the loop for a tenth of a second at
 100,000 of them. Nearly all that goes is freed without one: it comes after some ten million objects more than went."""
 
-SPARE_DESCRIPTORS: Final = 64
+LISTENERS_DESCRIPTORS: Final = 8
+"""The switch's own, those of the loop's threads, and one for each address that is listened on."""
 
 _log = logging.getLogger(__name__)
 
@@ -75,6 +78,7 @@ class Daemon:
         check_exposure(self._settings, options.is_insecure)
         self._tls = server_context(self._settings.tls) if self._settings.tls else None
         self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
+        self._admin_token = _admin_token(self._settings)
         self._doors: list[Callable[[], object]] = []  # that close the listeners for clients
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
@@ -97,11 +101,13 @@ class Daemon:
 
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
-        _raise_descriptor_limit(self._settings.limits.connections)
+        self._places = _places(self._settings)
         epoch = Epoch(self._settings.data)
-        plane = Plane(self._settings, self._tokens, epoch.next(), loop)
+        plane = Plane(self._settings, self._tokens, epoch.next(), loop, self._places)
+        self._spare = Spare()
+        self._closers.append(self._spare.close)
         planted.plant(plane.switch)
-        self._running = Running(plane, StallWatch(loop))
+        self._running = Running(plane, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
         self._closers.append(plane.close)
@@ -138,12 +144,11 @@ class Daemon:
         plane, loop = self._running.plane, asyncio.get_running_loop()
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
-                greeting_s = self._settings.limits.greeting_ms / 1000
-                server = await serve_tls(listener, self._tls, lambda: client_behind(plane), greeting_s)
-                self._doors.append(server.close)
+                door = TlsDoor(plane, Side.CLIENT, plane, self._tls, lambda behind: plane.open(-1, behind.peer))
+                self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, plane, loop).close)
+                self._doors.append(Acceptor(listener, plane, loop, self._spare).close)
                 self._note("clients", "tamis://", listener)
 
     async def _join(self, plane: Plane, epoch: Epoch) -> Network:
@@ -163,13 +168,11 @@ class Daemon:
         tls, plane = self._settings.neighbour_tls, self._running.plane
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                greeting_s = self._settings.limits.greeting_ms / 1000
-                behind_tls = partial(TlsConnection, plane, neighbours.open_tls)
-                server = await serve_tls(listener, accepting_context(tls), behind_tls, greeting_s)
-                self._doors.append(server.close)
+                door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                self._doors.append(Acceptor(listener, door, plane.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, neighbours, plane.loop).close)
+                self._doors.append(Acceptor(listener, neighbours, plane.loop, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -177,7 +180,7 @@ class Daemon:
 
         for listener in bind(address):
             server = AdminServer(self._running)
-            await server.start(listener)
+            server.start(listener, self._spare)
             self._closers.append(server.close)
             self._note("admin", "http://", listener)
 
@@ -228,17 +231,19 @@ class Daemon:
             notify.ready()
         self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
 
-    def _read_again(self) -> tuple[RouterSettings, TokenFile | None]:
+    def _read_again(self) -> tuple[RouterSettings, TokenFile | None, bytes | None]:
         new = load_settings(self._options.file, self._options.router_id)
         check_exposure(new, self._options.is_insecure)
-        return new, TokenFile(new.tokens) if new.tokens else None
+        return new, TokenFile(new.tokens) if new.tokens else None, _admin_token(new)
 
-    def _take(self, new: RouterSettings, tokens: TokenFile | None) -> None:
+    def _take(self, new: RouterSettings, tokens: TokenFile | None, admin_token: bytes | None) -> None:
         keys = restart_keys(self._settings, new)
         if self._tls is not None and new.tls is not None:
             load_certificate(self._tls, new.tls)
         plane = self._running.plane
         plane.settings, plane.tokens, self._settings = new, tokens, new
+        plane.hold_against_tokens()
+        self._running.admin_token = admin_token
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
 
@@ -280,6 +285,14 @@ class Daemon:
             closers.pop()()
 
 
+def _admin_token(settings: RouterSettings) -> bytes | None:
+    if settings.admin_token is None:
+        return None
+    from tamis.router.admin.guard import read_admin_token
+
+    return read_admin_token(settings.admin_token)
+
+
 def serve(options: Options) -> int:
     """One router in the foreground; the exit code."""
     try:
@@ -300,12 +313,19 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _raise_descriptor_limit(connections: int) -> None:
-    """As many descriptors as the system lets us have: each connection is one."""
+def _places(settings: RouterSettings) -> Places:
+    """What is asked for, or as much of it as the system has descriptors for: each connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if hard != resource.RLIM_INFINITY and hard < connections + SPARE_DESCRIPTORS:
+    wanted = places_of(settings)
+    if hard == resource.RLIM_INFINITY:
+        return wanted
+    listeners = len(settings.clients) + len(settings.neighbours) + LISTENERS_DESCRIPTORS
+    found = fitted(wanted, hard - open_descriptors() - listeners)
+    if found.clients < wanted.clients:
         _log.warning(
-            "fewer descriptors than limits.connections", extra=fields(descriptors=hard, connections=connections)
+            "fewer descriptors than limits.connections",
+            extra=fields(descriptors=hard, connections=wanted.clients, clients_at_once=found.clients),
         )
+    return found

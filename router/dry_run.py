@@ -1,7 +1,7 @@
 """Whom a message would reach, by the live table.
 
 Law: this is said by the table that the switch matches with, and holds the loop for a bounded time: of what matches,
-only the first so many filters are looked at, and the rest is counted.
+only the first so many filters are named, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from tamis.native import Subscribed, Switch, Table
+from tamis.native import Table
 from tamis.protocol.values import Value
 
 MATCHES_MAX: Final = 1_000
 
 
 class Reached(NamedTuple):
-    """Some of the filters that match, and how many there are."""
+    """Some of the filters that match, as (connection, handle) in order, and how many there are."""
 
-    filters: list[Subscribed]
+    rows: list[tuple[int, int]]
     total: int
 
 
-def reached(table: Table, switch: Switch, attributes: Mapping[str, Value]) -> Reached:
+def reached(table: Table, attributes: Mapping[str, Value]) -> Reached:
     rows, count = table.match_some(attributes, MATCHES_MAX)
-    found = [switch.subscribed(handle) for _, handle in sorted(rows)]
-    return Reached([item for item in found if item is not None], count)
+    return Reached(sorted(rows), count)

@@ -27,6 +27,9 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
     if settings.tokens and not settings.tls:
         for address in filter(_is_exposed, settings.clients):
             _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
+    if settings.admin and settings.admin_token and _is_exposed(settings.admin):
+        where = fields(address=str(settings.admin))
+        _log.warning("the token of administration crosses the network unencrypted", extra=where)
     if not settings.neighbour_tls:
         for link in settings.links:
             if link.secret and (way := _exposed_at(settings, link)):
@@ -42,10 +45,10 @@ def _problems(settings: RouterSettings) -> Iterator[str]:
                 "`tls`), listen on loopback or a Unix socket, or start with --insecure"
             )
     yield from _bare_links(settings)
-    if settings.admin and _is_exposed(settings.admin):
+    if settings.admin and not settings.admin_token and _is_exposed(settings.admin):
         yield (
-            f"admin: {settings.admin} is open to other machines, and administration asks for no credential: listen on "
-            "loopback or a Unix socket, or start with --insecure"
+            f"admin: {settings.admin} is open to other machines, and administration asks for no credential: set "
+            "`admin_token`, listen on loopback or a Unix socket, or start with --insecure"
         )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tamis.protocol.errors import FrameError
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.peer_names import check_peer_name
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import Kind
@@ -17,6 +18,15 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
+from tamis.router.admissions import NameRefused
+
+
+def check_said_name(name: str) -> None:
+    """NameRefused for one that nobody may have."""
+    try:
+        check_peer_name(name)
+    except Refused as error:
+        raise NameRefused(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +47,15 @@ class Door:
 
 
 class Greeting:
-    """`hello` is what the client said of itself; `is_over` once it has been let in."""
+    """`hello` is what the client said of itself, `method` and `credential` by what it proved it; `is_over` once it has
+    been let in."""
 
     def __init__(self, door: Door) -> None:
         self._door = door
         self.session = Session(CLIENT_CONNECTION, is_connector=False)
         self.hello: Hello | None = None
+        self.method: AuthMethod | None = None
+        self.credential = b""
         self.is_over = False
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
@@ -56,12 +69,13 @@ class Greeting:
         return b""
 
     def _welcome(self, hello: Hello) -> bytes:
+        self.hello, door = hello, self._door
+        check_said_name(hello.name)
         if hello.role is not Role.CLIENT:
             raise FrameError(
                 ErrorCode.AUTHENTICATION_FAILED,
                 "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
-        self.hello, door = hello, self._door
         version = negotiate(SPOKEN, hello.versions)
         self.session.sent(Kind.WELCOME)
         return encode(
@@ -73,10 +87,12 @@ class Greeting:
 
     def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
         door = self._door
+        self.method = auth.method
         if auth.method is not door.method:
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {door.method.name}")
         if door.admits is not None and not door.admits(hello.name, auth.credential):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, "this name does not come in with this token")
         self.session.sent(Kind.AUTHENTICATED)
+        self.credential = auth.credential
         self.is_over = True
         return encode(Authenticated(b"", stable_number(hello.name), door.filters_max))

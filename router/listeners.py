@@ -1,7 +1,7 @@
 """Addresses that are listened on.
 
 Law: binding is done before the router says that it is ready, and what cannot be bound stops the start with a sentence.
-A plain connection is the switch's from the moment it is accepted; one behind TLS belongs to asyncio.
+A connection is accepted when there is a place for it, or to be told that there is none.
 """
 
 from __future__ import annotations
@@ -11,30 +11,39 @@ import errno
 import logging
 import os
 import socket
-import ssl
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from tamis.configs import Address
-from tamis.router.client import FULL
+from tamis.router.admissions import Reason
 from tamis.router.logs import fields
+from tamis.router.other_end import FULL
+from tamis.router.places import Spare, turn_away
 from tamis.router.settings import CannotStart
+from tamis.router.waiting import WaitingRoom
 
 BACKLOG: Final = 4_096
 """Connections that wait to be accepted; the system may keep fewer."""
 ACCEPTS_PER_TURN: Final = 64
+FULL_ROOM_PAUSE_S: Final = 0.002
 OUT_OF_DESCRIPTORS_PAUSE_S: Final = 0.5
 
 _log = logging.getLogger(__name__)
 
 
 class Opener(Protocol):
-    """Takes a connection over; None where there is no room for it."""
+    """Takes connections over. They wait in `room` until they have greeted."""
 
-    def open(self, descriptor: int, peer: str) -> object | None: ...
+    @property
+    def room(self) -> WaitingRoom: ...
+
+    def open(self, descriptor: int, peer: str) -> object | None:
+        """One over a socket that is its own from here on; None: there is no room for it."""
+
+    def turned_away(self, reason: Reason, peer: str) -> None:
+        """One could not even be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +124,19 @@ def _listening(sock: socket.socket, address: Address) -> Listener:
 
 
 class Acceptor:
-    """Hands the connections of one plain listener on."""
+    """Hands the connections of one listener on. Who cannot have a place is told `full`. Without a `spare` descriptor
+    it rests while the system has none."""
 
-    def __init__(self, listener: Listener, opener: Opener, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        listener: Listener,
+        opener: Opener,
+        loop: asyncio.AbstractEventLoop,
+        spare: Spare | None = None,
+        full: bytes = FULL,
+    ) -> None:
         self._listener, self._opener, self._loop = listener, opener, loop
+        self._spare, self._full = spare, full
         self._resuming: asyncio.TimerHandle | None = None
         self._start()
 
@@ -133,20 +151,31 @@ class Acceptor:
 
     def _accept(self) -> None:
         for _ in range(ACCEPTS_PER_TURN):
+            if not self._opener.room.has_place():
+                self._rest(FULL_ROOM_PAUSE_S)
+                return
             try:
                 sock, where = self._listener.sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                self._rest(error)
-                return
-            self._hand_on(sock, f"{where[0]}:{where[1]}" if where else "unix")
+                if not self._accept_by_the_spare(error):
+                    return
+            else:
+                self._hand_on(sock, f"{where[0]}:{where[1]}" if where else "unix")
 
-    def _rest(self, error: OSError) -> None:
-        """Out of descriptors or memory: the system would call us again at once, for nothing."""
+    def _accept_by_the_spare(self, error: OSError) -> bool:
+        """Out of descriptors or memory. Where nothing helps, the system would call us again at once, for nothing."""
+        if self._spare is not None and self._spare.accept(self._listener.sock, self._full):
+            self._opener.turned_away(Reason.DESCRIPTORS, "unknown")
+            return True
         _log.error("cannot accept connections", extra=fields(reason=os.strerror(error.errno or 0)))
+        self._rest(OUT_OF_DESCRIPTORS_PAUSE_S)
+        return False
+
+    def _rest(self, pause_s: float) -> None:
         self._loop.remove_reader(self._listener.sock)
-        self._resuming = self._loop.call_later(OUT_OF_DESCRIPTORS_PAUSE_S, self._start)
+        self._resuming = self._loop.call_later(pause_s, self._start)
 
     def _hand_on(self, sock: socket.socket, peer: str) -> None:
         sock.setblocking(False)
@@ -154,17 +183,5 @@ class Acceptor:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._opener.open(sock.fileno(), peer) is not None:
             sock.detach()
-            return
-        with suppress(OSError):
-            sock.send(FULL)
-        sock.close()
-
-
-async def serve_tls(
-    listener: Listener, context: ssl.SSLContext, protocol: Callable[[], asyncio.BaseProtocol], greeting_s: float
-) -> asyncio.Server:
-    """Serve a listener behind TLS; the handshake has as long as the greeting."""
-    loop = asyncio.get_running_loop()
-    return await loop.create_server(
-        protocol, sock=listener.sock, ssl=context, ssl_handshake_timeout=greeting_s, ssl_shutdown_timeout=greeting_s
-    )
+        else:
+            turn_away(sock, self._full)

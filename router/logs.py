@@ -14,6 +14,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
+from tamis.protocol.shown import shown
+
 SAME_PER_SECOND: Final = 20
 _SENTENCES_MAX: Final = 1_000
 
@@ -57,7 +59,7 @@ class Throttle(logging.Filter):
 class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         said = " ".join(f"{name}={_shown(value)}" for name, value in _fields_of(record).items())
-        line = f"{_time(record)} {record.levelname.lower():<7} {record.getMessage()}"
+        line = f"{_time(record)} {record.levelname.lower():<7} {shown(record.getMessage())}"
         return f"{line}  {said}".rstrip() + _trace(self, record)
 
 
@@ -78,7 +80,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    return "\n" + formatter.formatException(record.exc_info) if record.exc_info else ""
+    return "\n" + shown(formatter.formatException(record.exc_info), keep="\n") if record.exc_info else ""
 
 
 def _shown(value: object) -> str:

@@ -7,7 +7,10 @@ acted on. Data frames do not come here. After its end an other end does nothing 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
+import sys
+import termios
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -18,14 +21,17 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session import Session
 from tamis.protocol.wire.session_bodies import Error
+from tamis.router.admissions import Reason, Side, TooLate, reason_of
 from tamis.router.logs import fields
 
 if TYPE_CHECKING:
     from tamis.router.plane import Plane
+    from tamis.router.waiting import WaitingRoom
 
 LINGER_S: Final = 2.0
 """What is queued for somebody who has to go may take so long to leave."""
 PROBLEM_CHARACTERS_MAX: Final = 256
+FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
 
 _log = logging.getLogger(__name__)
 
@@ -37,10 +43,11 @@ class OtherEnd:
     """The sentence of the log when one is disconnected for what it did."""
     IS_LINK: ClassVar[bool]
     """It is a neighbour, not a client."""
+    SIDE: ClassVar[Side]
 
     __slots__ = (
-        *("_is_ending", "_is_greeting", "_is_paused", "_session", "_timer"),
-        *("connection", "is_there", "name", "on_output", "on_pause", "peer", "plane"),
+        *("_is_ending", "_is_greeting", "_is_paused", "_room", "_session", "_timer"),
+        *("connection", "descriptor", "is_there", "name", "on_output", "on_pause", "peer", "plane"),
     )
 
     def __init__(self, plane: Plane, connection: int, peer: str, session: Session) -> None:
@@ -50,6 +57,8 @@ class OtherEnd:
         self.on_pause: Callable[[bool], None] | None = None
         self._session = session
         self._is_greeting, self._is_ending, self._is_paused = True, False, False
+        self.descriptor = -1  # of its socket, the switch's own; -1: it has none
+        self._room: WaitingRoom | None = None
         self._timer: asyncio.TimerHandle | None = plane.later(plane.settings.limits.greeting_ms / 1000, self._too_late)
 
     @property
@@ -75,6 +84,43 @@ class OtherEnd:
             self.fail(FrameError(ErrorCode.SLOW, "your queue is full, and this router disconnects who cannot keep up"))
         elif type_ == EventType.OUTPUT and self.on_output is not None:
             self.on_output()
+
+    # --- before it has greeted -------------------------------------------------------------------------------------
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        """The name and the method that it gave in its greeting, as far as it has."""
+        raise NotImplementedError
+
+    def wait_in(self, room: WaitingRoom, address: str) -> None:
+        """It is one of those that have not greeted."""
+        self._room = room
+        room.enter(self, address)
+
+    def is_heard(self) -> bool:
+        return bool(self.descriptor >= 0 and unread_bytes(self.descriptor))
+
+    def give_way(self) -> None:
+        self._refused(Reason.GAVE_WAY, "it had not greeted, and another one needed the place")
+        self._queue(FULL)
+        self._end()
+        self.plane.poll_soon()
+
+    def _spoke(self) -> None:
+        if self._room is not None:
+            self._room.spoke(self)
+
+    def _refused(self, reason: Reason, problem: str) -> None:
+        """It is not let in."""
+        name, method = self.said
+        self.plane.admissions.refuse(self.SIDE, reason, name=name, peer=self.peer, method=method, reason=problem)
+
+    def _leave_room(self) -> None:
+        if self._room is not None:
+            self._room.leave(self)
+            self._room = None
+
+    # --- more of what comes ----------------------------------------------------------------------------------------
 
     def traced(self, trace: Trace) -> None:
         """What became of a message that it sent, where somebody asks."""
@@ -102,11 +148,14 @@ class OtherEnd:
         if self._is_ending:
             return
         fatal = self._is_greeting or is_fatal(error.code)
-        _log.log(
-            logging.WARNING if fatal else logging.INFO,
-            self.CUT if fatal else "a frame was refused",
-            extra=self._fields(code=error.code, kind=f"0x{kind:02x}", reason=error.problem),
-        )
+        if self._is_greeting:
+            self._refused(reason_of(error), error.problem)
+        else:
+            _log.log(
+                logging.WARNING if fatal else logging.INFO,
+                self.CUT if fatal else "a frame was refused",
+                extra=self._fields(code=error.code, kind=f"0x{kind:02x}", reason=error.problem),
+            )
         self._queue(encode(Error(error.code, error.problem[:PROBLEM_CHARACTERS_MAX], kind, fatal)))
         if fatal:
             self._end()
@@ -133,7 +182,10 @@ class OtherEnd:
 
     def ended(self) -> None:
         """The connection is gone."""
+        if self._is_greeting and not self._is_ending:
+            self._refused(Reason.LEFT, "it went away")
         self._is_ending, self.is_there = True, False
+        self._leave_room()
         self._session.closed()
         self._cancel_timer()
 
@@ -145,6 +197,7 @@ class OtherEnd:
     def _end(self, now: bool = False) -> None:
         self._is_ending = True
         self._cancel_timer()
+        self._leave_room()
         if self.is_there:
             self.plane.switch.end(self.connection, now)
         if not now:
@@ -156,10 +209,13 @@ class OtherEnd:
     def _greeted(self) -> None:
         self._is_greeting = False
         self._cancel_timer()
+        self._leave_room()
+        name, method = self.said
+        self.plane.admissions.admit(self.SIDE, name=name, peer=self.peer, method=method)
 
     def _too_late(self) -> None:
         limit_ms = self.plane.settings.limits.greeting_ms
-        self.fail(FrameError(ErrorCode.UNAUTHENTICATED, f"the greeting took more than {limit_ms} ms"))
+        self.fail(TooLate(f"the greeting took more than {limit_ms} ms"))
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
@@ -168,3 +224,8 @@ class OtherEnd:
 
     def _fields(self, **more: object) -> dict[str, object]:
         return fields(name=self.name or None, peer=self.peer, connection=self.connection, **more)
+
+
+def unread_bytes(descriptor: int) -> int:
+    """Bytes that have come on a socket and nobody has read."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -25,13 +25,18 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session_bodies import Drain
 from tamis.router import planted
+from tamis.router.addresses import address_of
+from tamis.router.admissions import Admissions, Reason, Side
 from tamis.router.client import Client
 from tamis.router.greeting import Door
 from tamis.router.logs import fields
 from tamis.router.other_end import OtherEnd
+from tamis.router.places import Places, places_of
 from tamis.router.reports import Asking
 from tamis.router.settings import new_table, switch_options
+from tamis.router.slowing import Slowing
 from tamis.router.tokens import TokenFile
+from tamis.router.waiting import WaitingRoom
 from tamis.router.work import SlicedWork, Task
 
 if TYPE_CHECKING:
@@ -52,12 +57,24 @@ class Plane:
     """`tokens` is None where nobody is asked for one; `settings` and `tokens` may be replaced at any time."""
 
     def __init__(
-        self, settings: RouterSettings, tokens: TokenFile | None, epoch: int, loop: asyncio.AbstractEventLoop
+        self,
+        settings: RouterSettings,
+        tokens: TokenFile | None,
+        epoch: int,
+        loop: asyncio.AbstractEventLoop,
+        places: Places | None = None,
     ) -> None:
+        """`places`: as many as the settings ask for, or fewer."""
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
+        self.places = places or places_of(settings)
+        self.room = WaitingRoom(self.places.greeting, time.monotonic)
+        self.admissions = Admissions(time.monotonic)
+        self.slowing = Slowing(time.monotonic)
+        self._held_against = tokens.digests if tokens is not None else None
+        self._let_in: set[int] = set()  # clients' connections, until their filters are forgotten
         self.table = new_table(settings)
         self.tables = [self.table]
-        self.switch = Switch(self.table, switch_options(settings, epoch))
+        self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
         self._ends: dict[int, OtherEnd] = {}
         self.clients: dict[int, Client] = {}
         self.network: Network | None = None
@@ -70,6 +87,7 @@ class Plane:
         self._events: deque[Event] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
+        self._polling_soon: asyncio.Handle | None = None
         self._ticking: asyncio.TimerHandle | None = None
         self._ticked: asyncio.Future[None] = loop.create_future()
 
@@ -82,6 +100,8 @@ class Plane:
         if self._ticking is not None:
             self.loop.remove_reader(self.switch.descriptor)
             self._ticking.cancel()
+        if self._polling_soon is not None:
+            self._polling_soon.cancel()
         self.work.stop()
         self._events.clear()
         self.switch.close()
@@ -115,18 +135,33 @@ class Plane:
 
     def open(self, descriptor: int, peer: str) -> Client | None:
         """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
-        client = self.connect(descriptor, peer, lambda connection: Client(self, connection, peer))
-        if client is not None:
-            self.clients[client.connection] = client
+        client = None
+        if self.has_place:
+            client = self.connect(descriptor, peer, lambda connection: Client(self, connection, peer))
+        if client is None:
+            self.turned_away(Reason.FULL, peer)
+            return None
+        client.wait_in(self.room, address_of(peer))
+        self.clients[client.connection] = client
         return client
 
+    @property
+    def has_place(self) -> bool:
+        """For one more client that is let in."""
+        return len(self._let_in) < self.places.clients
+
+    def turned_away(self, reason: Reason, peer: str) -> None:
+        """A client was, before it became one."""
+        self.admissions.refuse(Side.CLIENT, reason, peer=peer)
+
     def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
-        """The same for any other end."""
+        """Any other end, whatever its kind."""
         connection = self.switch.open(descriptor)
         if connection is None:
-            _log.warning("no room for another connection", extra=fields(peer=peer))
+            _log.debug("the switch has no room for another connection", extra=fields(peer=peer))
             return None
         end = make(connection)
+        end.descriptor = descriptor
         self._ends[connection] = end
         return end
 
@@ -134,9 +169,22 @@ class Plane:
         """Its greeting is over."""
         older = self.names.get(client.name)
         self.names[client.name] = client
+        self._let_in.add(client.connection)
         if older is not None:
             older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
-        _log.debug("client admitted", extra=fields(client=client.name, peer=client.peer))
+        self.hold_against_tokens()
+
+    def hold_against_tokens(self) -> None:
+        """End the sessions of clients that came in by a token that is gone, if tokens have changed."""
+        digests = self.tokens.digests if self.tokens is not None else None
+        if digests is not self._held_against:
+            self._held_against = digests
+            self.work.add(self._to_each(self.clients, self._revoke))
+
+    def _revoke(self, client: Client) -> None:
+        tokens, digest = self.tokens, client.token_digest
+        if tokens is not None and client.is_open and not (digest and tokens.still_admits(client.name, digest)):
+            client.fail(FrameError(ErrorCode.REVOKED, "the token by which you came in is gone or changed"))
 
     def gone(self, client: Client) -> None:
         """Its connection has ended."""
@@ -169,10 +217,13 @@ class Plane:
         _log.debug("connection gone", extra=fields(name=end.name, peer=end.peer, errno=code))
         if self.switch.forget(end.connection, STEPS_PER_SLICE):
             self.work.add(self._forget(end.connection))
+        else:
+            self._let_in.discard(end.connection)
 
     def _forget(self, connection: int) -> Task:
         while self.switch.forget(connection, STEPS_PER_SLICE):
             yield
+        self._let_in.discard(connection)
         self.settle()
 
     def settle(self) -> None:
@@ -199,7 +250,17 @@ class Plane:
             self._until_caught_up.append(callback)
         return bool(self._events)
 
+    def poll_soon(self) -> None:
+        """Connections were ended: take in at once that they are gone, so that their places are free."""
+        if self._polling_soon is None:
+            self._polling_soon = self.loop.call_soon(self._poll)
+
+    def come_again(self, end: OtherEnd, kind: Kind, frame: bytes) -> None:
+        """A frame whose answer had to wait."""
+        self._take([Event(EventType.FRAME, end.connection, kind, 0, frame, "")])
+
     def _poll(self) -> None:
+        self._polling_soon = None
         if not self._events:
             self._take(self.switch.poll(POLL_BUDGET_US))
 

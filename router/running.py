@@ -7,7 +7,9 @@ import time
 from dataclasses import dataclass, field
 
 from tamis.configs import RouterSettings
+from tamis.router.admin.rates import Rates
 from tamis.router.plane import Plane
+from tamis.router.slowing import Slowing
 from tamis.router.stalls import StallWatch
 
 
@@ -20,13 +22,16 @@ class Life(enum.Enum):
 
 @dataclass(slots=True)
 class Running:
-    """`listening` says where, by what for: `clients`, `admin`."""
+    """`listening` says where, by what for: `clients`, `admin`. `admin_token` None: it asks for none."""
 
     plane: Plane
     stalls: StallWatch
     life: Life = Life.STARTING
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)
+    admin_token: bytes | None = None
+    admin_slowing: Slowing = field(default_factory=lambda: Slowing(time.monotonic))
+    rates: Rates = field(default_factory=lambda: Rates(time.monotonic))
 
     @property
     def settings(self) -> RouterSettings:

@@ -70,12 +70,13 @@ def switch_bytes_max(settings: RouterSettings) -> int:
     return settings.limits.memory_bytes - settings.limits.memory_bytes // 2
 
 
-def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
+def switch_options(settings: RouterSettings, epoch: int, connections: int) -> SwitchOptions:
+    """`connections` in all, of whatever kind."""
     limits = settings.limits
     return SwitchOptions(
         number=stable_number(settings.id),
         epoch=epoch,
-        connections_max=limits.connections,
+        connections_max=connections,
         publishers_max=limits.publishers,
         hop_limit=HOP_LIMIT,
         memory_bytes_max=switch_bytes_max(settings),

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
 from tamis.configs.topology import NeighbourTls, Tls
-from tamis.router.client import FULL
-from tamis.router.other_end import OtherEnd
+from tamis.router.other_end import FULL, OtherEnd
 from tamis.router.settings import CannotStart
 
 if TYPE_CHECKING:
@@ -140,8 +139,3 @@ class TlsConnection(asyncio.BufferedProtocol):
         if end is not None and not end.is_there:
             self._end = None
             self._transport.close()
-
-
-def client_behind(plane: Plane) -> TlsConnection:
-    """The connection of a client."""
-    return TlsConnection(plane, lambda connection: plane.open(-1, connection.peer))

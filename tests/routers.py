@@ -21,21 +21,25 @@ class Running:
     file: str
     client: str
     admin: str
+    pid: int = 0
 
 
 @contextlib.contextmanager
-def running(folder: Path, keys: str = "") -> Iterator[Running]:
-    """A router `a` on free ports that is ready; it has ended afterwards. `keys` are lines of the topology."""
+def running(folder: Path, keys: str = "", files: int | None = None) -> Iterator[Running]:
+    """A router `a` on free ports that is ready; it has ended afterwards. `keys` are lines of the topology,
+    `files` is how many it may open."""
     file = folder / "one.yaml"
     file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:0", admin: "unix:admin.sock"}}}}\n')
-    with _started(file, "a") as router:
+    with _started(file, "a", files) as router:
         yield router
 
 
 @contextlib.contextmanager
-def running_line(folder: Path, names: str, more: str = "", over_tcp: bool = False) -> Iterator[list[Running]]:
+def running_line(
+    folder: Path, names: str, more: str = "", over_tcp: bool = False, files: int | None = None
+) -> Iterator[list[Running]]:
     """Routers with one-letter names, each linked to the one before; they are ready, and perhaps not linked yet.
-    `more` are further lines of the topology."""
+    `more` are further lines of the topology, `files` is how many each may open."""
     ways = {name: f"127.0.0.1:{free_port()}" if over_tcp else f"unix:{name}.links" for name in names}
     file = folder / "line.yaml"
     routers = [
@@ -45,12 +49,24 @@ def running_line(folder: Path, names: str, more: str = "", over_tcp: bool = Fals
     links = [f"[{one}, {other}]" for one, other in itertools.pairwise(names)]
     file.write_text(f"{more}\nrouters: {{{', '.join(routers)}}}\nlinks: [{', '.join(links)}]\n")
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(_started(file, name)) for name in names]
+        yield [stack.enter_context(_started(file, name, files)) for name in names]
 
 
 @contextlib.contextmanager
-def _started(file: Path, name: str) -> Iterator[Running]:
-    command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(file), "--id", name, "--json-logs"]
+def _started(file: Path, name: str, files: int | None = None) -> Iterator[Running]:
+    bounded = [] if files is None else ["prlimit", f"--nofile={files}"]
+    command = [
+        *bounded,
+        sys.executable,
+        "-m",
+        "tamis.cli.main",
+        "router",
+        "--topology",
+        str(file),
+        "--id",
+        name,
+        "--json-logs",
+    ]
     log_file = file.parent / f"{name}.log"
     with (
         log_file.open("wb") as log,
@@ -61,7 +77,7 @@ def _started(file: Path, name: str) -> Iterator[Running]:
             line = process.stdout.readline()
             assert line, log_file.read_text()
             ready = json.loads(line)
-            yield Running(str(file), ready["clients"][0], ready["admin"][0])
+            yield Running(str(file), ready["clients"][0], ready["admin"][0], ready["pid"])
         finally:
             process.terminate()
             assert process.wait(15) == 0

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Final
 
 from tamis.protocol import limits
 from tamis.protocol.language.mistake import Mistake
+from tamis.protocol.shown import escaped
 from tamis.protocol.values import Value
 
 TRUTH = {"true": True, "false": False}
@@ -33,6 +35,9 @@ _SINGLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", '"': '"', "'"
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _INT_DIGITS_MAX = 20  # sign included: a longer one is outside 64 bits, and is never handed to int()
 
+_ESCAPES_KEPT: Final = 4_096
+"""Characters; so many are a few hundred KiB."""
+
 
 def quoted_end(text: str, start: int) -> int:
     """The offset behind the quoted text that opens at `start`, or the mistake for which it has no end."""
@@ -47,7 +52,7 @@ def quoted_end(text: str, start: int) -> int:
         raise Mistake(
             start, f"this {what} is not closed by {quote}", f"a {what} ends on its line; write \\n for a line break"
         )
-    raise Mistake(stop, f"a control character in a {what}", f"write {_escaped(text[stop])} instead")
+    raise Mistake(stop, f"a control character in a {what}", f"write {escaped(text[stop])} instead")
 
 
 def read_quoted(token: str, at: int) -> str:
@@ -81,14 +86,14 @@ def write_value(value: Value) -> str:
 
 
 def write_string(text: str) -> str:
-    return '"' + "".join(_shown(char, '"') for char in text) + '"'
+    return _quoted(text, '"')
 
 
 def write_name(name: str, reserved: frozenset[str] = RESERVED) -> str:
     """The name bare if it reads as one, otherwise between backticks."""
     if BARE_NAME.fullmatch(name) and name.lower() not in reserved:
         return name
-    return "`" + "".join(_shown(char, "`") for char in name) + "`"
+    return _quoted(name, "`")
 
 
 def _single(char: str, at: int) -> str:
@@ -114,20 +119,23 @@ def _within_64_bits(number: int | None, token: str, at: int) -> int:
     return number
 
 
-def _shown(char: str, quote: str) -> str:
-    if char in (quote, "\\"):
-        return "\\" + char
-    return char if char.isprintable() else _escaped(char)
+def _quoted(text: str, quote: str) -> str:
+    inside = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    return f"{quote}{inside if inside.isprintable() else inside.translate(_ESCAPES)}{quote}"
 
 
-def _escaped(char: str) -> str:
-    for letter in "ntr":
-        if _SINGLE[letter] == char:
-            return "\\" + letter
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+class _Escapes(dict[int, str]):
+    """Code point -> how it is written. It keeps the first that it was asked for: most texts are of few characters."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        written = char if char.isprintable() else escaped(char)
+        if len(self) < _ESCAPES_KEPT:
+            self[code] = written
+        return written
+
+
+_ESCAPES = _Escapes()
 
 
 def _shortened(token: str) -> str:

@@ -29,6 +29,7 @@ def metrics(running: Running, version: str) -> str:
     _about(page, running, version)
     _traffic(page, figures)
     _matching(page, figures)
+    _admissions(page, running)
     _tables(page, figures, running.plane.table.stats())
     _limits(page, running, figures)
     if running.plane.network is not None:
@@ -66,6 +67,16 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
 
+def _admissions(page: Exposition, running: Running) -> None:
+    admissions = running.plane.admissions
+    let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
+    page.family("tamis_admissions_total", "counter", "Clients and neighbours that were let in.", let_in)
+    refused = [({"side": side.value, "reason": why.value}, count) for (side, why), count in admissions.refused.items()]
+    meaning = "Connections that were not let in."
+    page.family("tamis_admissions_refused_total", "counter", meaning, refused)
+    page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.plane.room))
+
+
 def _matching(page: Exposition, figures: SwitchFigures) -> None:
     bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
     meaning = "Time to match a message; one in 256 is measured."
@@ -87,7 +98,7 @@ def _limits(page: Exposition, running: Running, figures: SwitchFigures) -> None:
     page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
     page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))
     page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
-    page.gauge("tamis_connections_limit", "How many there may be.", settings.limits.connections)
+    page.gauge("tamis_connections_limit", "How many clients may be let in.", running.plane.places.clients)
 
 
 def _links(page: Exposition, network: Network) -> None:

@@ -1,12 +1,12 @@
 """Path -> answer: what administration shows.
 
-Law: one table says which pages there are and by which method. A page looks at a bounded number of things; where there
-are more it says where the next page begins. What only a page needs is imported when it is asked for.
+Law: one table says which pages there are, by which method and how often. A page costs a bounded number of bytes and
+of this thread's time (answers.py); where there is more it says where the next page begins. What only a page needs is
+imported when it is asked for.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
-from tamis.protocol.errors import SyntaxRefused, TamisError
+from tamis.protocol.errors import SyntaxRefused
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.admin.answers import Answer, Budget, Items, Problem, json_answer
 from tamis.router.admin.metrics import metrics
-from tamis.router.admin.routes import routes_form
+from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.dry_run import reached
 from tamis.router.running import Life, Running
@@ -27,22 +28,8 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500
-"""Each filter shown takes tens of microseconds: a page stays far below what may hold the loop."""
-
-
-class Answer(NamedTuple):
-    body: bytes
-    status: int = 200
-    content_type: str = "application/json"
-    headers: tuple[tuple[str, str], ...] = ()
-
-
-class Problem(TamisError):
-    """A request that cannot be answered as asked."""
-
-    def __init__(self, status: int, what: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
-        super().__init__(what)
-        self.answer = _json({"error": what}, status)._replace(headers=headers)
+NUMBERS_PER_LOOK: Final = 256
+"""Numbers that are passed over between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +56,15 @@ class Request:
 
 
 def answer(request: Request, running: Running) -> Answer:
-    """What `request` gets; Problem where it asks for what there is not."""
+    """What `request` gets; Problem where it asks for what there is not, or too often."""
     if request.path not in PAGES:
         raise Problem(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
-    method, page = PAGES[request.path]
-    if request.method != method and (request.method, method) != ("HEAD", "GET"):
-        raise Problem(405, f"{request.path} takes {method}", (("Allow", method),))
-    return page(request, running)
+    page = PAGES[request.path]
+    if request.method != page.method and (request.method, page.method) != ("HEAD", "GET"):
+        raise Problem(405, f"{request.path} takes {page.method}", (("Allow", page.method),))
+    if page.method == "POST" and not running.rates.take(request.path):
+        raise Problem(429, f"{request.path} is asked too often; try again in a second", (("Retry-After", "1"),))
+    return page.show(request, running)
 
 
 @cache
@@ -85,17 +74,13 @@ def _version() -> str:
     return version("tamis")
 
 
-def _json(value: object, status: int = 200) -> Answer:
-    return Answer(json.dumps(value).encode() + b"\n", status)
-
-
 def _health(_: Request, running: Running) -> Answer:
-    return _json({"healthy": True, "state": running.life.value})
+    return json_answer({"healthy": True, "state": running.life.value})
 
 
 def _ready(_: Request, running: Running) -> Answer:
     is_ready = running.life is Life.SERVING
-    return _json({"ready": is_ready, "state": running.life.value}, 200 if is_ready else 503)
+    return json_answer({"ready": is_ready, "state": running.life.value}, 200 if is_ready else 503)
 
 
 def _metrics(_: Request, running: Running) -> Answer:
@@ -103,26 +88,33 @@ def _metrics(_: Request, running: Running) -> Answer:
 
 
 def _status(_: Request, running: Running) -> Answer:
-    return _json(status_form(running, _version()))
+    return json_answer(status_form(running, _version()))
 
 
 def _connections(request: Request, running: Running) -> Answer:
     """In the order of their numbers, from `cursor` on."""
     limit, cursor = _page_of(request)
-    numbers = sorted(number for number in running.plane.clients if number >= cursor)
-    shown = [connection_form(running.plane.clients[number]) for number in numbers[:limit]]
-    return _json({"connections": shown, "next": numbers[limit] if len(numbers) > limit else None})
+    budget, clients = Budget(), running.plane.clients
+    items, end = Items(limit, budget), running.plane.places.connections
+    while cursor < end and not items.is_full:
+        client = clients.get(cursor)
+        if client is not None and not items.add(connection_form(client)):
+            break
+        cursor += 1
+        if cursor % NUMBERS_PER_LOOK == 0 and budget.is_spent:
+            break
+    return items.page("connections", next=cursor if cursor < end else None)
 
 
 def _filters(request: Request, running: Running) -> Answer:
     """In the order of their handles, from `cursor` on."""
     limit, handle = _page_of(request)
-    shown: list[Subscribed] = []
-    while (found := running.plane.switch.subscribed(handle)) is not None and len(shown) < limit:
-        shown.append(found)
+    items = Items(limit, Budget())
+    while (found := running.plane.switch.subscribed(handle)) is not None and not items.is_full:
+        if not items.add(_filter_form(found, running)):
+            break
         handle = found.handle + 1
-    forms = [_filter_form(item, running) for item in shown]
-    return _json({"filters": forms, "next": None if found is None else found.handle})
+    return items.page("filters", next=None if found is None else found.handle)
 
 
 def _explain(request: Request, running: Running) -> Answer:
@@ -135,29 +127,40 @@ def _explain(request: Request, running: Running) -> Answer:
         raise Problem(400, "the body must be UTF-8") from None
     except SyntaxRefused as error:
         raise Problem(400, f"the body must be one JSON object of attributes: {error.problem}") from None
-    limit = request.number("limit", LIMIT, 1, LIMIT_MAX)
-    found = reached(running.plane.table, running.plane.switch, attributes)
-    shown = found.filters[:limit]
-    return _json(
-        {
-            "interfaces": sorted({item.connection for item in found.filters}),
-            "clients": sorted({_client_name(item, running) for item in found.filters}),
-            "matching_filters": found.total,
-            "complete": found.total == len(shown),
-            "filters": [_filter_form(item, running) for item in shown],
-        }
+    limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
+    found = reached(running.plane.table, attributes)
+    items = Items(limit, budget)
+    connections = {connection for connection, _ in found.rows}
+    for _, handle in found.rows:
+        item = running.plane.switch.subscribed(handle)
+        if items.is_full or (item is not None and not items.add(_filter_form(item, running))):
+            break
+    return items.page(
+        "filters",
+        interfaces=sorted(connections),
+        clients=sorted({_client_name(connection, running) for connection in connections}),
+        matching_filters=found.total,
+        complete=len(items) == found.total,
     )
 
 
 def _routes(request: Request, running: Running) -> Answer:
-    """Routers in the order of their numbers, from `cursor` on."""
+    """Routers in the order of their numbers, from `cursor` on; with the first, what lies behind each neighbour."""
+    network = _network(running)
     limit, cursor = _page_of(request, 2**64 - 1)
-    return _json(routes_form(_network(running), running.settings.broadcast, limit, cursor))
+    items = Items(limit, Budget())
+    after = None
+    for router in known_routers(network, cursor):
+        if items.is_full or not items.add(router_form(network.core, router)):
+            after = router
+            break
+    head = routes_head(network, running.settings.broadcast)
+    return items.page("routers", **head, interfaces=interface_forms(network) if cursor == 0 else [], next=after)
 
 
 def _ask_all(_: Request, running: Running) -> Answer:
     """Begin an audit."""
-    return _json({"ticket": _network(running).audit()})
+    return json_answer({"ticket": _network(running).audit()})
 
 
 def _audited(request: Request, running: Running) -> Answer:
@@ -168,9 +171,9 @@ def _audited(request: Request, running: Running) -> Answer:
         raise Problem(404, "there is no such audit, or a later one")
     found = network.audits[ticket]
     if found is None:
-        return _json({"done": False})
+        return json_answer({"done": False})
     name_of = network.core.desk.topology.name_of
-    return _json(
+    return json_answer(
         {"done": True, "answered": found.answered, "differing": [name_of(router) for router in found.differing]}
     )
 
@@ -191,28 +194,33 @@ def _filter_form(item: Subscribed, running: Running) -> dict[str, object]:
     return {
         "handle": item.handle,
         "interface": item.connection,
-        "client": _client_name(item, running),
+        "client": _client_name(item.connection, running),
         "subscription": item.subscription,
         "own_messages": item.own_messages,
         "filter": format_filter(decode_filter(item.filter)),
     }
 
 
-def _client_name(item: Subscribed, running: Running) -> str:
+def _client_name(connection: int, running: Running) -> str:
     """Empty for one that has gone and whose filters are being forgotten."""
-    client = running.plane.clients.get(item.connection)
+    client = running.plane.clients.get(connection)
     return client.name if client is not None else ""
 
 
-PAGES: Final[Mapping[str, tuple[str, Callable[[Request, Running], Answer]]]] = {
-    "/healthz": ("GET", _health),
-    "/readyz": ("GET", _ready),
-    "/metrics": ("GET", _metrics),
-    "/status": ("GET", _status),
-    "/connections": ("GET", _connections),
-    "/filters": ("GET", _filters),
-    "/explain": ("POST", _explain),
-    "/routes": ("GET", _routes),
-    "/audit": ("POST", _ask_all),
-    "/audited": ("GET", _audited),
+class Page(NamedTuple):
+    method: str
+    show: Callable[[Request, Running], Answer]
+
+
+PAGES: Final[Mapping[str, Page]] = {
+    "/healthz": Page("GET", _health),
+    "/readyz": Page("GET", _ready),
+    "/metrics": Page("GET", _metrics),
+    "/status": Page("GET", _status),
+    "/connections": Page("GET", _connections),
+    "/filters": Page("GET", _filters),
+    "/explain": Page("POST", _explain),
+    "/routes": Page("GET", _routes),
+    "/audit": Page("POST", _ask_all),
+    "/audited": Page("GET", _audited),
 }

@@ -5,6 +5,7 @@ Law: routers are shown by their ids, which link states carry; one that has not s
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -49,40 +50,49 @@ def network_form(network: Network) -> dict[str, object]:
     }
 
 
-def routes_form(network: Network, broadcast: str, limit: int, cursor: int) -> dict[str, object]:
-    """The routers that this one knows of, in the order of their numbers from `cursor` on, and its own tree."""
+def known_routers(network: Network, cursor: int) -> list[int]:
+    """The numbers of those that this one knows of, in order from `cursor` on."""
+    desk = network.core.desk
+    return sorted(router for router in desk.topology.states.keys() | desk.rib.entries if router >= cursor)
+
+
+def routes_head(network: Network, broadcast: str) -> dict[str, object]:
+    """Whose routes they are."""
     core = network.core
-    known = sorted(router for router in core.desk.topology.states.keys() | core.desk.rib.entries if router >= cursor)
-    return {
-        "router": core.desk.identity.name,
-        "number": core.me,
-        "epoch": core.epoch,
-        "broadcast": broadcast,
-        "interfaces": [_interface_form(core, neighbour) for neighbour in network.neighbours.named.values()],
-        "routers": [_router_form(core, router) for router in known[:limit]],
-        "next": known[limit] if len(known) > limit else None,
-    }
+    return {"router": core.desk.identity.name, "number": core.me, "epoch": core.epoch, "broadcast": broadcast}
 
 
-def _interface_form(core: Core, neighbour: Neighbour) -> dict[str, object]:
-    """What lies behind one neighbour: the predicate of the interface is the filters of all those routers."""
-    desk, number = core.desk, neighbour.number
-    behind = [router for router in desk.trees.routers if desk.trees.next_hop(router) == number]
-    entries = [desk.rib.entries[router] for router in behind if router in desk.rib.entries]
-    link = desk.links.by_neighbour.get(number)
-    return {
-        "neighbour": neighbour.settings.neighbour,
-        "state": state_of(neighbour),
-        "synced": link is not None and link.is_synced,
-        "cost": neighbour.settings.cost,
-        "child": number in desk.trees.children(core.me),
-        "below": sum(child == number for child in desk.trees.below(core.me).values()),
-        "routers": len(behind),
-        "filters": sum(len(entry.filters) for entry in entries),
-    }
+def interface_forms(network: Network) -> list[dict[str, object]]:
+    """What lies behind each neighbour: the predicate of an interface is the filters of all routers behind it."""
+    core, desk = network.core, network.core.desk
+    behind, filters = Counter[int | None](), Counter[int | None]()
+    for router in desk.trees.routers:
+        hop = desk.trees.next_hop(router)
+        behind[hop] += 1
+        if router in desk.rib.entries:
+            filters[hop] += len(desk.rib.entries[router].filters)
+    children, below = desk.trees.children(core.me), Counter(desk.trees.below(core.me).values())
+    return [
+        {
+            "neighbour": neighbour.settings.neighbour,
+            "state": state_of(neighbour),
+            "synced": is_synced(core, neighbour.number),
+            "cost": neighbour.settings.cost,
+            "child": neighbour.number in children,
+            "below": below[neighbour.number],
+            "routers": behind[neighbour.number],
+            "filters": filters[neighbour.number],
+        }
+        for neighbour in network.neighbours.named.values()
+    ]
 
 
-def _router_form(core: Core, router: int) -> dict[str, object]:
+def is_synced(core: Core, neighbour: int) -> bool:
+    link = core.desk.links.by_neighbour.get(neighbour)
+    return link is not None and link.is_synced
+
+
+def router_form(core: Core, router: int) -> dict[str, object]:
     desk = core.desk
     name = desk.topology.name_of
     state, entry, hop = desk.topology.states.get(router), desk.rib.entries.get(router), desk.trees.next_hop(router)

@@ -1,7 +1,8 @@
 """HTTP/1.1 over asyncio streams, by h11.
 
-Law: a request has bounded head, body and time, and there are at most CONNECTIONS_MAX at once; whatever is wrong with
-one is answered with a JSON object that says so. Pages are asked one after the other and never wait.
+Law: a request has bounded head, body and time; whatever is wrong with one is answered with a JSON object that says so.
+Nobody is turned away: where all places are taken, the slowest gives way. One page is made at a time, and then the loop
+is everybody else's for as long as the page took; only health checks do not wait for that.
 """
 
 from __future__ import annotations
@@ -9,59 +10,67 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
+import time
 from dataclasses import dataclass
 from typing import Final
 
 import h11
 
-from tamis.router.admin.pages import Answer, Problem, Request, answer
-from tamis.router.listeners import Listener
+from tamis.router.addresses import address_of
+from tamis.router.admin.answers import Answer, Problem
+from tamis.router.admin.guard import OPEN, Headers, Local, check_addressed, check_origin, has_token
+from tamis.router.admin.pages import Request, answer
+from tamis.router.admissions import Reason
+from tamis.router.listeners import Acceptor, Listener
+from tamis.router.other_end import unread_bytes
+from tamis.router.places import Spare
 from tamis.router.running import Running
+from tamis.router.waiting import WaitingRoom
 
-BODY_BYTES_MAX: Final = 1_048_576
-CONNECTIONS_MAX: Final = 32
-UNREAD_BYTES_MAX: Final = 16 * BODY_BYTES_MAX
+BODY_BYTES_MAX: Final = 131_072
+"""Two strings as long as they may be, and more: reading it takes a few milliseconds."""
+UNREAD_BYTES_MAX: Final = 16 * 1_048_576
+HEAD_S: Final = 2.0
+"""From the first byte of a request to the end of its head."""
 IDLE_S: Final = 15.0
 _READ_BYTES: Final = 65_536
+_FULL: Final = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 _log = logging.getLogger(__name__)
 
 
 class AdminServer:
-    def __init__(self, running: Running) -> None:
-        self._running = running
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._listener: Listener | None = None
-        self._server: asyncio.Server | None = None
+    """The opener of administration's connections (see listeners.Opener)."""
 
-    async def start(self, listener: Listener) -> None:
-        self._listener = listener
-        start = asyncio.start_unix_server if listener.address.kind == "unix" else asyncio.start_server
-        self._server = await start(self._serve, sock=listener.sock)
+    def __init__(self, running: Running) -> None:
+        self.running = running
+        self.room = WaitingRoom(running.plane.places.admin, time.monotonic)
+        self.turn = asyncio.Lock()
+        self._conversations: set[_Conversation] = set()
+        self._acceptor: Acceptor | None = None
+
+    def start(self, listener: Listener, spare: Spare | None = None) -> None:
+        self._acceptor = Acceptor(listener, self, self.running.plane.loop, spare, full=_FULL)
 
     def close(self) -> None:
-        if self._server is not None and self._listener is not None:
-            self._server.close()
-            self._listener.close()
-        for task in self._tasks:
-            task.cancel()
+        if self._acceptor is not None:
+            self._acceptor.close()
+        for conversation in list(self._conversations):
+            conversation.give_way()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - streams run us as one
-        self._tasks.add(task)
-        conversation = _Conversation(reader, writer, self._running)
-        try:
-            if len(self._tasks) > CONNECTIONS_MAX:
-                await conversation.send(Problem(503, "too many connections").answer, None)
-            else:
-                await conversation.hold()
-        except (OSError, TimeoutError, h11.LocalProtocolError, asyncio.CancelledError):
-            pass  # the other side went away, or we do
-        finally:
-            self._tasks.discard(task)
-            with contextlib.suppress(OSError):
-                writer.close()
+    def open(self, descriptor: int, peer: str) -> object:
+        conversation = _Conversation(self, socket.socket(fileno=descriptor), peer)
+        self._conversations.add(conversation)
+        self.room.enter(conversation, address_of(peer))
+        return conversation
+
+    def turned_away(self, reason: Reason, peer: str) -> None:
+        _log.warning("no room for administration", extra={"fields": {"why": reason.value, "peer": peer}})
+
+    def over(self, conversation: _Conversation) -> None:
+        self.room.leave(conversation)
+        self._conversations.discard(conversation)
 
 
 @dataclass(slots=True)
@@ -70,16 +79,49 @@ class _Head:
 
     method: str
     target: str
+    headers: Headers
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
 
 
 class _Conversation:
     """The requests of one connection."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, running: Running) -> None:
-        self._reader, self._writer, self._running = reader, writer, running
+    def __init__(self, server: AdminServer, sock: socket.socket, peer: str) -> None:
+        self._server, self._running, self._sock, self._peer = server, server.running, sock, peer
         self._http = h11.Connection(h11.SERVER)
+        self._reader = asyncio.StreamReader()
+        self._writer: asyncio.StreamWriter
+        self._task = asyncio.get_running_loop().create_task(self._serve(), name="administration")
 
-    async def hold(self) -> None:
+    def is_heard(self) -> bool:
+        return bool(unread_bytes(self._sock.fileno()))
+
+    def give_way(self) -> None:
+        self._task.cancel()
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            protocol = asyncio.StreamReaderProtocol(self._reader)
+            transport, _ = await loop.connect_accepted_socket(lambda: protocol, self._sock)
+            self._writer = asyncio.StreamWriter(transport, protocol, self._reader, loop)
+        except BaseException:
+            self._sock.close()
+            self._server.over(self)
+            raise
+        try:
+            await self._hold()
+        except (OSError, TimeoutError, h11.LocalProtocolError, asyncio.CancelledError):
+            pass  # the other side went away or is too slow, or we go
+        finally:
+            self._server.over(self)
+            with contextlib.suppress(OSError):
+                self._writer.close()
+
+    async def _hold(self) -> None:
         while True:
             try:
                 head, body = await self._request()
@@ -91,33 +133,33 @@ class _Conversation:
                 return
             if head is None:
                 return
-            await self.send(self._answer(head, body), head)
+            await self._send(await self._answer(head, body), head)
             if self._http.our_state is h11.MUST_CLOSE:
                 return
             self._http.start_next_cycle()
 
-    def _answer(self, head: _Head, body: bytes) -> Answer:
-        try:
-            return answer(Request.of(head.method, head.target, body), self._running)
-        except Problem as problem:
-            return problem.answer
-        except Exception:  # a bug in a page: logged, and the page alone fails
-            _log.exception("an administration page failed")
-            return Problem(500, "this page has failed; see the router's log").answer
+    # --- what is asked -----------------------------------------------------------------------------------------------
 
     async def _request(self) -> tuple[_Head | None, bytes]:
         """The next request; no head: the other side is done."""
         head: _Head | None = None
         body = bytearray()
-        async with asyncio.timeout(IDLE_S):
+        loop = asyncio.get_running_loop()
+        has_begun = False
+        async with asyncio.timeout(IDLE_S) as limit:
             while True:
                 event = self._http.next_event()
                 if event is h11.NEED_DATA:
                     if self._http.they_are_waiting_for_100_continue:
                         self._write(h11.InformationalResponse(status_code=100, headers=[]))
                     self._http.receive_data(await self._reader.read(_READ_BYTES))
+                    self._server.room.spoke(self)
+                    if not has_begun:
+                        has_begun = True
+                        limit.reschedule(loop.time() + HEAD_S)
                 elif isinstance(event, h11.Request):
-                    head = _Head(event.method.decode(), event.target.decode("latin-1"))
+                    head = _Head(event.method.decode(), event.target.decode("latin-1"), _headers(event))
+                    limit.reschedule(loop.time() + IDLE_S)
                 elif isinstance(event, h11.Data):
                     body += event.data
                     if len(body) > BODY_BYTES_MAX:
@@ -125,16 +167,61 @@ class _Conversation:
                 else:
                     return (head if isinstance(event, h11.EndOfMessage) else None), bytes(body)
 
+    async def _answer(self, head: _Head, body: bytes) -> Answer:
+        try:
+            await self._check(head)
+            if head.path in OPEN:
+                return self._page(head, body)
+            async with self._server.turn:
+                began_s = time.thread_time()
+                made = self._page(head, body)
+                await asyncio.sleep(time.thread_time() - began_s)
+                return made
+        except Problem as problem:
+            return problem.answer
+
+    async def _check(self, head: _Head) -> None:
+        """Problem for a request that is not taken, whatever it asks for."""
+        running = self._running
+        check_addressed(head.headers, self._local(), running.settings.admin_names)
+        check_origin(head.headers)
+        if running.admin_token is None or head.path in OPEN:
+            return
+        address = address_of(self._peer)
+        while (wait_s := running.admin_slowing.wait_s(address)) > 0:
+            await asyncio.sleep(wait_s)
+        if not has_token(head.headers, running.admin_token):
+            running.admin_slowing.failed(address)
+            _log.warning("administration refused", extra={"fields": {"peer": self._peer, "path": head.path[:100]}})
+            raise Problem(401, "this router's administration asks for its token", (("WWW-Authenticate", "Bearer"),))
+
+    def _local(self) -> Local:
+        if self._sock.family == socket.AF_UNIX:
+            return None
+        host, port = self._sock.getsockname()[:2]
+        return host, port
+
+    def _page(self, head: _Head, body: bytes) -> Answer:
+        try:
+            return answer(Request.of(head.method, head.target, body), self._running)
+        except Problem:
+            raise
+        except Exception:  # a bug in a page: logged, and the page alone fails
+            _log.exception("an administration page failed")
+            return Problem(500, "this page has failed; see the router's log").answer
+
+    # --- what is answered --------------------------------------------------------------------------------------------
+
     async def _give_up(self, problem: Problem) -> None:
         """Answer, and read on for a while: closing before all has been read would take the answer away again."""
-        await self.send(problem.answer, None)
+        await self._send(problem.answer, None)
         self._writer.write_eof()
         left = UNREAD_BYTES_MAX
         async with asyncio.timeout(IDLE_S):
             while left > 0 and (data := await self._reader.read(_READ_BYTES)):
                 left -= len(data)
 
-    async def send(self, answer: Answer, head: _Head | None) -> None:
+    async def _send(self, answer: Answer, head: _Head | None) -> None:
         """`head` None: nothing more is read after this answer."""
         headers = [("Content-Type", answer.content_type), ("Content-Length", str(len(answer.body)))]
         headers += list(answer.headers)
@@ -149,3 +236,7 @@ class _Conversation:
 
     def _write(self, event: h11.Event) -> None:
         self._writer.write(self._http.send(event) or b"")
+
+
+def _headers(request: h11.Request) -> Headers:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in request.headers}

@@ -22,6 +22,7 @@ from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
+from tamis.router.greeting import check_said_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,11 @@ class Dialling:
         self._hello = self._welcome_frame = b""
         self._welcome: Welcome | None = None
         self.other: Greeted | None = None
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        """The name and the method of the other end."""
+        return self._neighbour.name, self._neighbour.method.name.lower()
 
     def begin(self) -> bytes:
         me, neighbour = self._me, self._neighbour
@@ -135,7 +141,14 @@ class Accepting:
         self._frames: tuple[bytes, bytes] = (b"", b"")
         self._hello: Hello | None = None
         self._neighbour: Expected | None = None
+        self._method: AuthMethod | None = None
         self.other: Greeted | None = None
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        """The name and the method that the other end has given."""
+        hello, method = self._hello, self._method
+        return None if hello is None else hello.name, None if method is None else method.name.lower()
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
         """The frame that answers; nothing for an ERROR, with which the other end has given up."""
@@ -148,7 +161,8 @@ class Accepting:
         return b""
 
     def _welcome(self, hello: Hello, frame: bytes) -> bytes:
-        me = self._me
+        self._hello, me = hello, self._me
+        check_said_name(hello.name)
         if hello.role is not Role.ROUTER:
             raise _refusal("only neighbours connect here; clients connect to the addresses under `clients`")
         if hello.name == me.name:
@@ -163,10 +177,11 @@ class Accepting:
                 *(neighbour.hold_ms, neighbour.cost, (neighbour.method,)),
             )
         )
-        self._hello, self._neighbour, self._frames = hello, neighbour, (frame, welcome)
+        self._neighbour, self._frames = neighbour, (frame, welcome)
         return welcome
 
     def _authenticated(self, auth: Auth, hello: Hello, neighbour: Expected) -> bytes:
+        self._method = auth.method
         if auth.method is not neighbour.method:
             raise _refusal(_methods_differ(neighbour))
         secret = neighbour.secret

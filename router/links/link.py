@@ -24,6 +24,7 @@ from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.routing_bodies import Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
+from tamis.router.admissions import Side
 from tamis.router.core.events import Body
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
 from tamis.router.links.incoming import Incoming
@@ -48,6 +49,7 @@ class Link(OtherEnd):
 
     CUT = "a link is cut"
     IS_LINK = True
+    SIDE = Side.NEIGHBOUR
 
     __slots__ = (
         *("_greeting", "_incoming", "_links", "_outgoing", "_wire"),
@@ -69,6 +71,10 @@ class Link(OtherEnd):
     @property
     def hold_ms(self) -> int:
         return self.neighbour.settings.keepalive.hold_ms if self.neighbour else 0
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        return self._greeting.said
 
     @property
     def outgoing(self) -> Outgoing:
@@ -121,6 +127,7 @@ class Link(OtherEnd):
     def _greet(self, kind: Kind, frame: bytes) -> None:
         if self.plane.is_draining:
             raise FrameError(ErrorCode.FULL, DRAIN_REASON)
+        self._spoke()
         answer = self._greeting.receive(frame, kind)
         if kind is Kind.ERROR:
             body = decode(frame)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +21,8 @@ from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
+from tamis.router.addresses import address_of
+from tamis.router.admissions import Reason, Side
 from tamis.router.core.commands import Session
 from tamis.router.core.events import Body
 from tamis.router.links.figures import Carried, carried
@@ -33,6 +36,7 @@ from tamis.router.logs import fields
 from tamis.router.plane import Plane
 from tamis.router.settings import link_admission
 from tamis.router.tls import TlsConnection
+from tamis.router.waiting import WaitingRoom
 
 _log = logging.getLogger(__name__)
 
@@ -92,6 +96,7 @@ class Neighbours:
         self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
         self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}
         self._settings, self._told = settings, told
+        self.room = WaitingRoom(plane.places.link_greeting, time.monotonic)
         self._sessions = itertools.count(1)
 
     # --- connections -----------------------------------------------------------------------------------------------
@@ -114,8 +119,18 @@ class Neighbours:
             link.open(other)
         return link
 
+    def turned_away(self, reason: Reason, peer: str) -> None:
+        """One was, before it became a link."""
+        self.plane.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
+
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
-        return self._connect(descriptor, peer, Accepting(self.myself(), self._expected, self._admit, certified), wire)
+        greeting = Accepting(self.myself(), self._expected, self._admit, certified)
+        link = self._connect(descriptor, peer, greeting, wire)
+        if link is None:
+            self.turned_away(Reason.FULL, peer)
+        else:
+            link.wait_in(self.room, address_of(peer))
+        return link
 
     def _connect(self, descriptor: int, peer: str, greeting: Accepting | Dialling, wire: Wire) -> Link | None:
         link = self.plane.connect(descriptor, peer, lambda connection: Link(self, connection, peer, greeting, wire))

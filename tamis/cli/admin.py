@@ -9,20 +9,31 @@ Law: a router that does not answer is told about, never a reason to leave out th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import stat
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 import click
 
 from tamis.cli.extras import router_extra
 from tamis.protocol.errors import TamisError
+from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
+VARIABLE: Final = "TAMIS_ADMIN_TOKEN_FILE"
+PATIENCE_S: Final = 10.0
+_ASK_AGAIN_S: Final = 0.25
+_META: Final = "tamis.admin_token"
 _PAGE_ITEMS: Final = 500
+_TOO_OFTEN: Final = 429
 _BAD_REQUEST: Final = 400
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class NoAnswer(TamisError):
@@ -31,27 +42,39 @@ class NoAnswer(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """`name` is its id in the topology file, or its address where there is no file. No address: it has no admin."""
+    """`name` is its id in the topology file, or its address where there is no file. No address: it has no admin.
+    `token` is what administration asks for."""
 
     name: str
     address: str | None
+    token: str | None = None
 
     def ask(self, path: str, body: bytes | None = None, **query: object) -> Any:  # noqa: ANN401 - what JSON gives
         """The answer of one page; NoAnswer if there is none."""
         if self.address is None:
             raise NoAnswer(f"{self.name}: it has no `admin` address to ask")
         target = f"{path}?{urlencode(query)}" if query else path
-        from tamis.cli.admin_http import asked
-
         try:
-            status, answer = asked(self.address, "GET" if body is None else "POST", target, body)
+            status, answer = self._asked(self.address, "GET" if body is None else "POST", target, body)
             form = json.loads(answer)
         except (OSError, ValueError) as error:
             where = "" if self.name == self.address else f"{self.address} "
             raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
         if status >= _BAD_REQUEST and isinstance(form, dict) and "error" in form:
-            raise NoAnswer(f"{self.name}: {form['error']}")
+            raise NoAnswer(f"{self.name}: {shown(str(form['error']))}")
         return form
+
+    def _asked(self, address: str, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
+        """Asked again for a while where the router says that it is asked too often."""
+        from tamis.cli.admin_http import asked
+
+        end_s = time.monotonic() + PATIENCE_S
+        headers = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        status, answer = asked(address, method, target, body, headers)
+        while status == _TOO_OFTEN and time.monotonic() < end_s:
+            time.sleep(_ASK_AGAIN_S)
+            status, answer = asked(address, method, target, body, headers)
+        return status, answer
 
     def items(self, path: str, limit: int) -> Iterator[Any]:
         """The items of a page that comes in pieces, `limit` of them at most."""
@@ -66,7 +89,7 @@ class Router:
 def routers(target: str | None) -> list[Router]:
     """Those that `target` names; a usage error where it names nothing."""
     if target is None:
-        return [Router(DEFAULT, DEFAULT)]
+        return [Router(DEFAULT, DEFAULT, _told_token())]
     if Path(target).is_file():
         return _of_file(target)
     address = target.removeprefix("http://").rstrip("/")
@@ -76,7 +99,7 @@ def routers(target: str | None) -> list[Router]:
         connection_to(address)
     except ValueError as error:
         raise click.UsageError(f"{target!r} is no file, and no admin address: {error}") from None
-    return [Router(address, address)]
+    return [Router(address, address, _told_token())]
 
 
 def _of_file(file: str) -> list[Router]:
@@ -92,5 +115,49 @@ def _of_file(file: str) -> list[Router]:
     for router_id, router in topology.routers.items():
         said = state.routers[router_id].admin if state and router_id in state.routers and state.is_up else []
         address = said[0].removeprefix("http://") if said else None if router.admin is None else str(router.admin)
-        found.append(Router(router_id, address))
+        found.append(Router(router_id, address, _told_token() or _token_of(router.admin_token)))
     return found
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def admin_token_option(command: Command) -> Command:
+    """Adds the option by which `routers` finds the token of administration."""
+    return click.option(
+        "--admin-token-file",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        envvar=VARIABLE,
+        expose_value=False,
+        callback=_keep_token,
+        help=f"Holds the token of administration, mode 0600; also by {VARIABLE}. A topology file says its routers'.",
+    )(command)
+
+
+def _keep_token(context: click.Context, _: click.Parameter, file: str | None) -> None:
+    if file is not None:
+        context.meta[_META] = private_word(Path(file))
+
+
+def _told_token() -> str | None:
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_META)
+
+
+def _token_of(file: str | None) -> str | None:
+    """As far as we may read it: a router on another machine has its own."""
+    try:
+        return None if file is None else Path(file).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def private_word(path: Path) -> str:
+    """The one word that a private file holds; a usage error where it is not private, or holds something else."""
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
+    words = path.read_bytes().split()
+    if len(words) != 1:
+        raise click.UsageError(f"{path}: a token file holds one token on one line")
+    return words[0].decode("ascii", errors="replace")

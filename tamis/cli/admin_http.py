@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import http.client
 import socket
+from collections.abc import Mapping
 from typing import Final
 
 TIMEOUT_S: Final = 5.0
 
 
-def asked(address: str, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
+def asked(
+    address: str, method: str, target: str, body: bytes | None, headers: Mapping[str, str] | None = None
+) -> tuple[int, bytes]:
     """Status and body of the answer; OSError if there is none, ValueError if the address is none."""
     with contextlib.closing(connection_to(address)) as connection:
         try:
-            connection.request(method, target, body, {"Connection": "close"})
+            connection.request(method, target, body, {"Connection": "close"} | dict(headers or {}))
             with connection.getresponse() as answer:
                 return answer.status, answer.read()
         except http.client.HTTPException as error:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from tamis.protocol.errors import MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
+from tamis.protocol.shown import shown
 
 if TYPE_CHECKING:
     import ssl
@@ -88,7 +89,7 @@ def refusals() -> Iterator[None]:
     except Refused as error:
         raise _Misuse(str(error)) from None
     except TamisError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(shown(str(error), keep="\n")) from None
 
 
 class _Misuse(click.ClickException):

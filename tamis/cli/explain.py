@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import click
 
+from tamis.cli.admin import admin_token_option
 from tamis.cli.connecting import refusals
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
 from tamis.protocol.message_text import parse_message
+from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
 Examples:
@@ -24,6 +26,7 @@ Examples:
 @click.command("explain", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[PREDICATE] [ATTRIBUTE]...")
 @click.option("--router", "target", metavar="TARGET", help="Whom the message would reach by the live tables of these.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
 def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
     """Show why PREDICATE matches a message, or not; or why a message goes where.
@@ -50,7 +53,7 @@ def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
     for warning in compiled.warnings:
         click.echo(warning, err=True)
     explanation = explain(compiled.predicate, attributes)
-    click.echo(json.dumps(_as_form(explanation)) if as_json else "\n".join(_as_text(explanation)))
+    click.echo(json.dumps(_as_form(explanation)) if as_json else "\n".join(map(shown, _as_text(explanation))))
     return 0
 
 

@@ -15,6 +15,8 @@ from tamis.cli.admin import NoAnswer, routers
 from tamis.cli.explain import constraint_lines
 from tamis.protocol.explain import explain
 from tamis.protocol.language import parse
+from tamis.protocol.limits import PREDICATE_BYTES_MAX
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 
 
@@ -32,7 +34,7 @@ def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) ->
         if as_json:
             click.echo(json.dumps({"router": router.name} | answer))
         else:
-            click.echo("\n".join(_as_text(router.name, answer, attributes)))
+            click.echo("\n".join(map(shown, _as_text(router.name, answer, attributes))))
     return code
 
 
@@ -46,6 +48,9 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
     yield f"router {router}: {matching}, the message goes to {', '.join(clients)}"
     for item in filters:
         yield f"{item['client']}, subscription {item['subscription']}: {item['filter']}"
+        if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
+            yield f"     (too long to look into: {item.get('filter_length', len(item['filter'])):,} characters)"
+            continue
         for verdict in explain(parse(item["filter"]), attributes).filters:
             yield from constraint_lines(verdict)
     if not answer["complete"]:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from tamis.cli.admin import NoAnswer, routers
+from tamis.cli.admin import NoAnswer, admin_token_option, routers
 from tamis.cli.tables import columns
 
 _EXAMPLE = """\b
@@ -20,6 +20,7 @@ Examples:
 @click.argument("target", required=False)
 @click.option("--client", metavar="NAME", help="Only those of this client.")
 @click.option("--limit", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of each router.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each filter.")
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
     """List the filters of routers: whose each is, and of which of its subscriptions.

@@ -16,6 +16,7 @@ import click
 
 from tamis.cli.extras import router_extra
 from tamis.protocol.records import COMMON, KINDS
+from tamis.protocol.shown import shown as escape
 
 if TYPE_CHECKING:
     from tamis.router.records.reading import Line, Reader
@@ -183,7 +184,7 @@ def shown(record: dict[str, Any]) -> str:
     """When, who, what kind, then the fields of the kind that say something."""
     when = datetime.fromtimestamp(record["t_us"] / 1e6, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     head = f"{when} {record.get('router', '?')} {record.get('kind', '?')}"
-    return " ".join([head, *_fields(record)])
+    return escape(" ".join([head, *_fields(record)]))
 
 
 def _fields(record: dict[str, Any]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import encode_publication
 from tamis.protocol.message_text import format_attributes
+from tamis.protocol.shown import shown
 
 if TYPE_CHECKING:
     import tamis
@@ -72,6 +73,11 @@ def _shown(payload: bytes) -> bytes:
     except UnicodeDecodeError:
         return b"(%d bytes)" % len(payload)
     return payload if all(c.isprintable() or c in "\n\t" for c in text) else b"(%d bytes)" % len(payload)
+
+
+def for_a_terminal(write: Writer) -> Writer:
+    """The same with what would control a terminal as escapes."""
+    return lambda message: shown(write(message).decode(errors="backslashreplace"), keep="\n\t").encode()
 
 
 def _raw(message: tamis.Message) -> bytes:

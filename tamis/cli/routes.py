@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.admin import NoAnswer, Router, admin_token_option, routers
 from tamis.cli.tables import columns
+from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
 Examples:
@@ -27,6 +28,7 @@ _PAGE: Final = 500
 @click.command("routes", epilog=_EXAMPLE)
 @click.argument("target", required=False)
 @click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
 def command(target: str | None, audit: bool, as_json: bool) -> int:
     """Show the routes of routers.
@@ -71,7 +73,7 @@ def _audit(router: Router) -> dict[str, Any]:
 
 
 def _text(form: dict[str, Any]) -> str:
-    return "\n".join(_lines(form))
+    return "\n".join(line if "\n" in line else shown(line) for line in _lines(form))
 
 
 def _lines(form: dict[str, Any]) -> Iterator[str]:

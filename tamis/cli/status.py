@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.admin import NoAnswer, Router, admin_token_option, routers
 from tamis.cli.tables import byte_count, columns, duration
 
 _EXAMPLE = """\b
@@ -25,6 +25,7 @@ _ASK_AGAIN_S: Final = 0.05
 @click.argument("target", required=False)
 @click.option("--wait-quiet", type=click.FloatRange(min=0), metavar="SECONDS", help="First wait until all is quiet.")
 @click.option("--timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Of --wait-quiet.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(target: str | None, wait_quiet: float | None, timeout: float, as_json: bool) -> int:
     """Show how routers are.

@@ -56,7 +56,7 @@ def command(
 
     --format raw prints payloads, each with a line break behind it. A template has places such as {{severity}}, an
     attribute by its name, and {{.payload}} {{.id}} {{.time}} {{.attributes}}; what a message lacks is printed as
-    nothing.
+    nothing. In a terminal what would control it is escaped; into a file or a pipe everything goes as it is.
 
     Messages that were lost, by a slow reader or a cut connection, are told of on stderr, and as an object
     {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.
@@ -101,7 +101,7 @@ class _Receiver:
 
     async def _receive(self, told: Access) -> None:
         import tamis
-        from tamis.cli.received import writer
+        from tamis.cli.received import for_a_terminal, writer
 
         async with (
             told.client() as client,
@@ -109,6 +109,7 @@ class _Receiver:
         ):
             click.echo(f"subscribed as {client.name}", err=True)
             write = writer(self._form, dict(zip(items.ids, self._predicates, strict=True)))
+            write = for_a_terminal(write) if sys.stdout.isatty() else write
             async for item in items:
                 if isinstance(item, tamis.Gap):
                     self._tell(item)

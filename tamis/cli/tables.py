@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tamis.protocol.shown import shown
+
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """One line a row under its heads; numbers to the right."""
+    """One line a row under its heads; numbers to the right. What is not printable stands escaped."""
     cells = [list(head), *([_shown(cell) for cell in row] for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(head))]
     right = [all(isinstance(row[at], int | float) for row in rows) and bool(rows) for at in range(len(head))]
@@ -41,4 +43,4 @@ def duration(seconds: float) -> str:
 def _shown(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:,.1f}"
-    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+    return f"{cell:,}" if isinstance(cell, int) else shown(str(cell))

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import click
 
-from tamis.cli.admin import Router, routers
+from tamis.cli.admin import Router, admin_token_option, routers
 from tamis.cli.extras import router_extra
 from tamis.cli.rates import Sample, View, sampled, view
 from tamis.cli.tables import byte_count, columns
@@ -32,6 +32,7 @@ Examples:
     "--connections", type=click.IntRange(0, 1000), default=20, show_default=True, help="Show the busiest so many."
 )
 @click.option("--once", is_flag=True, help="One interval, and done.")
+@admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each interval.")
 def command(target: str | None, interval: float, connections: int, once: bool, as_json: bool) -> int:
     """Show what flows through routers, until Ctrl-C.

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.admin import Command, NoAnswer, Router, admin_token_option, routers
 from tamis.cli.connecting import access, refusals, split_addresses
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
 from tamis.protocol.message_text import parse_message
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 from tamis.protocol.wire.numbers import stable_number
 
@@ -27,9 +28,15 @@ if TYPE_CHECKING:
 SHOWN_MAX: Final = 5
 """Names in one cell of a table; --json has all that the report has."""
 
-router_option = click.option(
-    "--router", "target", metavar="TARGET", help="Ask these for names of clients and texts of filters."
-)
+
+def router_option(command: Command) -> Command:
+    """Adds --router, and how its routers are asked."""
+    asked = click.option(
+        "--router", "target", metavar="TARGET", help="Ask these for names of clients and texts of filters."
+    )
+    return asked(admin_token_option(command))
+
+
 timeout_option = click.option(
     "--timeout",
     "timeout_s",
@@ -160,7 +167,7 @@ def end(trail: Trail[AnyReport], names: Names, timeout_s: float) -> int:
     within = f"within {timeout_s:g} s"
     for way in trail.unanswered:
         text = f"no answer {within} from {names.of(way.router)}, to which {names.of(way.came_from)} passed it on"
-        click.echo(text, err=True)
+        click.echo(shown(text), err=True)
     if trail.entry is None:
         click.echo(f"the router did not say {within} what it did with it", err=True)
     elif not trail.unanswered:

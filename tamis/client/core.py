@@ -30,6 +30,7 @@ from tamis.client.wanted import Options, Wanted
 from tamis.protocol.errors import FrameError
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
+from tamis.protocol.shown import shown
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, decode, kind_of
@@ -276,10 +277,11 @@ class ClientCore:
         settle(self._opened)
 
     def _error(self, error: Error) -> None:
-        sentence = f"the router says: {error.text} (error {error.code})"
+        sentence = f"the router says: {shown(error.text)} (error {error.code})"
         if not self._is_greeted and error.code in _GIVE_UP:
             self._gave_up = NotAdmitted(sentence)
-        if error.code == ErrorCode.REPLACED:  # coming back would only throw out the one that came under our name
+        # Coming back would only throw out the one that came under our name, or fail with a token that is gone.
+        if error.code in (ErrorCode.REPLACED, ErrorCode.REVOKED):
             self._gave_up = NotAdmitted(sentence)
         if error.fatal or not self._is_greeted:
             self._end_connection(sentence)
@@ -295,7 +297,7 @@ class ClientCore:
 
     def _drain_of_router(self, drain: Drain) -> None:
         """The router leaves: what has no answer yet may get one, new messages wait for the next connection."""
-        self.notices.append(f"the router drains: {drain.reason}")
+        self.notices.append(f"the router drains: {shown(drain.reason)}")
         self.outbox.pause()
 
     def _ack(self, ack: Ack) -> None:

@@ -13,7 +13,7 @@ from tamis.client.address import Address, parse_addresses
 from tamis.client.inbox import InboxBounds
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.values import check_name
+from tamis.protocol.peer_names import check_peer_name
 
 if TYPE_CHECKING:
     import ssl
@@ -40,7 +40,7 @@ class Settings:
     tls: ssl.SSLContext | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_peer_name(self.name)
         if self.token is not None and not 1 <= len(self.token) <= limits.CREDENTIAL_BYTES_MAX:
             raise Refused(f"a token has 1 to {limits.CREDENTIAL_BYTES_MAX} bytes, not {len(self.token)}")
         if not HOLD_S_MIN <= self.hold_s <= HOLD_S_MAX:

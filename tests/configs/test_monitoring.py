@@ -15,6 +15,7 @@ import yaml
 
 from tamis.cli.admin_http import asked
 from tamis.native.switch_figures import DROP_REASONS
+from tamis.router.admissions import Reason
 from tests.routers import running_line
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,7 @@ ALERTS = [
     rule for group in yaml.safe_load((PROMETHEUS / "alerts.yml").read_text())["groups"] for rule in group["rules"]
 ]
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+REASONS = {*DROP_REASONS, *Reason}
 TARGET_LABELS = {"job", "instance", "router"}
 """Those that configs/prometheus/prometheus.yml gives to all series."""
 SERIES = re.compile(r"\b((?:tamis|process)_\w+|up)\b(?:\{([^}]*)\})?")
@@ -66,7 +68,7 @@ def mistakes(query: str, exported: dict[str, set[str]], legend: str = "") -> Ite
         for label, value in MATCHER.findall(matchers):
             if label not in exported[name] | TARGET_LABELS:
                 yield f"{name} has no label {label}"
-            if label == "reason" and (unknown := set(value.split("|")) - set(DROP_REASONS)):
+            if label == "reason" and (unknown := set(value.split("|")) - REASONS):
                 yield f"{unknown} are no reasons"
     used = {label for group in GROUPING.findall(query) for label in re.findall(r"\w+", group)}
     used |= set(re.findall(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}", legend))

@@ -26,7 +26,7 @@ from tests.router.wire_client import WireClient, close_all
 def pytest_asyncio_loop_factories(item):
     """What runs in the test's own loop runs on both; a daemon of its own has its own loop."""
     factories = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
-    return {"asyncio": asyncio.new_event_loop} if "process" in item.fixturenames else factories
+    return {"asyncio": asyncio.new_event_loop} if {"process", "daemons"} & {*item.fixturenames} else factories
 
 
 class Inside:
@@ -81,6 +81,11 @@ async def inside(tmp_path):
 async def _clients_are_closed():
     yield
     await close_all()
+
+
+@pytest.fixture
+def daemons() -> None:
+    """Routers are processes of their own: once is enough."""
 
 
 class Process:

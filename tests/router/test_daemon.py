@@ -45,7 +45,7 @@ async def test_a_life(process, tmp_path):
     assert await over_unix.until_closed() == [Drain(10_000, "the router is stopping")]
     assert await router.exit_code() == 0
     assert not (tmp_path / "a.sock").exists()
-    assert [line["message"] for line in router.logged()] == ["ready", "draining", "stopped"]
+    assert [line["message"] for line in router.logged()] == ["ready", "let in", "let in", "draining", "stopped"]
 
 
 async def test_draining_waits_for_queues_until_the_deadline_and_not_for_a_second_signal(process):

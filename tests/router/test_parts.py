@@ -204,7 +204,7 @@ def test_an_engine_that_serves_no_router():
 
 
 def test_memory_is_shared_between_table_and_switch():
-    assert switch_options(settings(keys="limits: {memory_bytes: 33_554_433}"), 1).memory_bytes_max == 16_777_217
+    assert switch_options(settings(keys="limits: {memory_bytes: 33_554_433}"), 1, 8).memory_bytes_max == 16_777_217
 
 
 def test_an_admission_follows_the_settings_and_the_hello():

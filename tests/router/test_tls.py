@@ -14,9 +14,11 @@ from tamis.configs.topology import Tls
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.header import CONFIRM
-from tamis.router.listeners import bind, serve_tls
+from tamis.router.admissions import Side
+from tamis.router.handshakes import TlsDoor
+from tamis.router.listeners import Acceptor, bind
 from tamis.router.settings import CannotStart
-from tamis.router.tls import client_behind, load_certificate, server_context
+from tamis.router.tls import load_certificate, server_context
 from tests.router.wire_client import WireClient, subscribe, subscription
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")
@@ -35,18 +37,19 @@ def certificate(tmp_path_factory):
 @pytest.fixture
 async def behind_tls(inside, certificate):
     """behind_tls(keys) -> (a plane, the address of its TLS listener, a client's context)."""
-    servers = []
+    acceptors = []
 
     async def make(keys: str = ""):
         net = inside(keys)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
-        servers.append(await serve_tls(listener, server_context(certificate), lambda: client_behind(net.plane), 2))
+        plane, context = net.plane, server_context(certificate)
+        door = TlsDoor(plane, Side.CLIENT, plane, context, lambda behind: plane.open(-1, behind.peer))
+        acceptors.append(Acceptor(listener, door, plane.loop, full=b""))
         return net, f"tamis+tls://{listener.address}", ssl.create_default_context(cafile=certificate.certificate)
 
     yield make
-    for server in servers:
-        server.close()
-        await server.wait_closed()
+    for acceptor in acceptors:
+        acceptor.close()
 
 
 async def test_messages_cross_between_tls_and_plain(behind_tls):

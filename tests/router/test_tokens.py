@@ -19,7 +19,8 @@ def written(path, text, mode=0o600):
 def test_a_name_comes_in_with_its_own_token_or_with_that_of_anybody(tmp_path):
     tokens = TokenFile(written(tmp_path / "t", "# sensors\n\nalice  one\n* any\nbob two\n"))
     assert tokens.admits("alice", b"one")
-    assert tokens.admits("alice", b"any")
+    assert not tokens.admits("alice", b"any"), "alice has a line of her own"
+    assert not tokens.admits("*", b"two")
     assert tokens.admits("stranger", b"any")
     assert not tokens.admits("alice", b"two")
     assert not tokens.admits("stranger", b"one")
@@ -40,7 +41,12 @@ def test_a_file_that_others_may_use_is_refused(tmp_path, mode):
 
 @pytest.mark.parametrize(
     ("text", "what"),
-    [("alice", "line 1: write a name and a token"), ("a b\na c", "line 2: a has a token already"), ("a b c", "line 1")],
+    [
+        ("alice", "line 1: write a name and a token"),
+        ("a b\na c", "line 2: a has a token already"),
+        ("a b c", "line 1"),
+        ("a\u202e b", "line 1: a name is printable text"),
+    ],
 )
 def test_a_line_that_cannot_be_read_is_named(tmp_path, text, what):
     with pytest.raises(CannotStart, match=what):

@@ -9,12 +9,13 @@ import pytest
 
 from tamis.configs import Address, parse_topology
 from tamis.router.admin.routes import network_form
+from tamis.router.admissions import Side
 from tamis.router.epoch import Epoch
+from tamis.router.handshakes import TlsDoor
 from tamis.router.links.network import Network
 from tamis.router.links.tls import accepting_context
-from tamis.router.listeners import Acceptor, bind, serve_tls
+from tamis.router.listeners import Acceptor, bind
 from tamis.router.plane import Plane
-from tamis.router.tls import TlsConnection
 from tests.router.wire_client import WireClient, close_all
 
 PATIENCE_S = 20
@@ -48,10 +49,8 @@ class Node:
         if tls is None or listener.address.kind == "unix":
             self._closers.append(Acceptor(listener, neighbours, plane.loop).close)
         else:
-            server = await serve_tls(
-                listener, accepting_context(tls), lambda: TlsConnection(plane, neighbours.open_tls), 2
-            )
-            self._closers.append(server.close)
+            door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+            self._closers.append(Acceptor(listener, door, plane.loop, full=b"").close)
 
     def neighbour(self, name: str):
         return self.network.neighbours.named[name]

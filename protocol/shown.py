@@ -1,0 +1,25 @@
+"""Text that somebody else has chosen, as a person may see it.
+
+Law: what is shown is printable and has one meaning: characters that would do something (control a terminal, break a
+line, turn its direction) or cannot be seen stand as escapes. Text without such is shown as it is.
+"""
+
+from __future__ import annotations
+
+
+def shown(text: str, keep: str = "") -> str:
+    """`keep` are characters that may stay, such as line breaks."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in keep else escaped(char) for char in text)
+
+
+def escaped(char: str) -> str:
+    """The escape of one character, as the language reads it."""
+    letter = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
+    if letter is not None:
+        return letter
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -1,0 +1,20 @@
+"""Where somebody connects from, as far as it is bounded by that.
+
+Law: an IPv4 address is one; of IPv6 it is the network of 64 bits, all of which one machine may have. Unix sockets are
+one address together.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+
+
+def address_of(peer: str) -> str:
+    """Of what `peer` shows: `host:port`, or `unix`."""
+    host, _, _ = peer.rpartition(":")
+    if ":" not in host:
+        return host or peer
+    try:
+        return str(ipaddress.IPv6Network((int(ipaddress.IPv6Address(host.partition("%")[0])), 64), strict=False))
+    except ValueError:
+        return host

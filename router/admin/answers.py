@@ -1,0 +1,98 @@
+"""What administration answers: one body, or as much of a list as a page may hold.
+
+Law: a page has at most PAGE_BYTES and takes about PAGE_S of this thread's CPU: a list ends where either is used up, and
+says where it goes on. An item that alone is longer than a page is shown cut.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Final, NamedTuple
+
+from tamis.protocol.errors import TamisError
+
+PAGE_BYTES: Final = 256 * 1024
+PAGE_S: Final = 0.015
+"""With an item that is begun before that, a page stays below 20 ms."""
+HEAD_BYTES: Final = 1_024
+"""Room in a page for what stands around its items."""
+TEXT_CUT: Final = 16_384
+"""Characters that are left of a text too long for a page."""
+
+
+class Answer(NamedTuple):
+    body: bytes
+    status: int = 200
+    content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Problem(TamisError):
+    """A request that cannot be answered as asked."""
+
+    def __init__(self, status: int, what: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(what)
+        self.answer = json_answer({"error": what}, status)._replace(headers=headers)
+
+
+def json_answer(value: object, status: int = 200) -> Answer:
+    return Answer(json.dumps(value).encode() + b"\n", status)
+
+
+class Budget:
+    """What one page may cost."""
+
+    def __init__(self, seconds: float = PAGE_S) -> None:
+        self._end_s = time.thread_time() + seconds
+
+    @property
+    def is_spent(self) -> bool:
+        return time.thread_time() >= self._end_s
+
+
+class Items:
+    """A list that grows until the page is full; at least one item fits."""
+
+    def __init__(self, limit: int, budget: Budget, bytes_max: int = PAGE_BYTES - HEAD_BYTES) -> None:
+        self._limit, self._budget, self._bytes_max = limit, budget, bytes_max
+        self._texts: list[str] = []
+        self._size = 0
+        self._is_full = False
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @property
+    def is_full(self) -> bool:
+        return self._is_full or len(self._texts) >= self._limit or (bool(self._texts) and self._budget.is_spent)
+
+    def add(self, form: dict[str, object]) -> bool:
+        """False: there is no room for it any more, and it begins the next page."""
+        text = json.dumps(form)
+        if len(text) > self._bytes_max:
+            text = json.dumps(_cut(form))
+        if self._size + len(text) > self._bytes_max:
+            self._is_full = True
+            return False
+        self._texts.append(text)
+        self._size += len(text) + 2
+        return True
+
+    def page(self, name: str, **around: object) -> Answer:
+        """All of them under this name, behind what stands around them."""
+        head = json.dumps(around)[:-1]
+        comma = ", " if around else ""
+        return Answer(f'{head}{comma}"{name}": [{", ".join(self._texts)}]}}\n'.encode())
+
+
+def _cut(form: dict[str, object]) -> dict[str, object]:
+    """Long texts shortened, and how many characters they had; long lists likewise."""
+    cut: dict[str, object] = {}
+    for key, value in form.items():
+        if isinstance(value, str | list) and len(value) > TEXT_CUT // (1 if isinstance(value, str) else 16):
+            cut[key] = value[: TEXT_CUT // (1 if isinstance(value, str) else 16)]
+            cut[f"{key}_length"] = len(value)
+        else:
+            cut[key] = value
+    return cut | {"cut": True}

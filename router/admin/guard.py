@@ -1,0 +1,97 @@
+"""Whose requests administration takes: which names it answers to, which origins, which credential.
+
+Law: a page of the Web that a browser shows must not reach a router behind its user's back, not even by a name that has
+been made to lead here. So a request says where it is addressed to, and that has to be us; one that a foreign page makes
+is refused. Health checks alone need no token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import os
+import stat
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Final
+
+from tamis.protocol.shown import shown
+from tamis.router.admin.answers import Problem
+from tamis.router.settings import CannotStart
+
+OPEN: Final = frozenset({"/healthz", "/readyz"})
+"""They say nothing but yes or no."""
+TOKEN_BYTES_MIN: Final = 16
+TOKEN_BYTES_MAX: Final = 1_024
+_SHOWN: Final = 80
+
+Headers = Mapping[str, str]
+"""By their names in lower case."""
+Local = tuple[str, int] | None
+"""The address and port that a connection has come to; None: a Unix socket."""
+
+
+def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> None:
+    """Problem unless the request is addressed to us; `names` are what we are called besides our address."""
+    host = headers.get("host")
+    if local is None or host is None:  # no page of the Web reaches a Unix socket, and every browser names a host
+        return
+    if host.lower() not in _own_names(*local) and not _is_one_of(host.lower(), names):
+        raise Problem(
+            421,
+            f"administration does not listen at {shown(host[:_SHOWN])}: ask for {_address(*local)}, or name it under "
+            "`admin_names` in the topology file",
+        )
+
+
+def check_origin(headers: Headers) -> None:
+    """Problem for what a foreign page has a browser ask."""
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() != f"http://{headers.get('host', '').lower()}":
+        raise Problem(403, f"pages of {shown(origin[:_SHOWN])} may not ask here")
+    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise Problem(403, "pages of other sites may not ask here")
+
+
+def has_token(headers: Headers, token: bytes) -> bool:
+    """Does the request carry it?"""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token)
+
+
+def read_admin_token(path: str) -> bytes:
+    """CannotStart if the file is not there, not private, or holds no token."""
+    try:
+        with Path(path).open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise CannotStart(f"admin token file {path}: others may read it; run chmod 600 {path}")
+            token = file.read(TOKEN_BYTES_MAX + 1).strip()
+    except OSError as error:
+        raise CannotStart(f"admin token file {path}: {error.strerror}") from error
+    if not TOKEN_BYTES_MIN <= len(token) <= TOKEN_BYTES_MAX or not token.isascii() or token.split() != [token]:
+        raise CannotStart(
+            f"admin token file {path}: a token is one word of {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX:,} ASCII characters"
+        )
+    return token
+
+
+def _own_names(host: str, port: int) -> set[str]:
+    """How an address may be written, with the port where it is not that of HTTP."""
+    hosts = {_bracketed(host)}
+    if ipaddress.ip_address(host.partition("%")[0]).is_loopback:
+        hosts |= {"localhost", "127.0.0.1", "[::1]"}
+    return {f"{each}:{port}" for each in hosts} | (hosts if port == 80 else set())
+
+
+def _is_one_of(host: str, names: Collection[str]) -> bool:
+    """A name without a port is good for any."""
+    bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    return any(name.lower() in (host, bare) for name in names)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host.partition('%')[0]}]" if ":" in host else host
+
+
+def _address(host: str, port: int) -> str:
+    return f"{_bracketed(host)}:{port}"

@@ -1,0 +1,32 @@
+"""How often administration may be asked for what costs others.
+
+Law: each such page has a bucket of BURST requests, which fills again at so many a second; an empty one refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+PER_SECOND: Final = {"/explain": 20.0, "/audit": 1.0}
+BURST: Final = {"/explain": 100.0, "/audit": 10.0}
+
+
+class Rates:
+    """`clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._filled_s = clock()
+        self._left = dict(BURST)
+
+    def take(self, page: str) -> bool:
+        """May it be asked for now?"""
+        now = self._clock()
+        for each, left in self._left.items():
+            self._left[each] = min(BURST[each], left + (now - self._filled_s) * PER_SECOND[each])
+        self._filled_s = now
+        if self._left[page] < 1:
+            return False
+        self._left[page] -= 1
+        return True

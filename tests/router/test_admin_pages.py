@@ -1,0 +1,111 @@
+"""Pages are bounded by bytes and by time, whatever clients have put into the tables."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+
+import pytest
+
+from tamis.cli.admin_http import asked as asked_over_http
+from tamis.cli.main import main
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, Subscription
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.router.admin.answers import PAGE_BYTES, Budget, Items
+from tamis.router.admin.pages import Request, answer
+from tests.router.wire_client import WireClient
+from tests.routers import running_line
+
+
+def huge(number: int, strings: int = 15) -> bytes:
+    """A filter of 49 kB whose text is five times as long."""
+    constraints = (
+        Constraint(f"n{k}", Op.IN, tuple("\x01" * 200 + f"{k}-{j}-{number}" for j in range(strings))) for k in range(16)
+    )
+    return encode_filter(Filter(tuple(constraints)))
+
+
+async def subscribe_to_huge(client: WireClient, count: int) -> None:
+    for number in range(count):
+        await client.send(Subscribe(1, (Subscription(number, (huge(number),)),), False, Reach.HOME, False))
+        assert (await client.next(Ack)).ranges
+
+
+def page(net, target: str, method: str = "GET", body: bytes = b"") -> tuple[dict, float, int]:
+    """Of a router in this process: the page, the milliseconds of this thread that it took, and its bytes."""
+    began = time.thread_time()
+    made = answer(Request.of(method, target, body), net.running)
+    return json.loads(made.body), (time.thread_time() - began) * 1e3, len(made.body)
+
+
+async def test_pages_of_long_filters_are_short(inside):
+    net = inside()
+    await subscribe_to_huge(await net.client("alice"), 40)
+    seen, cursor, took = [], 0, []
+    while cursor is not None:
+        form, ms, size = page(net, f"/filters?limit=500&cursor={cursor}")
+        assert size <= PAGE_BYTES
+        took.append(ms)
+        seen += [item["subscription"] for item in form["filters"]]
+        cursor = form["next"]
+    assert sorted(seen) == list(range(40))
+    assert sorted(took)[len(took) // 2] < 20
+    body = json.dumps({f"n{k}": "\x01" * 200 + f"{k}-0-7" for k in range(16)}).encode()
+    form, ms, size = page(net, "/explain?limit=500", "POST", body)
+    assert (form["clients"], form["matching_filters"], form["complete"], size <= PAGE_BYTES) == (
+        ["alice"],
+        1,
+        True,
+        True,
+    )
+    assert ms < 20
+
+
+async def test_an_item_longer_than_a_page_is_cut(inside):
+    net = inside()
+    alice = await net.client("alice")
+    packed = huge(1, strings=19)
+    await alice.send(Subscribe(1, (Subscription(1, (packed,)),), False, Reach.HOME, False))
+    assert (await alice.next(Ack)).ranges
+    form, _, size = page(net, "/filters")
+    [item] = form["filters"]
+    assert item["cut"]
+    assert len(item["filter"]) < item["filter_length"] > PAGE_BYTES * 0.9
+    assert (size < PAGE_BYTES, form["next"]) == (True, None)
+
+
+def test_a_list_ends_where_its_time_is_over():
+    items = Items(10, Budget(0))
+    assert not items.is_full
+    items.add({"a": 1})
+    assert items.is_full
+    assert json.loads(items.page("items", next=5).body) == {"next": 5, "items": [{"a": 1}]}
+
+
+def test_a_list_ends_where_its_bytes_are():
+    items = Items(10, Budget(9), bytes_max=30)
+    assert items.add({"a": "x" * 10})
+    assert not items.add({"a": "x" * 10})
+    assert items.is_full
+    assert json.loads(Items(1, Budget()).page("items").body) == {"items": []}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("daemons")
+async def test_asking_for_all_filters_holds_no_link_up(tmp_path, capsys):
+    with running_line(tmp_path, "ab") as (a, _):
+        client = await WireClient.greeted(a.client, "alice")
+        await subscribe_to_huge(client, 182)
+        before = json.loads(asked_over_http(a.admin, "GET", "/status", None)[1])
+        pings = asyncio.create_task(client.answer_pings())
+        assert await asyncio.to_thread(main, ["filters", a.admin, "--json"]) == 0
+        assert capsys.readouterr().out.count("\n") == 182
+        crowd = [asyncio.to_thread(asked_over_http, a.admin, "GET", "/filters?limit=500", None) for _ in range(30)]
+        pages = await asyncio.gather(*crowd)
+        pings.cancel()
+        assert max(len(body) for _, body in pages) <= PAGE_BYTES
+        after = json.loads(asked_over_http(a.admin, "GET", "/status", None)[1])
+        assert after["longest_stall_ms"] <= max(50, before["longest_stall_ms"])
+        assert [link["sessions"] for link in after["network"]["links"]] == [1]

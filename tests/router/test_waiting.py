@@ -1,0 +1,105 @@
+"""Who gives way where too many have not greeted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from tamis.router.addresses import address_of
+from tamis.router.waiting import SILENT_S, SPOKEN_S, WaitingRoom
+
+
+@dataclass(eq=False)
+class Guest:
+    name: str
+    gone: list[str] = field(repr=False)
+    heard: bool = False
+
+    def is_heard(self) -> bool:
+        return self.heard
+
+    def give_way(self) -> None:
+        self.gone.append(self.name)
+
+
+class Room:
+    """A room whose guests are called by their address and a number, and a clock that is set by hand."""
+
+    def __init__(self, places: int) -> None:
+        self.now, self.gone = 0.0, []
+        self.room = WaitingRoom(places, lambda: self.now)
+
+    def enter(self, name: str, heard: bool = False) -> Guest:
+        guest = Guest(name, self.gone, heard)
+        self.room.enter(guest, name[0])
+        return guest
+
+
+def test_the_oldest_of_the_address_that_has_most_gives_way():
+    made = Room(4)
+    for name in ("a1", "b1", "b2", "c1"):
+        made.enter(name)
+    made.now = SILENT_S
+    assert made.room.has_place()
+    assert made.gone == ["b1"]
+    assert len(made.room) == 3
+    made.enter("d1")
+    made.now *= 3
+    assert made.room.has_place()
+    assert made.gone == ["b1", "a1"], "all addresses have one: the oldest of them"
+
+
+def test_nobody_gives_way_before_its_time():
+    made = Room(2)
+    made.enter("a1")
+    made.enter("b1")
+    made.now = SILENT_S * 0.9
+    assert not made.room.has_place()
+    assert made.gone == []
+
+
+def test_who_has_spoken_stays_while_others_are_silent():
+    made = Room(3)
+    spoken = made.enter("a1")
+    made.enter("b1", heard=True)
+    made.enter("c1")
+    made.room.spoke(spoken)
+    made.now = SILENT_S
+    assert made.room.has_place()
+    assert made.gone == ["c1"], "b1 has spoken, too: its bytes are there"
+    made.enter("d1", heard=True)
+    made.now = SPOKEN_S * 0.9
+    assert not made.room.has_place()
+    made.now = SPOKEN_S
+    assert made.room.has_place()
+    assert made.gone == ["c1", "a1"]
+
+
+def test_one_address_has_a_quarter_of_the_places_for_those_who_say_nothing():
+    made = Room(8)
+    for number in range(2):
+        made.enter(f"a{number}")
+    made.now = SILENT_S
+    made.enter("a2")
+    assert made.gone == ["a0"]
+    assert len(made.room) == 2
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+def test_who_leaves_is_not_asked_to(speaks):
+    made = Room(2)
+    guests = [made.enter("a1"), made.enter("b1")]
+    if speaks:
+        made.room.spoke(guests[0])
+    made.room.leave(guests[0])
+    made.room.leave(guests[0])
+    made.now = 9
+    assert made.room.has_place()
+    assert (len(made.room), made.gone) == (1, [])
+
+
+def test_addresses():
+    assert address_of("127.0.0.1:80") == "127.0.0.1"
+    assert address_of("unix") == "unix"
+    assert address_of("2001:db8:1:2:3:4:5:6:80") == address_of("2001:db8:1:2::9:81") == "2001:db8:1:2::/64"
