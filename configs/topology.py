@@ -107,6 +107,12 @@ class Limits(Section):
         le=2**40,
         description="Memory for what others cause, in bytes: half for tables, half for queues and buffers.",
     )
+    match_steps: int = Field(
+        default=bounds.MATCH_STEPS,
+        ge=bounds.MATCH_STEPS_MIN,
+        le=bounds.MATCH_STEPS_MAX,
+        description="Steps that matching one message may take, some ten nanoseconds each; past them it is dropped.",
+    )
     publishers: int = Field(
         default=100_000, ge=1, le=16_777_216, description="Publishers whose messages are known when they come twice."
     )

@@ -81,6 +81,7 @@ typedef struct tm_connection {
     uint32_t subscriptions; /* list of rows */
     uint32_t subscription_count;
     uint32_t filter_count;
+    uint64_t table_bytes; /* of its filters */
 
     uint32_t stamp; /* the last message that was for it; then: */
     uint32_t first_row;
@@ -170,6 +171,7 @@ struct tm_switch {
     tm_attribute *attributes; /* owned; of the message at hand */
     tm_form forms[SWITCH_FORMS];
     tm_rows rows;
+    tm_work work;      /* what the message at hand has cost in all tables */
     uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
     uint32_t *dirty;
     uint32_t dirty_count;

@@ -116,6 +116,12 @@ static uint16_t refusal_of(int result) {
                                   : WIRE_REFUSED_BAD_FILTER;
 }
 
+/* Does the table have as much of the client as it may, with what the subscription has brought so far? */
+static bool has_room(const tm_switch *sw, const tm_connection *connection, uint32_t row) {
+    uint64_t bytes = connection->table_bytes + sw->subscriptions.rows[row].table_bytes;
+    return bytes <= connection->admission.table_bytes_max;
+}
+
 /* Take one subscription; TM_OK, or `*refusal` says why not. */
 static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry *wanted, tm_refusal *refusal) {
     tm_connection *connection = switch_at(sw, id);
@@ -139,6 +145,9 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
             refusal->code = refusal_of(result);
             refusal->offset = (uint32_t)(filter - subscribe->frame);
             refusal->size = size;
+        } else if (!has_room(sw, connection, row)) {
+            refusal->code = WIRE_REFUSED_OVER_QUOTA;
+            result = TM_TOO_MANY;
         }
     }
     if (result != TM_OK) {
@@ -146,6 +155,7 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
         return result;
     }
     connection->filter_count += wanted->filters;
+    connection->table_bytes += sw->subscriptions.rows[row].table_bytes;
     connection->subscription_count++;
     return TM_OK;
 }
@@ -181,6 +191,7 @@ int tm_switch_unsubscribe(tm_switch *sw, uint32_t id, uint32_t subscription) {
     if (row == SUBSCRIPTION_NONE) {
         return TM_ABSENT;
     }
+    connection->table_bytes -= sw->subscriptions.rows[row].table_bytes;
     connection->filter_count -= tm_subscriptions_end(&sw->subscriptions, row, &connection->subscriptions);
     connection->subscription_count--;
     return TM_OK;

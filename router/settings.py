@@ -6,7 +6,6 @@ Law: what is here comes from the file or is a constant with its reason. A key ta
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +25,7 @@ RESTART_KEYS: Final = (
     *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
     *("broadcast", "strategy", "engine", "records"),
 )
-RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "publishers")
+RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
 
 
 class CannotStart(TamisError):
@@ -55,8 +54,7 @@ def new_table(settings: RouterSettings) -> Table:
     if engine.name not in Table.engines():
         raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
     rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
-    seed = int.from_bytes(os.urandom(4), "little")
-    return Table(engine.name, table_bytes_max(settings), hash_seed=seed, **rounds)
+    return Table(engine.name, table_bytes_max(settings), match_steps=settings.limits.match_steps, **rounds)
 
 
 def table_bytes_max(settings: RouterSettings) -> int:
@@ -80,6 +78,7 @@ def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
         hop_limit=HOP_LIMIT,
         memory_bytes_max=switch_bytes_max(settings),
         frame_bytes_max=limits.frame_bytes,
+        match_steps=limits.match_steps,
     )
 
 

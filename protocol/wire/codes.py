@@ -61,6 +61,8 @@ class RefusalCode(enum.IntEnum):
     DRAINING = 11
     UNKNOWN_EXTENSION = 12
     OUT_OF_MEMORY = 13
+    TOO_COSTLY = 18
+    OVER_QUOTA = 19
 
 
 class LossReason(enum.IntEnum):
