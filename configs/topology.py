@@ -89,6 +89,12 @@ class Limits(Section):
         le=bounds.ENTRIES_MAX,
         description="Filters one client may hold.",
     )
+    table_bytes_per_client: int | None = Field(
+        default=None,
+        ge=bounds.TABLE_BYTES_PER_CLIENT_MIN,
+        le=2**40,
+        description="Bytes of table that one client's filters may take; without it, a tenth of what a table may.",
+    )
     frame_bytes: int = Field(
         default=bounds.FRAME_BYTES_MAX,
         ge=4_096,

@@ -9,8 +9,6 @@
 
 #include "grow.h"
 
-#define SLICE_NS UINT64_C(4000000)
-
 #define EVENTS_MIN 64U
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
@@ -372,7 +370,7 @@ int tm_switch_forget(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left)
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
-    uint64_t stop_ns = switch_monotonic_ns() + SLICE_NS;
+    uint64_t stop_ns = switch_monotonic_ns() + SWITCH_SLICE_NS;
     for (uint32_t done = 0; done < steps && connection->subscriptions != SUBSCRIPTION_NONE;) {
         if (done > 0 && switch_monotonic_ns() > stop_ns) {
             break;

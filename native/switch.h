@@ -34,7 +34,8 @@
 #define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
-#define SWITCH_FORMS 8U /* kinds of messages that may take turns */
+#define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
+#define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
 #define CONNECTION_NONE UINT32_MAX
 
 typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;

@@ -106,6 +106,11 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     set_tag(segment, hole, 0);
     segment->count--;
     buckets->slot_count--;
+    if (segment->count == 0) {
+        TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
+        free_tags(buckets, segment);
+        *segment = (tamis_segment){0};
+    }
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------

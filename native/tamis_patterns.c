@@ -178,6 +178,13 @@ static void changed(tamis_patterns *patterns) {
     }
 }
 
+/* Nothing is left: the room for it goes, and what was remembered of it stays out of date. */
+static void start_over(tamis_patterns *patterns) {
+    uint32_t version = patterns->version;
+    tamis_patterns_clear(patterns);
+    patterns->version = version;
+}
+
 uint32_t tamis_patterns_acquire(tamis_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind) {
     if (!reserve_nodes(patterns, length) || !reserve_edges(patterns, length)) {
         return TM_NO_PATTERN;
@@ -202,6 +209,9 @@ void tamis_patterns_release(tamis_patterns *patterns, uint32_t id) {
         patterns->count--;
         prune(patterns, node);
         changed(patterns);
+        if (patterns->count == 0) {
+            start_over(patterns);
+        }
     }
 }
 

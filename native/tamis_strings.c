@@ -160,6 +160,13 @@ static void destroy(tamis_strings *strings, uint32_t id) {
     strings->free = id;
     strings->live--;
     strings->version++;
+    if (strings->live == 0) { /* the room goes, and what was remembered stays out of date */
+        uint32_t version = strings->version;
+        uint32_t order_version = strings->order_version;
+        tamis_strings_clear(strings);
+        strings->version = version;
+        strings->order_version = order_version;
+    }
 }
 
 /* ---- the order -------------------------------------------------------------------------------------------------- */

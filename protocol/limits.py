@@ -57,6 +57,12 @@ MATCH_STEPS_MIN = 10_000
 MATCH_STEPS_MAX = 1_000_000_000
 """The least leaves room for any message of ordinary size; the most is seconds."""
 
+TABLE_BYTES_PER_CLIENT_MIN = 65_536
+"""The least that `limits.table_bytes_per_client` may be: room for some hundred ordinary filters."""
+
+TABLE_SHARE_OF_CLIENT = 10
+"""By default one client's filters may take the tenth part of what the table of clients' filters may."""
+
 # --- the wire ----------------------------------------------------------------------------------------------------
 
 FRAME_BYTES_MAX = 1_048_576

@@ -34,17 +34,17 @@ _log = logging.getLogger(__name__)
 
 
 class Client(OtherEnd):
-    """`number`, `filters_max` and `frame_bytes_max` are 0 until it is let in."""
+    """`number`, `filters_max`, `table_bytes_max` and `frame_bytes_max` are 0 until it is let in."""
 
     CUT = "a client is disconnected"
     IS_LINK = False
 
-    __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number")
+    __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number", "table_bytes_max")
 
     def __init__(self, plane: Plane, connection: int, peer: str) -> None:
         self._greeting = Greeting(plane.door())
         super().__init__(plane, connection, peer, self._greeting.session)
-        self.number = self.filters_max = self.frame_bytes_max = 0
+        self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
         self._requests: Requests | None = None
         self._wants: Wants | None = None
 
@@ -96,6 +96,7 @@ class Client(OtherEnd):
             granted = admission(self.plane.settings, greeting.hello)
             self.name, self.number = greeting.hello.name, granted.number
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
+            self.table_bytes_max = granted.table_bytes_max
             self.plane.admitted(self)
             self.plane.switch.admit(self.connection, granted)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.configs import LinkSettings, RouterSettings, load_topology
 from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
 from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
@@ -63,6 +64,11 @@ def table_bytes_max(settings: RouterSettings) -> int:
     return half // 2 if settings.links else half
 
 
+def table_bytes_per_client(settings: RouterSettings) -> int:
+    """A client that takes all it may leaves room for nine more."""
+    return settings.limits.table_bytes_per_client or table_bytes_max(settings) // TABLE_SHARE_OF_CLIENT
+
+
 def switch_bytes_max(settings: RouterSettings) -> int:
     """The other half."""
     return settings.limits.memory_bytes - settings.limits.memory_bytes // 2
@@ -92,6 +98,7 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         credit_frames=limits.credit_frames,
         frame_bytes_max=hello.frame_bytes_max,
         filters_max=limits.filters_per_client,
+        table_bytes_max=table_bytes_per_client(settings),
         hold_ms=settings.keepalive.hold_ms,
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
