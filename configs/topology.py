@@ -101,6 +101,12 @@ class Limits(Section):
         le=bounds.ENTRIES_MAX,
         description="Filters one client may hold.",
     )
+    table_bytes_per_client: int | None = Field(
+        default=None,
+        ge=bounds.TABLE_BYTES_PER_CLIENT_MIN,
+        le=2**40,
+        description="Bytes of table that one client's filters may take; without it, a tenth of what a table may.",
+    )
     frame_bytes: int = Field(
         default=bounds.FRAME_BYTES_MAX,
         ge=4_096,
@@ -118,6 +124,12 @@ class Limits(Section):
         ge=16 * MIB,
         le=2**40,
         description="Memory for what others cause, in bytes: half for tables, half for queues and buffers.",
+    )
+    match_steps: int = Field(
+        default=bounds.MATCH_STEPS,
+        ge=bounds.MATCH_STEPS_MIN,
+        le=bounds.MATCH_STEPS_MAX,
+        description="Steps that matching one message may take, some ten nanoseconds each; past them it is dropped.",
     )
     publishers: int = Field(
         default=100_000, ge=1, le=16_777_216, description="Publishers whose messages are known when they come twice."

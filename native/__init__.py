@@ -12,7 +12,7 @@ from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.query import Mode
 from tamis.native.records import Records
-from tamis.native.results import Gone, OutOfMemory, check
+from tamis.native.results import Gone, OutOfMemory, TooCostly, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch import Admission, Bug, Clock, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
 from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
@@ -44,6 +44,7 @@ __all__ = [
     "SwitchOptions",
     "Table",
     "TableStats",
+    "TooCostly",
     "Trace",
     "bad_filters",
     "check",

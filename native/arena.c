@@ -36,22 +36,26 @@ unsigned tm_arena_class(uint32_t units) {
     return units <= tm_arena_class_units(upper - 1) ? upper - 1 : upper;
 }
 
-static int grow(tm_arena *arena, uint32_t units) {
+static bool grow(tm_arena *arena, uint32_t units) {
     uint64_t wanted = (uint64_t)arena->top + units;
     uint64_t capacity = arena->capacity + arena->capacity / 8 + GROWTH_UNITS_MIN;
     if (capacity < wanted) {
         capacity = wanted;
     }
     if (capacity > UINT32_MAX) {
-        return 0;
+        return false;
     }
     uint64_t *moved = TM_RESIZE(arena->memory, arena->heat, arena->units, uint64_t, arena->capacity, capacity);
     if (moved == NULL) {
-        return 0;
+        return false;
     }
     arena->units = moved;
     arena->capacity = (uint32_t)capacity;
-    return 1;
+    return true;
+}
+
+bool tm_arena_reserve(tm_arena *arena, uint32_t units) {
+    return (uint64_t)arena->top + units <= arena->capacity || grow(arena, units);
 }
 
 uint32_t tm_arena_take(tm_arena *arena, unsigned size_class) {

@@ -30,6 +30,9 @@ void tm_arena_clear(tm_arena *arena);
 unsigned tm_arena_class(uint32_t units);
 uint32_t tm_arena_class_units(unsigned size_class);
 
+/* Room for `units` more, without growing again; false: no memory, nothing changed. */
+bool tm_arena_reserve(tm_arena *arena, uint32_t units);
+
 uint32_t tm_arena_take(tm_arena *arena, unsigned size_class); /* 0: no memory; contents undefined */
 void tm_arena_give(tm_arena *arena, uint32_t block, unsigned size_class);
 

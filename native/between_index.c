@@ -121,6 +121,7 @@ static void match_width(const tm_between_width *width, const tm_constraints *con
     uint64_t last = probe_at(place).key.high;
     for (; at.run < width->set.count && !found->done; at = (tm_place){at.run + 1, 0}) {
         const tm_run *run = &width->set.runs[at.run];
+        tm_found_spend(found, (run->count - at.index) / 2); /* of the last one only a part is looked at */
         for (; at.index < run->count; at.index++) {
             const tm_entry *entry = &run->entries[at.index];
             if (entry->high > last) {

@@ -25,8 +25,8 @@ tm_number_key tm_atom_key(const tm_atom *atom) {
     return tm_number_key_of((int64_t)atom->bits, real, atom->kind == TM_KIND_FLOAT);
 }
 
-static uint64_t hash_atom(uint64_t hash, const tm_atom *atom) {
-    return tm_mix(hash, (atom->bits ^ atom->string) + atom->kind);
+static uint64_t hash_atom(const tm_hash_key *key, uint64_t hash, const tm_atom *atom) {
+    return tm_hash_words(atom->bits ^ atom->string, hash, atom->kind, key);
 }
 
 static bool same_atom(const tm_atom *a, const tm_atom *b) {
@@ -35,17 +35,18 @@ static bool same_atom(const tm_atom *a, const tm_atom *b) {
 
 /* ---- finding one by its content --------------------------------------------------------------------------------- */
 
-static uint64_t hash_head(const tm_constraints *constraints, uint32_t name, uint8_t op, uint16_t operand_count) {
-    return tm_mix((uint64_t)name << 32 | op, operand_count ^ (uintptr_t)constraints->memory);
+static uint64_t hash_head(const tm_hash_key *key, uint32_t name, uint8_t op, uint16_t operand_count) {
+    return tm_hash_words(name, op, operand_count, key);
 }
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
     const tm_constraints *constraints = owner;
     const tm_constraint_key *key = &constraints->keys[id];
-    uint64_t hash = hash_head(constraints, key->name, key->op, key->operand_count);
+    const tm_hash_key *secret = &constraints->memory->key;
+    uint64_t hash = hash_head(secret, key->name, key->op, key->operand_count);
     for (uint16_t i = 0; i < key->operand_count; i++) {
         tm_atom atom = tm_constraints_operand(constraints, id, i);
-        hash = hash_atom(hash, &atom);
+        hash = hash_atom(secret, hash, &atom);
     }
     return hash;
 }
@@ -158,15 +159,17 @@ static int make(tm_constraints *constraints, uint64_t hash, uint32_t name, uint8
     constraints->held[*id] = (tm_held){0};
     constraints->keys[*id] = key;
     tm_idset_insert(&constraints->ids, hash, *id);
+    constraints->operands += count;
     return TM_OK;
 }
 
 /* `scratch` and `name` are held; keep that for a made one, give it up otherwise. */
 static int find_or_make(tm_constraints *constraints, uint32_t name, uint8_t op, uint16_t count, uint32_t *id,
                         bool *made) {
-    uint64_t hash = hash_head(constraints, name, op, count);
+    const tm_hash_key *secret = &constraints->memory->key;
+    uint64_t hash = hash_head(secret, name, op, count);
     for (uint16_t i = 0; i < count; i++) {
-        hash = hash_atom(hash, &constraints->scratch[i]);
+        hash = hash_atom(secret, hash, &constraints->scratch[i]);
     }
     *id = find(constraints, hash, name, op, count);
     int result = *id != 0 ? TM_OK : make(constraints, hash, name, op, count, id);
@@ -208,6 +211,7 @@ static void forget_ids(tm_constraints *constraints) {
 void tm_constraints_drop(tm_constraints *constraints, uint32_t id) {
     tm_constraint_key *key = &constraints->keys[id];
     tm_idset_remove(&constraints->ids, hash_of(constraints, id), id, hash_of, constraints);
+    constraints->operands -= key->operand_count;
     for (uint16_t i = 0; i < key->operand_count; i++) {
         tm_atom atom = tm_constraints_operand(constraints, id, i);
         if (atom.kind == TM_KIND_STRING) {
@@ -398,4 +402,10 @@ int tm_constraints_validate(const tm_constraints *constraints, const char **reas
     TM_DELETE(&own, TM_COLD, names, uint32_t, constraints->names.count);
     TM_DELETE(&own, TM_COLD, strings, uint32_t, constraints->strings.count);
     return result;
+}
+
+void tm_constraints_probes(const tm_constraints *constraints, tm_probes *probes) {
+    tm_idset_probes(&constraints->ids, hash_of, constraints, probes);
+    tm_intern_probes(&constraints->names, probes);
+    tm_intern_probes(&constraints->strings, probes);
 }

@@ -55,6 +55,7 @@ typedef struct tm_constraints {
     uint32_t count; /* ids ever used, 0 and TRUE included */
     uint32_t free;
     tm_idset ids;
+    uint64_t operands;                 /* of all constraints */
     tm_atom scratch[TM_IN_VALUES_MAX]; /* the operands of the constraint being looked for */
 } tm_constraints;
 
@@ -91,6 +92,9 @@ tm_atom tm_constraints_operand(const tm_constraints *constraints, uint32_t id, u
 
 /* The key of a number or boolean operand. */
 tm_number_key tm_atom_key(const tm_atom *atom);
+
+/* One search for each constraint, name and string. */
+void tm_constraints_probes(const tm_constraints *constraints, tm_probes *probes);
 
 /* TM_OK, or TM_MISUSED and why: hashes, holders of names and strings, free ids. */
 int tm_constraints_validate(const tm_constraints *constraints, const char **reason);

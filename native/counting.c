@@ -377,3 +377,19 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
     stats->names = core->constraints.names.ids.count;
     stats->interfaces = core->interfaces.in_use;
 }
+
+/* A filter's seat, its references and what lists it; a constraint, an operand of it in an index; a string or name. */
+#define FILTER_BYTES 48U
+#define REFERENCE_BYTES 20U
+#define CONSTRAINT_BYTES 60U
+#define OPERAND_BYTES 36U
+#define STRING_BYTES 40U
+#define NAME_BYTES 400U
+
+uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes) {
+    const tm_constraints *constraints = &core->constraints;
+    return core->filters.live * FILTER_BYTES + core->filters.constraints * REFERENCE_BYTES +
+           constraints->ids.count * CONSTRAINT_BYTES + constraints->operands * OPERAND_BYTES +
+           constraints->names.ids.count * NAME_BYTES + constraints->names.text_bytes +
+           constraints->strings.ids.count * (STRING_BYTES + text_bytes) + constraints->strings.text_bytes;
+}

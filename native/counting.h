@@ -96,6 +96,8 @@ static inline bool tm_counting_is_live(const tm_counting *core, uint32_t handle)
 /* The names that a live filter cannot match without: those of its plain constraints, each once. Returns how many. */
 uint32_t tm_counting_names(const tm_counting *core, uint32_t handle, uint32_t names[TM_CONSTRAINTS_MAX]);
 
+/* As engine.h has it; `text_bytes` is what a string takes in the text index. */
+uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes);
 void tm_counting_stats(const tm_counting *core, tm_stats *stats);
 int tm_counting_validate(const tm_counting *core, const char **reason);
 

@@ -143,7 +143,9 @@ static inline void gather(matching *run, const tm_held *held, purpose purpose) {
 static inline void take(matching *run, purpose purpose) {
     for (uint32_t i = 0; i < run->found.count && !run->found.done; i++) {
         fetch_ahead(run, i);
-        gather(run, &run->core->constraints.held[run->found.batch[i]], purpose);
+        const tm_held *held = &run->core->constraints.held[run->found.batch[i]];
+        tm_found_spend(&run->found, 1 + held->count);
+        gather(run, held, purpose);
     }
     use_gathered(run, purpose);
 }
@@ -258,7 +260,7 @@ static void next_message(tm_counting *core) {
 static void find_vetoes(matching *run, const tm_named_message *message) {
     const tm_counting *core = run->core;
     run->found.take = take_vetoes;
-    for (size_t i = 0; i < message->count && core->negated > 0; i++) {
+    for (size_t i = 0; i < message->count && core->negated > 0 && !run->found.done; i++) {
         const tm_name_index *index = core->names[message->names[i]].veto;
         if (index != NULL) {
             tm_name_index_match(index, &core->constraints, core->text, &message->attributes[i], &run->found);
@@ -286,7 +288,9 @@ int tm_counting_match(tm_counting *core, const tm_named_message *message, tm_exc
                       const tm_query *query, tm_hits *hits) {
     matching run = {.core = core, .query = query, .hits = hits, .ignored = core->interfaces.ignored};
     run.grouped = query->grouping != NULL && query->mode != TM_MATCH_ALL;
+    run.found.work = (tm_work){.steps = message->count, .steps_max = hits->steps};
     hits->count = 0;
+    hits->steps = 0;
     if (hits->bits != NULL) {
         memset(hits->bits, 0, words_for(query->link_count) * sizeof *hits->bits);
     }
@@ -306,6 +310,11 @@ int tm_counting_match(tm_counting *core, const tm_named_message *message, tm_exc
     if (run.left > 0) {
         find_vetoes(&run, message);
         find_matches(&run, message);
+    }
+    hits->steps = run.found.work.steps;
+    if (tm_work_is_over(&run.found.work)) {
+        hits->count = 0;
+        return TM_TOO_COSTLY;
     }
     return hits->bits == NULL && hits->count > hits->capacity ? TM_TOO_MANY : TM_OK;
 }

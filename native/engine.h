@@ -8,6 +8,7 @@
 
 #include "filter.h"
 #include "memory.h"
+#include "work.h"
 
 typedef struct tm_engine tm_engine; /* each engine's own struct, behind this name */
 
@@ -20,9 +21,12 @@ typedef struct tm_engine_class {
     int (*add)(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle);
     int (*remove)(tm_engine *engine, uint32_t handle);
     int (*settle)(tm_engine *engine, uint64_t steps, uint64_t *left);
+    /* `hits->steps` says how many steps it may take, and then how many it took, whatever the result. */
     int (*match)(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
-    uint64_t (*unknown)(const tm_engine *engine);            /* NULL: memos are not used */
-    void (*stats)(const tm_engine *engine, tm_stats *stats); /* all but the memory figures */
+    uint64_t (*unknown)(const tm_engine *engine);               /* NULL: memos are not used */
+    void (*stats)(const tm_engine *engine, tm_stats *stats);    /* all but the memory figures */
+    uint64_t (*used)(const tm_engine *engine);                  /* bytes that its filters take: see tamis_used.c */
+    void (*probes)(const tm_engine *engine, tm_probes *probes); /* added to what is there */
     int (*validate)(const tm_engine *engine, const char **reason);
 } tm_engine_class;
 

@@ -65,6 +65,14 @@ static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);
 }
 
+static uint64_t used(const tm_engine *engine) {
+    return tm_counting_used(&engine->core, 0);
+}
+
+static void probes(const tm_engine *engine, tm_probes *probes) {
+    tm_constraints_probes(&engine->core.constraints, probes);
+}
+
 static int validate(const tm_engine *engine, const char **reason) {
     return tm_counting_validate(&engine->core, reason);
 }
@@ -79,5 +87,7 @@ const tm_engine_class tm_engine_counting = {
     .settle = settle,
     .match = match,
     .stats = stats,
+    .used = used,
+    .probes = probes,
     .validate = validate,
 };

@@ -7,6 +7,8 @@
 #include "selectivity.h"
 #include "trie.h"
 
+#define TRIE_BYTES 120U /* of a string: its constant, and its share of branches and blocks */
+
 struct tm_engine {
     tm_counting core;
     tm_trie_store strings; /* what the tries of all attributes share */
@@ -120,6 +122,14 @@ static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);
 }
 
+static uint64_t used(const tm_engine *engine) {
+    return tm_counting_used(&engine->core, TRIE_BYTES);
+}
+
+static void probes(const tm_engine *engine, tm_probes *probes) {
+    tm_constraints_probes(&engine->core.constraints, probes);
+}
+
 static int validate(const tm_engine *engine, const char **reason) {
     int result = tm_counting_validate(&engine->core, reason);
     if (result == TM_OK) {
@@ -142,5 +152,7 @@ const tm_engine_class tm_engine_sff = {
     .settle = settle,
     .match = match,
     .stats = stats,
+    .used = used,
+    .probes = probes,
     .validate = validate,
 };

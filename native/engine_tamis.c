@@ -387,14 +387,14 @@ static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine 
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
-    uint64_t seed = tm_hash_u64(options->hash_seed, 0x5bd1e995U);
+    (void)options;
     engine->memory = memory;
-    tamis_names_init(&engine->names, memory, seed);
-    tamis_strings_init(&engine->strings, memory, seed);
-    tamis_strings_init(&engine->numbers, memory, seed);
+    tamis_names_init(&engine->names, memory);
+    tamis_strings_init(&engine->strings, memory);
+    tamis_strings_init(&engine->numbers, memory);
     tamis_patterns_init(&engine->patterns, memory);
     tamis_digests_init(&engine->digests, memory);
-    tamis_buckets_init(&engine->buckets, memory, seed);
+    tamis_buckets_init(&engine->buckets, memory);
     tm_arena_init(&engine->bodies, memory, TM_HOT);
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
     engine->complex_free = TAMIS_NONE;
@@ -556,6 +556,14 @@ static uint64_t tamis_unknown(const tm_engine *engine) {
     return tamis_names_memo(&engine->names, TM_NO_NAME);
 }
 
+static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
+    tamis_names_probes(&engine->names, probes);
+    tamis_strings_probes(&engine->strings, probes);
+    tamis_strings_probes(&engine->numbers, probes);
+    tamis_patterns_probes(&engine->patterns, probes);
+    tamis_buckets_probes(&engine->buckets, probes);
+}
+
 const tm_engine_class tm_engine_tamis = {
     .name = "tamis",
     .create = tamis_create,
@@ -567,5 +575,7 @@ const tm_engine_class tm_engine_tamis = {
     .match = tamis_match,
     .unknown = tamis_unknown,
     .stats = tamis_stats,
+    .used = tamis_used,
+    .probes = tamis_probes,
     .validate = tamis_validate,
 };

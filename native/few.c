@@ -139,7 +139,12 @@ bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const t
 /* ---- asking -------------------------------------------------------------------------------------------------------
  */
 
-static inline bool holds(const tm_few_test *test, const tm_attribute *attributes) {
+static bool any_holds(const tm_few_test *test, const tm_attribute *value, tm_work *work) {
+    return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&
+           tm_constraint_holds(&test->constraint, value);
+}
+
+static inline bool holds(const tm_few_test *test, const tm_attribute *attributes, tm_work *work) {
     const tm_attribute *value = &attributes[test->attribute];
     if (test->form == FEW_INTEGER && value->kind == TM_KIND_INTEGER) {
         return test->holds >> (1 + (value->integer > test->integer) - (value->integer < test->integer)) & 1;
@@ -149,16 +154,18 @@ static inline bool holds(const tm_few_test *test, const tm_attribute *attributes
         bool is_equal = value->length == test->length && text.low == test->text.low && text.high == test->text.high;
         return test->holds >> is_equal & 1;
     }
-    return tm_constraint_holds(&test->constraint, value);
+    return any_holds(test, value, work);
 }
 
-size_t tm_few_match(const tm_few *few, const tm_attribute *attributes, uint32_t *interfaces, uint32_t *handles) {
+size_t tm_few_match(const tm_few *few, const tm_attribute *attributes, uint32_t *interfaces, uint32_t *handles,
+                    tm_work *work) {
+    work->steps += few->test_count;
     const tm_few_test *tests = few->tests;
     size_t count = 0;
     for (uint32_t i = 0; i < few->filter_count; i++) {
         const tm_few_filter *filter = &few->filters[i];
         uint32_t held = 0;
-        while (held < filter->test_count && holds(&tests[held], attributes)) {
+        while (held < filter->test_count && holds(&tests[held], attributes, work)) {
             held++;
         }
         interfaces[count] = filter->interface;

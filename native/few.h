@@ -14,6 +14,7 @@
 #include "network.h"
 #include "shape.h"
 #include "subscriptions.h"
+#include "work.h"
 
 #define FEW_FILTERS_MAX 32U
 #define FEW_HANDLES_MAX 256U /* all handles are below it: where many were once, they may lie far apart */
@@ -58,7 +59,8 @@ bool tm_few_is_ready(tm_few *few, const tm_subscriptions *subscriptions, const t
 bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const tm_shape *shape);
 
 /* The rows (interface, handle) of all filters that hold, at most FEW_FILTERS_MAX; returns how many. Sixteen bytes
- * behind any string of the message may be read. */
-size_t tm_few_match(const tm_few *few, const tm_attribute *attributes, uint32_t *interfaces, uint32_t *handles);
+ * behind any string of the message may be read. Where the work is over they are not all. */
+size_t tm_few_match(const tm_few *few, const tm_attribute *attributes, uint32_t *interfaces, uint32_t *handles,
+                    tm_work *work);
 
 #endif

@@ -3,10 +3,12 @@
  * Law: the wire form is a msgpack array of constraints, each an array [name, operator, operand...]; what is accepted is
  * exactly what protocol/filters.py can build, and tm_constraint_holds says what protocol/evaluate.py says.
  */
+#define _GNU_SOURCE
 #include <string.h>
 
 #include "filter.h"
 #include "msgpack.h"
+#include "work.h"
 
 static bool is_number(uint8_t kind) {
     return kind == TM_KIND_INTEGER || kind == TM_KIND_FLOAT;
@@ -170,12 +172,10 @@ static bool occurs_at(const tm_value *text, uint32_t start, const tm_value *patt
 }
 
 static bool occurs(const tm_value *text, const tm_value *pattern) {
-    for (uint32_t start = 0; start + pattern->length <= text->length; start++) {
-        if (occurs_at(text, start, pattern)) {
-            return true;
-        }
+    if (pattern->length == 0 || pattern->length > text->length) {
+        return pattern->length == 0;
     }
-    return false;
+    return memmem(text->string, text->length, pattern->string, pattern->length) != NULL;
 }
 
 static bool pattern_holds(uint8_t op, const tm_value *text, const tm_value *pattern) {
@@ -186,11 +186,18 @@ static bool pattern_holds(uint8_t op, const tm_value *text, const tm_value *patt
            occurs_at(text, op == TM_OP_PREFIX ? 0 : text->length - pattern->length, pattern);
 }
 
+/* The operands of `in` are sorted. */
 static bool is_member(const tm_constraint *constraint, const tm_value *value) {
-    for (uint16_t i = 0; i < constraint->operand_count; i++) {
-        if (compare_mixed(&constraint->operands[i], value) == 0) {
+    uint32_t first = 0;
+    uint32_t end = constraint->operand_count;
+    while (first < end) {
+        uint32_t middle = (first + end) / 2;
+        int order = compare_mixed(&constraint->operands[middle], value);
+        if (order == 0) {
             return true;
         }
+        first = order < 0 ? middle + 1 : first;
+        end = order < 0 ? end : middle;
     }
     return false;
 }
@@ -233,4 +240,12 @@ static bool plain_holds(const tm_constraint *constraint, const tm_attribute *att
 
 bool tm_constraint_holds(const tm_constraint *constraint, const tm_attribute *attribute) {
     return plain_holds(constraint, attribute) != constraint->negated;
+}
+
+uint64_t tm_constraint_steps(const tm_constraint *constraint, const tm_attribute *attribute) {
+    uint64_t length = attribute->length < TM_OPERAND_BYTES_MAX ? attribute->length : TM_OPERAND_BYTES_MAX;
+    if (constraint->op == TM_OP_CONTAINS) {
+        return tm_work_of_text(attribute->length);
+    }
+    return constraint->op == TM_OP_IN ? WORK_BODY + length / WORK_BYTES : 1;
 }

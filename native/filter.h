@@ -45,5 +45,7 @@ int tm_value_compare(const tm_value *a, const tm_value *b);
 
 /* Does the message (or its absence: NULL) satisfy the constraint? */
 bool tm_constraint_holds(const tm_constraint *constraint, const tm_attribute *attribute);
+/* What finding out may cost, in steps (work.h). */
+uint64_t tm_constraint_steps(const tm_constraint *constraint, const tm_attribute *attribute);
 
 #endif

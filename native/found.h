@@ -7,6 +7,7 @@
 #define TM_FOUND_H
 
 #include "tm.h"
+#include "work.h"
 
 #define TM_FOUND_BATCH 256
 
@@ -15,10 +16,16 @@ typedef struct tm_found tm_found;
 struct tm_found {
     void (*take)(tm_found *found); /* empties `batch`; may set `done` */
     bool done;
+    tm_work work;     /* over: `done` is set */
     uint32_t message; /* its number: what was found in it before is stamped with that (constraints.h) */
     uint32_t count;
     uint32_t batch[TM_FOUND_BATCH];
 };
+
+/* What an index has looked at beyond what it hands on. */
+static inline void tm_found_spend(tm_found *found, uint64_t steps) {
+    found->done |= !tm_work_spend(&found->work, steps);
+}
 
 static inline void tm_found_flush(tm_found *found) {
     if (found->count > 0) {

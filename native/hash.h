@@ -1,7 +1,9 @@
-/* hash.h - one hash for every table of native/: fast on the short strings that names and words are.
+/* hash.h - one keyed hash for every table of native/: fast on the short strings that names and words are.
  *
- * Law: equal bytes give equal heads, and for at most 16 bytes (head.low, head.high, length) are equal only for equal
- * bytes, so that short names are compared without touching their bytes. `seed` keeps a peer from choosing collisions.
+ * Law: every byte of what is hashed counts, and every factor of every product has a secret in it, so that whoever has
+ * read this but does not know the key can choose no two keys that meet, at any length (docs/decisions/0008). Equal
+ * bytes give equal heads, and for at most 16 bytes (head.low, head.high, length) are equal only for equal bytes, so
+ * that short names are compared without touching their bytes.
  */
 #ifndef TM_HASH_H
 #define TM_HASH_H
@@ -12,6 +14,13 @@
 #include "load.h"
 
 #define TM_INLINE_BYTES 16
+
+/* What a stranger must not know; of whoever hashes, by value. */
+typedef struct tm_hash_key {
+    uint64_t low;
+    uint64_t high;
+    uint64_t factor; /* odd */
+} tm_hash_key;
 
 typedef struct tm_head {
     uint64_t low;
@@ -33,28 +42,41 @@ static inline tm_head tm_head_of(const uint8_t *bytes, size_t size) {
     return (tm_head){(uint64_t)bytes[0] | (uint64_t)bytes[size / 2] << 8 | (uint64_t)bytes[size - 1] << 16, 0};
 }
 
-static inline uint64_t tm_mix(uint64_t a, uint64_t b) {
-    __uint128_t product = (__uint128_t)(a ^ 0x9e3779b97f4a7c15U) * (b ^ 0xe7037ed1a0b428dbU);
+/* Both halves of the product, of which neither factor may be the stranger's alone. */
+static inline uint64_t tm_fold(uint64_t a, uint64_t b) {
+    __uint128_t product = (__uint128_t)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t tm_hash_head(tm_head head, size_t size, uint64_t seed) {
-    return tm_mix(head.low ^ seed, head.high ^ (size * 0x8ebc6af09c88c6e3U));
+/* Two words and a small number, such as a size or a kind. There is a second product because with one factor fixed the
+ * first is a line, whose points a stranger may space evenly. */
+static inline uint64_t tm_hash_words(uint64_t first, uint64_t second, uint64_t third, const tm_hash_key *key) {
+    return tm_fold(tm_fold(first ^ key->low, second ^ key->high) ^ third, key->factor);
 }
 
-static inline uint64_t tm_hash_text(const uint8_t *bytes, size_t size, uint64_t seed) {
-    uint64_t hash = tm_hash_head(tm_head_of(bytes, size), size, seed);
-    for (size_t at = 8; at + 8 < size; at += 8) {
-        hash = tm_mix(hash ^ tm_load64(bytes + at), 0x589965cc75374cc3U);
-    }
-    return hash;
+static inline uint64_t tm_hash_u64(uint64_t word, const tm_hash_key *key) {
+    return tm_hash_words(word, 0, 0, key);
 }
 
-static inline uint64_t tm_hash_u64(uint64_t word, uint64_t seed) {
-    uint64_t hash = (word ^ seed) * 0x9e3779b97f4a7c15U;
-    hash ^= hash >> 32;
-    hash *= 0xd6e8feb86659fd93U;
-    return hash ^ hash >> 32;
+/* Of at most TM_INLINE_BYTES bytes, of which the head is all. */
+static inline uint64_t tm_hash_head(tm_head head, size_t size, const tm_hash_key *key) {
+    return tm_hash_words(head.low, head.high, size, key);
 }
+
+/* hash.c: of more than TM_INLINE_BYTES bytes. */
+uint64_t tm_hash_long(const uint8_t *bytes, size_t size, const tm_hash_key *key);
+
+/* `head` is that of the bytes. */
+static inline uint64_t tm_hash_headed(tm_head head, const uint8_t *bytes, size_t size, const tm_hash_key *key) {
+    return __builtin_expect(size <= TM_INLINE_BYTES, 1) ? tm_hash_head(head, size, key)
+                                                        : tm_hash_long(bytes, size, key);
+}
+
+static inline uint64_t tm_hash_text(const uint8_t *bytes, size_t size, const tm_hash_key *key) {
+    return tm_hash_headed(tm_head_of(bytes, size), bytes, size, key);
+}
+
+/* hash.c: the key of a seed; of two seeds that differ in a bit, two keys that have nothing in common. */
+tm_hash_key tm_hash_key_of(uint64_t seed);
 
 #endif

@@ -1,6 +1,8 @@
 /* idset.c - open addressing over ids. Law: see idset.h. */
 #include "idset.h"
 
+#include "probes.h"
+
 #define CAPACITY_MIN 8
 
 static void place(uint32_t *slots, uint32_t capacity, uint64_t hash, uint32_t id) {
@@ -52,6 +54,15 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint32_t id, tm_id_hash hash_
     }
     set->slots[hole] = 0;
     set->count--;
+}
+
+void tm_idset_probes(const tm_idset *set, tm_id_hash hash_of, const void *owner, tm_probes *probes) {
+    for (uint32_t at = 0; at < set->capacity; at++) {
+        if (set->slots[at] != 0) {
+            uint32_t home = (uint32_t)hash_of(owner, set->slots[at]) & (set->capacity - 1);
+            tm_probes_note(probes, home, at, set->capacity);
+        }
+    }
 }
 
 void tm_idset_free(tm_idset *set, tm_memory *memory, tm_heat heat) {

@@ -27,6 +27,9 @@ void tm_idset_insert(tm_idset *set, uint64_t hash, uint32_t id);
 /* `id` must be in the set. */
 void tm_idset_remove(tm_idset *set, uint64_t hash, uint32_t id, tm_id_hash hash_of, const void *owner);
 
+/* One search for each id. */
+void tm_idset_probes(const tm_idset *set, tm_id_hash hash_of, const void *owner, tm_probes *probes);
+
 void tm_idset_free(tm_idset *set, tm_memory *memory, tm_heat heat);
 
 /* Candidates for a hash: start `at` from tm_idset_start, call next until it returns 0; the caller compares contents. */

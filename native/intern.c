@@ -5,9 +5,8 @@
 #include "hash.h"
 #include "intern.h"
 
-/* The table's address is no secret a peer could know, so it cannot choose bytes that collide. */
 static uint64_t hash_bytes(const tm_intern *intern, const uint8_t *bytes, uint32_t length) {
-    return tm_hash_text(bytes, length, (uintptr_t)intern->memory);
+    return tm_hash_text(bytes, length, &intern->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
@@ -75,6 +74,7 @@ static int add(tm_intern *intern, uint64_t hash, const uint8_t *bytes, uint32_t 
     *id = take_id(intern);
     intern->entries[*id] = (tm_interned){.bytes = copy, .length = length, .holders = 1};
     tm_idset_insert(&intern->ids, hash, *id);
+    intern->text_bytes += tm_memory_charge(kept_bytes(length));
     return TM_OK;
 }
 
@@ -94,6 +94,7 @@ void tm_intern_release(tm_intern *intern, uint32_t id) {
         return;
     }
     tm_idset_remove(&intern->ids, hash_of(intern, id), id, hash_of, intern);
+    intern->text_bytes -= tm_memory_charge(kept_bytes(entry->length));
     TM_DELETE(intern->memory, intern->heat, entry->bytes, uint8_t, kept_bytes(entry->length));
     *entry = (tm_interned){.holders = intern->free};
     intern->free = id;
@@ -108,6 +109,10 @@ int tm_intern_compare(const tm_intern *intern, uint32_t id, const uint8_t *bytes
     uint32_t shared = entry->length < length ? entry->length : length;
     int order = shared > 0 ? memcmp(entry->bytes, bytes, shared) : 0;
     return order != 0 ? order : (entry->length > length) - (entry->length < length);
+}
+
+void tm_intern_probes(const tm_intern *intern, tm_probes *probes) {
+    tm_idset_probes(&intern->ids, hash_of, intern, probes);
 }
 
 int tm_intern_validate(const tm_intern *intern, const uint32_t *holders, const char **reason) {

@@ -19,8 +19,9 @@ typedef struct tm_intern {
     tm_heat heat;
     tm_interned *entries; /* entry 0 is never used */
     uint32_t capacity;
-    uint32_t count; /* entries ever used, entry 0 included */
-    uint32_t free;  /* first free id, 0 for none */
+    uint32_t count;      /* entries ever used, entry 0 included */
+    uint32_t free;       /* first free id, 0 for none */
+    uint64_t text_bytes; /* of the copies, as they are counted */
     tm_idset ids;
 } tm_intern;
 
@@ -36,6 +37,9 @@ uint32_t tm_intern_find(const tm_intern *intern, const uint8_t *bytes, uint32_t 
 
 /* Order `id`'s bytes against `bytes`: negative, 0 or positive. */
 int tm_intern_compare(const tm_intern *intern, uint32_t id, const uint8_t *bytes, uint32_t length);
+
+/* One search for each string. */
+void tm_intern_probes(const tm_intern *intern, tm_probes *probes);
 
 /* TM_OK, or TM_MISUSED and why. `holders[id]` is how often the caller says it holds `id`. */
 int tm_intern_validate(const tm_intern *intern, const uint32_t *holders, const char **reason);

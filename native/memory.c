@@ -5,6 +5,7 @@
  * a match jumps through them and would miss the TLB on every step.
  */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define MAPPED_BYTES_MIN ((size_t)4 << 20) /* below, a block would waste the ends of its huge pages */
 #define PAGE_BYTES ((size_t)4096)
+#define GIVEN_BACK_BYTES (UINT64_C(16) << 20)
 
 static bool is_mapped(size_t size) {
     return size >= MAPPED_BYTES_MIN;
@@ -23,7 +25,7 @@ static size_t round_up(size_t size, size_t step) {
     return (size + step - 1) / step * step;
 }
 
-static uint64_t charge(size_t size) {
+uint64_t tm_memory_charge(size_t size) {
     if (is_mapped(size)) {
         return round_up(size, PAGE_BYTES);
     }
@@ -78,9 +80,9 @@ static void release(void *block, size_t size) {
 }
 
 void *tm_alloc_counted(tm_memory *memory, tm_heat heat, size_t size) {
-    void *block = admitted(memory, 0, charge(size)) ? obtain(size) : NULL;
+    void *block = admitted(memory, 0, tm_memory_charge(size)) ? obtain(size) : NULL;
     if (block != NULL) {
-        account(memory, heat, 0, charge(size));
+        account(memory, heat, 0, tm_memory_charge(size));
     }
     return block;
 }
@@ -118,12 +120,12 @@ void *tm_realloc_counted(tm_memory *memory, tm_heat heat, void *block, size_t ol
     if (block == NULL) {
         return tm_alloc_counted(memory, heat, size);
     }
-    if (!admitted(memory, charge(old), charge(size))) {
+    if (!admitted(memory, tm_memory_charge(old), tm_memory_charge(size))) {
         return NULL;
     }
     void *moved = is_mapped(old) || is_mapped(size) ? move(block, old, size) : realloc(block, size > 0 ? size : 1);
     if (moved != NULL) {
-        account(memory, heat, charge(old), charge(size));
+        account(memory, heat, tm_memory_charge(old), tm_memory_charge(size));
     }
     return moved;
 }
@@ -131,6 +133,15 @@ void *tm_realloc_counted(tm_memory *memory, tm_heat heat, void *block, size_t ol
 void tm_free_counted(tm_memory *memory, tm_heat heat, void *block, size_t size) {
     if (block != NULL) {
         release(block, size);
-        account(memory, heat, charge(size), 0);
+        account(memory, heat, tm_memory_charge(size), 0);
+        memory->freed += size;
+    }
+}
+
+/* The allocator keeps what lies below a block in use, however much it is. */
+void tm_memory_give_back(tm_memory *memory) {
+    if (memory->freed >= GIVEN_BACK_BYTES) {
+        memory->freed = 0;
+        malloc_trim(0);
     }
 }

@@ -63,18 +63,18 @@ void tm_network_clear(tm_network *network) {
 
 /* ---- the set ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_pair(uint32_t router, uint64_t id) {
-    return tm_hash_u64(id, (uint64_t)router << 32);
+static uint64_t hash_pair(const tm_network *network, uint32_t router, uint64_t id) {
+    return tm_hash_words(id, router, 0, &network->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint32_t entry) {
     const tm_network *network = owner;
     const tm_remote_filter *filter = &network->filters[entry - 1];
-    return hash_pair(filter->router, filter->id);
+    return hash_pair(network, filter->router, filter->id);
 }
 
 static uint32_t find(const tm_network *network, uint32_t router, uint64_t id) {
-    uint32_t at = tm_idset_start(&network->set, hash_pair(router, id));
+    uint32_t at = tm_idset_start(&network->set, hash_pair(network, router, id));
     for (uint32_t entry; (entry = tm_idset_next(&network->set, &at)) != 0;) {
         const tm_remote_filter *filter = &network->filters[entry - 1];
         if (filter->router == router && filter->id == id) {
@@ -123,7 +123,7 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
     owner->filters = handle;
     owner->filter_count++;
     network->count++;
-    tm_idset_insert(&network->set, hash_pair(router, id), handle + 1);
+    tm_idset_insert(&network->set, hash_pair(network, router, id), handle + 1);
     keep_packed(network, handle, packed, size);
     return TM_OK;
 }

@@ -23,7 +23,7 @@ int tm_records_new(const tm_records_options *options, tm_records **made) {
     if (!options_are_sound(options) || made == NULL) {
         return TM_MISUSED;
     }
-    tm_memory memory = {0};
+    tm_memory memory = {.key = tm_hash_key_of(options->hash_seed)};
     tm_records *records = TM_NEW(&memory, TM_COLD, tm_records, 1);
     if (records == NULL) {
         return TM_NO_MEMORY;
@@ -167,11 +167,12 @@ int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capa
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
-    return tm_hash_u64(((const tm_records *)owner)->names[id - 1].number, 0);
+    const tm_records *records = owner;
+    return tm_hash_u64(records->names[id - 1].number, &records->memory.key);
 }
 
 static tm_record_name *find(const tm_records *records, uint64_t number) {
-    uint32_t at = tm_idset_start(&records->name_set, tm_hash_u64(number, 0));
+    uint32_t at = tm_idset_start(&records->name_set, tm_hash_u64(number, &records->memory.key));
     uint32_t id;
     while ((id = tm_idset_next(&records->name_set, &at)) != 0) {
         if (records->names[id - 1].number == number) {
@@ -193,7 +194,7 @@ static tm_record_name *add(tm_records *records, uint64_t number) {
     }
     tm_record_name *added = &records->names[records->name_count++];
     *added = (tm_record_name){.number = number};
-    tm_idset_insert(&records->name_set, tm_hash_u64(number, 0), records->name_count);
+    tm_idset_insert(&records->name_set, tm_hash_u64(number, &records->memory.key), records->name_count);
     return added;
 }
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
 from tamis.native.results import check
+from tamis.native.seed import random_seed
 from tamis.native.table import Table
 
 RING_BYTES: Final = 8 * 1024 * 1024
@@ -31,6 +32,7 @@ class Records:
             "prefix_size": len(prefix),
             "wanted": wanted.c if wanted is not None else ffi.NULL,
             "share": threshold,
+            "hash_seed": random_seed(),
             "ring_bytes": RING_BYTES,
         }
         made = ffi.new("tm_records **")

@@ -10,6 +10,10 @@ class OutOfMemory(TamisError, MemoryError):
     """An allocation in C failed or passed its configured bound; nothing has changed."""
 
 
+class TooCostly(TamisError):
+    """Matching the message took more steps than it may; there is no answer."""
+
+
 class Gone(TamisError):
     """The connection has ended, and its CLOSED is on the way."""
 
@@ -24,6 +28,7 @@ def check(result: int) -> None:
         lib.TM_MALFORMED: Refused("malformed message or filter"),
         lib.TM_TOO_MANY: Refused("past a limit of the language"),
         lib.TM_ABSENT: KeyError("not in the table"),
+        lib.TM_TOO_COSTLY: TooCostly("matching the message takes more steps than it may"),
     }.get(result, RuntimeError(f"native call misused (result {result})"))
 
 

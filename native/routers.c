@@ -17,11 +17,11 @@ void tm_routers_clear(tm_routers *routers) {
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
     const tm_routers *routers = owner;
-    return tm_hash_u64(routers->rows[id - 1].number, 0);
+    return tm_hash_u64(routers->rows[id - 1].number, &routers->memory->key);
 }
 
 uint32_t tm_routers_find(const tm_routers *routers, uint64_t number) {
-    uint32_t at = tm_idset_start(&routers->set, tm_hash_u64(number, 0));
+    uint32_t at = tm_idset_start(&routers->set, tm_hash_u64(number, &routers->memory->key));
     for (uint32_t id; (id = tm_idset_next(&routers->set, &at)) != 0;) {
         if (routers->rows[id - 1].number == number) {
             return id - 1;
@@ -49,7 +49,7 @@ int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index) {
     routers->rows[*index] =
         (tm_router){.number = number, .filters = UINT32_MAX, .neighbour = UINT32_MAX, .window = UINT32_MAX};
     routers->live++;
-    tm_idset_insert(&routers->set, tm_hash_u64(number, 0), *index + 1);
+    tm_idset_insert(&routers->set, tm_hash_u64(number, &routers->memory->key), *index + 1);
     return TM_OK;
 }
 

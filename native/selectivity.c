@@ -91,7 +91,7 @@ static void unlink_filter(tm_selectivity *table, uint32_t interface, uint32_t fi
  */
 
 static uint64_t hash_pair(const tm_selectivity *table, uint32_t interface, uint32_t name) {
-    return tm_hash_u64((uint64_t)interface << 32 | name, (uintptr_t)table->memory);
+    return tm_hash_words(interface, name, 0, &table->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint32_t id) {

@@ -8,6 +8,8 @@
 
 #define ROWS_MIN 16U
 #define SLOTS_MIN 32U
+#define SHRUNK_UNITS_MIN (UINT32_C(1) << 17) /* 1 MiB */
+#define COPIED_UNITS_MAX (UINT32_C(1) << 22) /* 32 MiB, which take some ten milliseconds */
 
 void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, tm_table *table) {
     *subscriptions = (tm_subscriptions){.memory = memory, .table = table, .free = SUBSCRIPTION_NONE};
@@ -26,7 +28,8 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
 /* ---- the set of (connection, id) -------------------------------------------------------------------------------- */
 
 static uint32_t home_of(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
-    return (uint32_t)tm_hash_u64((uint64_t)connection << 32 | id, 0) & (subscriptions->slot_capacity - 1);
+    uint64_t both = (uint64_t)connection << 32 | id;
+    return (uint32_t)tm_hash_u64(both, &subscriptions->memory->key) & (subscriptions->slot_capacity - 1);
 }
 
 /* The slot of the subscription, or the empty one where it would go. */
@@ -160,6 +163,7 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
         return TM_NO_MEMORY;
     }
     uint32_t handle;
+    uint64_t used = tm_table_used(subscriptions->table);
     int result = tm_table_add(subscriptions->table, filter, size, subscriptions->rows[row].connection, &handle);
     if (result == TM_OK && !reserve_kept(subscriptions, handle)) {
         tm_table_remove(subscriptions->table, handle);
@@ -172,6 +176,7 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
     memcpy(tm_arena_at(&subscriptions->bytes, block), filter, size);
     subscriptions->kept[handle] = (tm_kept_filter){row, subscriptions->rows[row].filters, block, size};
     subscriptions->rows[row].filters = handle;
+    subscriptions->rows[row].table_bytes += (uint32_t)(tm_table_used(subscriptions->table) - used);
     subscriptions->filters++;
     return TM_OK;
 }
@@ -202,6 +207,32 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
     subscriptions->live--;
     subscriptions->filters -= count;
     return count;
+}
+
+static bool is_worth_shrinking(const tm_arena *bytes) {
+    return bytes->top > SHRUNK_UNITS_MIN && bytes->used < bytes->top / 4 && bytes->used < COPIED_UNITS_MAX;
+}
+
+void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
+    if (!is_worth_shrinking(&subscriptions->bytes)) {
+        return;
+    }
+    tm_arena fresh;
+    tm_arena_init(&fresh, subscriptions->memory, TM_COLD);
+    if (!tm_arena_reserve(&fresh, subscriptions->bytes.used)) {
+        return;
+    }
+    for (uint32_t handle = 0; handle < subscriptions->kept_capacity; handle++) {
+        tm_kept_filter *kept = &subscriptions->kept[handle];
+        if (kept->subscription != SUBSCRIPTION_NONE) {
+            uint32_t block = tm_arena_take(&fresh, tm_arena_class(units_of(kept->size)));
+            memcpy(tm_arena_at(&fresh, block), tm_arena_at(&subscriptions->bytes, kept->block), kept->size);
+            kept->block = block;
+        }
+    }
+    tm_arena_clear(&subscriptions->bytes);
+    subscriptions->bytes = fresh;
+    subscriptions->version++; /* they have moved */
 }
 
 bool tm_subscriptions_are_sound(const tm_subscriptions *subscriptions) {

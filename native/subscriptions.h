@@ -17,7 +17,8 @@ typedef struct tm_subscription {
     uint32_t filters; /* first handle of its list */
     uint32_t next;    /* of the same connection; of a free row, the next free one */
     uint32_t previous;
-    uint32_t stamp; /* the last message that was found to satisfy it */
+    uint32_t stamp;       /* the last message that was found to satisfy it */
+    uint32_t table_bytes; /* that its filters brought to the table */
     uint8_t own_messages;
     uint8_t in_use;
 } tm_subscription;
@@ -60,6 +61,9 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection,
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);
 /* Take it and its filters away; returns how many filters it had. */
 uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uint32_t *list);
+
+/* Let go of the room that filters have left behind, once it is most of what there is; one call copies little enough. */
+void tm_subscriptions_shrink(tm_subscriptions *subscriptions);
 
 bool tm_subscriptions_are_sound(const tm_subscriptions *subscriptions);
 

@@ -29,7 +29,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
         options->connections_max > TM_CONNECTIONS_MAX || options->frame_bytes_max < WIRE_CONTROL_BYTES_MAX) {
         return TM_MISUSED;
     }
-    tm_memory memory = {.bytes_max = options->memory_bytes_max};
+    tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
     tm_switch *sw = TM_NEW(&memory, TM_COLD, tm_switch, 1);
     if (sw == NULL) {
         return TM_NO_MEMORY;
@@ -37,6 +37,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->memory = memory;
     sw->table = table;
     sw->options = *options;
+    sw->work.steps_max = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
     sw->epoll = -1;
     sw->connection_free = CONNECTION_NONE;
     tm_subscriptions_init(&sw->subscriptions, &sw->memory, table);
@@ -369,13 +370,24 @@ int tm_switch_forget(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left)
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
+    uint64_t stop_ns = switch_monotonic_ns() + SWITCH_SLICE_NS;
     for (uint32_t done = 0; done < steps && connection->subscriptions != SUBSCRIPTION_NONE;) {
+        if (done > 0 && switch_monotonic_ns() > stop_ns) {
+            break;
+        }
+        connection->table_bytes -= sw->subscriptions.rows[connection->subscriptions].table_bytes;
         uint32_t filters =
             tm_subscriptions_end(&sw->subscriptions, connection->subscriptions, &connection->subscriptions);
         connection->filter_count -= filters;
         connection->subscription_count--;
         done += filters;
     }
+    uint64_t unsettled;
+    tm_table_settle(sw->table, 0, &unsettled); /* what a large client leaves goes back as it comes */
+    if (connection->subscriptions == SUBSCRIPTION_NONE) {
+        tm_subscriptions_shrink(&sw->subscriptions);
+    }
+    tm_memory_give_back(&sw->memory);
     *left = connection->filter_count;
     if (connection->subscriptions == SUBSCRIPTION_NONE) {
         *left = 0;

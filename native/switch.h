@@ -34,7 +34,8 @@
 #define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
-#define SWITCH_FORMS 8U /* kinds of messages that may take turns */
+#define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
+#define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
 #define CONNECTION_NONE UINT32_MAX
 
 typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
@@ -81,6 +82,7 @@ typedef struct tm_connection {
     uint32_t subscriptions; /* list of rows */
     uint32_t subscription_count;
     uint32_t filter_count;
+    uint64_t table_bytes; /* of its filters */
 
     uint32_t stamp; /* the last message that was for it; then: */
     uint32_t first_row;
@@ -170,6 +172,7 @@ struct tm_switch {
     tm_attribute *attributes; /* owned; of the message at hand */
     tm_form forms[SWITCH_FORMS];
     tm_rows rows;
+    tm_work work;      /* what the message at hand has cost in all tables */
     uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
     uint32_t *dirty;
     uint32_t dirty_count;

@@ -7,17 +7,18 @@ time. A connection is named by a small number, which is the table's interface of
 from __future__ import annotations
 
 import enum
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
 from tamis.native.others import Others
 from tamis.native.records import Records
 from tamis.native.results import check, check_alive
+from tamis.native.seed import random_seed
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import Table
-from tamis.protocol.limits import FRAME_BYTES_MAX, UNAUTHENTICATED_BYTES_MAX
+from tamis.protocol.limits import FRAME_BYTES_MAX, MATCH_STEPS, UNAUTHENTICATED_BYTES_MAX
 
 _Cdata = Any  # cffi's types exist only at run time
 
@@ -83,6 +84,12 @@ class SwitchOptions:
     memory_bytes_max: int = 0
     frame_bytes_max: int = FRAME_BYTES_MAX
     greeting_bytes_max: int = UNAUTHENTICATED_BYTES_MAX
+    match_steps: int = MATCH_STEPS
+    hash_seed: int = field(default_factory=random_seed)
+
+
+UNBOUNDED: Final = 2**64 - 1
+"""More bytes than there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,7 @@ class Admission:
     block_ms: int = 0
     policy: SlowPolicy = SlowPolicy.DROP_NEWEST
     is_link: bool = False
+    table_bytes_max: int = UNBOUNDED
 
 
 class Subscribed(NamedTuple):

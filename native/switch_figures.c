@@ -35,6 +35,7 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
         .queued_bytes = tm_outbox_size(&connection->outbox),
         .queued_peak = connection->queued_peak,
         .subscriptions = connection->subscription_count,
+        .table_bytes = connection->table_bytes,
         .filters = connection->filter_count,
         .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
         .state = connection->state,

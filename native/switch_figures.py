@@ -50,6 +50,7 @@ class SwitchFigures(_Figures):
     match_ns: tuple[int, ...]
     match_ns_sum: int
     matches_timed: int
+    steps: int
     memory_bytes: int
     queued_bytes: int
     connections: int
@@ -75,6 +76,7 @@ class ConnectionFigures(_Figures):
     dropped: int
     queued_bytes: int
     queued_peak: int
+    table_bytes: int
     subscriptions: int
     filters: int
     silent_ms: int

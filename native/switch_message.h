@@ -69,8 +69,17 @@ bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= switch_unix_ns();
 }
-/* Rows of local filters that match, in `sw->rows`; false: no memory. */
-bool switch_match(tm_switch *sw, const parts *message, size_t *count);
+/* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
+ * begins anew. */
+int switch_match(tm_switch *sw, const parts *message, size_t *count);
+/* A table is asked, and what it cost is counted. */
+static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *message, tm_query *query, tm_hits *hits) {
+    query->steps_max = sw->work.steps_max - sw->work.steps;
+    query->steps_max += query->steps_max == 0; /* one, which will not do either */
+    int result = tm_table_match(table, sw->attributes, message->attribute_count, query, hits);
+    sw->work.steps += hits->steps;
+    return result;
+}
 /* One frame to each receiver among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
 
@@ -83,9 +92,9 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
-/* Copies to the links behind which somebody wants it, but for the one it came from; returns how many. `source` is a
- * router's index. */
-uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from);
+/* Copies to the links behind which somebody wants it, but for the one it came from: `*departed` of them. `source` is a
+ * router's index. TM_TOO_COSTLY: none, and nobody else is to have one. */
+int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *departed);
 
 /* ---- switch_trail.c */
 

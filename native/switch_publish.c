@@ -319,12 +319,12 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
     tm_form *form = message->form;
     if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
-        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles);
-        return TM_OK;
+        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles, &sw->work);
+        return tm_work_is_over(&sw->work) ? TM_TOO_COSTLY : TM_OK;
     }
     tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
-    int result = tm_table_match(sw->table, sw->attributes, message->attribute_count, &query, &hits);
+    int result = switch_ask(sw, sw->table, message, &query, &hits);
     *count = hits.count;
     if (result == TM_OK) {
         tm_shape_note_asked(&form->shape, SHAPE_LOCAL);
@@ -348,15 +348,16 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
     sw->stats.matches_timed++;
 }
 
-bool switch_match(tm_switch *sw, const parts *message, size_t *count) {
+int switch_match(tm_switch *sw, const parts *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
     uint64_t start = is_timed || message->trail != NULL ? switch_monotonic_ns() : 0;
+    sw->work.steps = 0;
+    *count = 0;
     if (sw->subscriptions.filters == 0) {
-        *count = 0;
-        return true;
+        return TM_OK;
     }
     if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
-        return false;
+        return TM_NO_MEMORY;
     }
     int result = ask_table(sw, message, count);
     if (result == TM_TOO_MANY) {
@@ -369,14 +370,18 @@ bool switch_match(tm_switch *sw, const parts *message, size_t *count) {
         switch_trail_matched(message, start);
         message->trail->matched = (uint32_t)*count;
     }
-    return result == TM_OK;
+    return result;
 }
 
 /* ---- a message -------------------------------------------------------------------------------------------------- */
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
     switch_turn_away(sw, message, reason);
-    switch_record_refusal(sw, message, reason);
+    if (message->trail != NULL) {
+        switch_trail_end(sw, message, reason);
+    } else {
+        switch_record_refusal(sw, message, reason);
+    }
     if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
         switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), code, text);
     } else if (code == WIRE_REFUSED_UNKNOWN_EXTENSION) {
@@ -393,19 +398,32 @@ static void stamp(tm_switch *sw, parts *message) {
     message->hops_onward = message->hops;
 }
 
+/* Who wants it is known of both tables before anybody has it: what is too costly is for nobody. */
+static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *copies) {
+    int result = switch_match(sw, message, count);
+    if (result == TM_OK && sw->net != NULL) {
+        result = switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE, copies);
+    }
+    sw->stats.steps += sw->work.steps;
+    return result;
+}
+
 /* Well-formed and new: out with it. */
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
+    uint32_t copies = 0;
     stamp(sw, message);
     message->trail = switch_trail_begin(sw, message, found);
-    if (!switch_match(sw, message, &count)) {
+    int result = match_and_depart(sw, message, &count, &copies);
+    if (result == TM_TOO_COSTLY) {
+        drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
+        return;
+    }
+    if (result != TM_OK) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
     }
-    uint32_t copies = switch_deliver(sw, message, count);
-    if (sw->net != NULL) {
-        copies += switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE);
-    }
+    copies += switch_deliver(sw, message, count);
     if (copies == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }

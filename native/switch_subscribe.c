@@ -3,7 +3,7 @@
  * Law: a frame's shape is checked whole before its first subscription is taken. A subscription is taken with all of its
  * filters or not at all; one that is refused says which filter is at fault.
  */
-#include "switch.h"
+#include "switch_message.h"
 
 #include "msgpack.h"
 
@@ -116,6 +116,12 @@ static uint16_t refusal_of(int result) {
                                   : WIRE_REFUSED_BAD_FILTER;
 }
 
+/* Does the table have as much of the client as it may, with what the subscription has brought so far? */
+static bool has_room(const tm_switch *sw, const tm_connection *connection, uint32_t row) {
+    uint64_t bytes = connection->table_bytes + sw->subscriptions.rows[row].table_bytes;
+    return bytes <= connection->admission.table_bytes_max;
+}
+
 /* Take one subscription; TM_OK, or `*refusal` says why not. */
 static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry *wanted, tm_refusal *refusal) {
     tm_connection *connection = switch_at(sw, id);
@@ -139,6 +145,9 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
             refusal->code = refusal_of(result);
             refusal->offset = (uint32_t)(filter - subscribe->frame);
             refusal->size = size;
+        } else if (!has_room(sw, connection, row)) {
+            refusal->code = WIRE_REFUSED_OVER_QUOTA;
+            result = TM_TOO_MANY;
         }
     }
     if (result != TM_OK) {
@@ -146,6 +155,7 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
         return result;
     }
     connection->filter_count += wanted->filters;
+    connection->table_bytes += sw->subscriptions.rows[row].table_bytes;
     connection->subscription_count++;
     return TM_OK;
 }
@@ -159,7 +169,9 @@ int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint3
     tm_cursor cursor = {subscribe->frame + subscribe->at, subscribe->frame + subscribe->size};
     *refused = 0;
     uint32_t taken = 0;
-    while (subscribe->left > 0 && taken < filters && *refused < count) {
+    uint64_t stop_ns = switch_monotonic_ns() + SWITCH_SLICE_NS;
+    while (subscribe->left > 0 && taken < filters && *refused < count &&
+           (taken == 0 || switch_monotonic_ns() < stop_ns)) {
         entry wanted;
         if (read_entry(&cursor, &wanted) != TM_OK) {
             return TM_MALFORMED;
@@ -181,6 +193,7 @@ int tm_switch_unsubscribe(tm_switch *sw, uint32_t id, uint32_t subscription) {
     if (row == SUBSCRIPTION_NONE) {
         return TM_ABSENT;
     }
+    connection->table_bytes -= sw->subscriptions.rows[row].table_bytes;
     connection->filter_count -= tm_subscriptions_end(&sw->subscriptions, row, &connection->subscriptions);
     connection->subscription_count--;
     return TM_OK;

@@ -40,32 +40,34 @@ static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     return sent;
 }
 
-/* The network table; false: no memory for its answer. */
-static bool ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+/* The network table. What there is no memory for is a drop; what is too costly is one for all. */
+static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
     query->memo = message->form->shape.memo[SHAPE_NETWORK];
-    int result = tm_table_match(sw->net->network.table, sw->attributes, message->attribute_count, query, hits);
+    int result = switch_ask(sw, sw->net->network.table, message, query, hits);
     switch_trail_matched(message, start);
     if (result == TM_OK) {
         tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
-    } else {
+    } else if (result != TM_TOO_COSTLY) {
         switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+        hits->count = 0;
+        result = TM_OK;
     }
-    return result == TM_OK;
+    return result;
 }
 
 /* Nobody lies behind this router; but until all tables were asked which names they know, no name is left out. */
-static uint32_t depart_to_nobody(tm_switch *sw, const parts *message) {
+static void depart_to_nobody(tm_switch *sw, const parts *message) {
     if (!message->form->shape.is_trimmed) {
         tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
         tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
         ask(sw, message, &query, &hits);
     }
-    return 0;
 }
 
 /* One topology is in force: the table itself answers with links, and stops when all have matched. */
-static uint32_t depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from) {
+static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from,
+                     uint32_t *departed) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = route->children,
                       .grouping = route->ways,
@@ -73,14 +75,11 @@ static uint32_t depart_by(tm_switch *sw, const parts *message, const tm_route *r
                       .link_count = route->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
-    if (!ask(sw, message, &query, &hits)) {
-        return 0;
+    int result = ask(sw, message, &query, &hits);
+    for (size_t i = 0; result == TM_OK && i < hits.count; i++) {
+        *departed += net->found[i] != came_from && queue_copy(sw, message, net->found[i]);
     }
-    uint32_t departed = 0;
-    for (size_t i = 0; i < hits.count; i++) {
-        departed += net->found[i] != came_from && queue_copy(sw, message, net->found[i]);
-    }
-    return departed;
+    return result;
 }
 
 /* Mark the links behind which a router lies; is there one? */
@@ -119,50 +118,55 @@ static uint32_t queue_marked(tm_switch *sw, const parts *message) {
 }
 
 /* Few filters are in the table: they are asked one after the other. */
-static uint32_t depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source,
-                               uint32_t came_from) {
+static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source, uint32_t came_from,
+                          uint32_t *departed) {
     tm_net *net = sw->net;
     uint64_t start = switch_trail_clock(message);
-    size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles);
+    size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles, &sw->work);
     switch_trail_matched(message, start);
+    if (tm_work_is_over(&sw->work)) {
+        return TM_TOO_COSTLY;
+    }
     for (size_t i = 0; i < count; i++) {
         mark_ways(net, source, net->found[i], came_from);
     }
-    return queue_marked(sw, message);
+    *departed = queue_marked(sw, message);
+    return TM_OK;
 }
 
 /* Several are in force, or the filters are asked for: the table answers with routers. */
-static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
+static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *departed) {
     tm_net *net = sw->net;
     tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
     tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
-    if (!ask(sw, message, &query, &hits)) {
-        return 0;
-    }
-    for (size_t i = 0; i < hits.count; i++) {
+    int result = ask(sw, message, &query, &hits);
+    for (size_t i = 0; result == TM_OK && i < hits.count; i++) {
         if (mark_ways(net, source, net->found[i], came_from)) {
             note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
-    return queue_marked(sw, message);
+    *departed = result == TM_OK ? queue_marked(sw, message) : 0;
+    return result;
 }
 
-uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
+int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *departed) {
     const tm_net *net = sw->net;
+    *departed = 0;
     if (net->network.count == 0 || net->routes.in_force == 0) {
-        return 0;
+        return TM_OK;
     }
     const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
     bool is_one = net->routes.in_force == 1;
     if (is_one && (route == NULL || route->way_count == 0)) {
-        return depart_to_nobody(sw, message);
+        depart_to_nobody(sw, message);
+        return TM_OK;
     }
     tm_few *plan = &net->plans[message->form - sw->forms];
     if (!switch_is_traced(message) && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
-        return depart_by_plan(sw, message, plan, source, came_from);
+        return depart_by_plan(sw, message, plan, source, came_from, departed);
     }
-    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from)
-                                                : depart_by_all(sw, message, source, came_from);
+    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, departed)
+                                                : depart_by_all(sw, message, source, came_from, departed);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------------------------- */
@@ -191,12 +195,11 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
-/* Local clients: how many it is for. A drop is counted, and is one. */
-static uint32_t deliver_here(tm_switch *sw, const parts *message) {
-    size_t count = 0;
+/* Local clients, of whom `count` rows are found unless there was no memory: how many it is for. A drop is counted, and
+ * is one. */
+static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
     uint32_t row = WINDOW_NONE;
     bool is_fresh = true;
-    bool is_known = switch_match(sw, message, &count);
     if (is_known && count > 0 && !message->is_dry) {
         is_known = tm_windows_note(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN), 0,
                                    tm_load64(message->frame + WIRE_COUNTER), &row, &is_fresh);
@@ -213,8 +216,19 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message) {
 }
 
 static void forward(tm_switch *sw, const parts *message, uint32_t source) {
-    uint32_t receivers = deliver_here(sw, message);
-    uint32_t departed = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour);
+    size_t count;
+    uint32_t departed = 0;
+    int here = switch_match(sw, message, &count);
+    int onward = here;
+    if (here != TM_TOO_COSTLY) {
+        onward = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour, &departed);
+    }
+    sw->stats.steps += sw->work.steps;
+    if (onward == TM_TOO_COSTLY) {
+        drop(sw, message, TM_DROP_COSTLY);
+        return;
+    }
+    uint32_t receivers = deliver_here(sw, message, here == TM_OK, count);
     if (receivers + departed == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }

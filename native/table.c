@@ -11,6 +11,8 @@ struct tm_table {
     tm_engine *engine;     /* owned */
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
+    uint64_t match_steps;
+    uint64_t steps; /* of all matches */
 };
 
 static const tm_engine_class *const engine_classes[] = {
@@ -50,13 +52,14 @@ int tm_table_new(int engine, const tm_options *options, tm_table **out) {
     if (options == NULL || out == NULL || engine < 0 || engine >= ENGINE_CLASSES || engine_classes[engine] == NULL) {
         return TM_MISUSED;
     }
-    tm_memory memory = {.bytes_max = options->memory_bytes_max};
+    tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
     tm_table *table = TM_NEW(&memory, TM_HOT, tm_table, 1);
     if (table == NULL) {
         return TM_NO_MEMORY;
     }
     table->memory = memory;
     table->class = engine_classes[engine];
+    table->match_steps = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
     int result = fill(table, options);
     if (result != TM_OK) {
         tm_table_free(table);
@@ -85,7 +88,11 @@ int tm_table_remove(tm_table *table, uint32_t handle) {
 }
 
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
-    return table == NULL || left == NULL ? TM_MISUSED : table->class->settle(table->engine, steps, left);
+    if (table == NULL || left == NULL) {
+        return TM_MISUSED;
+    }
+    tm_memory_give_back(&table->memory);
+    return table->class->settle(table->engine, steps, left);
 }
 
 /* ---- match ------------------------------------------------------------------------------------------------------ */
@@ -102,6 +109,13 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
     return hits->bits != NULL ? hits->links == NULL && query->mode == TM_MATCH_INTERFACES : hits->links != NULL;
 }
 
+static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+    hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
+    int result = table->class->match(table->engine, attributes, count, query, hits);
+    table->steps += hits->steps;
+    return result;
+}
+
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                    tm_hits *hits) {
     if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(query) || !hits_are_sound(query, hits)) {
@@ -110,7 +124,7 @@ int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count
     if (count > TM_ATTRIBUTES_MAX) {
         return TM_TOO_MANY;
     }
-    return table->class->match(table->engine, attributes, count, query, hits);
+    return match(table, attributes, count, query, hits);
 }
 
 uint64_t tm_table_unknown(const tm_table *table) {
@@ -137,7 +151,7 @@ static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *off
     tm_hits rest = rest_of(hits, hits->count);
     int outcome = decode_whole(bytes + offsets[i], offsets[i + 1] - offsets[i], table->message, &count);
     if (outcome == TM_OK) {
-        outcome = table->class->match(table->engine, table->message, count, query, &rest);
+        outcome = match(table, table->message, count, query, &rest);
         if (outcome == TM_TOO_MANY) {
             return false;
         }
@@ -174,8 +188,21 @@ void tm_table_stats(const tm_table *table, tm_stats *stats) {
     }
     *stats = (tm_stats){0};
     table->class->stats(table->engine, stats);
+    stats->steps = table->steps;
     stats->memory_bytes = table->memory.bytes;
     stats->hot_memory_bytes = table->memory.hot_bytes;
+}
+
+uint64_t tm_table_used(const tm_table *table) {
+    return table == NULL ? 0 : table->class->used(table->engine);
+}
+
+void tm_table_probes(const tm_table *table, tm_probes *probes) {
+    if (table == NULL || probes == NULL) {
+        return;
+    }
+    *probes = (tm_probes){0};
+    table->class->probes(table->engine, probes);
 }
 
 int tm_table_validate(const tm_table *table, const char **reason) {

@@ -11,15 +11,17 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from tamis.native._tm import ffi, lib
 from tamis.native.attributes import Decoder, packed_attributes
 from tamis.native.batch import Batch
 from tamis.native.query import Candidates, Grouping, Mode, Query, Rows
 from tamis.native.results import check
+from tamis.native.seed import random_seed
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Filter
+from tamis.protocol.limits import MATCH_STEPS
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
@@ -52,6 +54,7 @@ class TableStats:
     hot_memory_bytes: int
     names: int
     interfaces: int
+    steps: int
 
     @property
     def bytes_per_constraint(self) -> float:
@@ -60,6 +63,18 @@ class TableStats:
     @property
     def hot_bytes_per_constraint(self) -> float:
         return self.hot_memory_bytes / max(self.constraints, 1)
+
+
+class Probes(NamedTuple):
+    """How far one search for each key of the table's hashes goes."""
+
+    searches: int
+    slots: int
+    longest: int
+
+    @property
+    def mean(self) -> float:
+        return self.slots / max(self.searches, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +90,27 @@ class Measurement:
 class Table:
     """`memory_bytes_max` 0 is no bound; `selectivity_rounds` means something to `sff` alone.
 
-    Whoever takes filters from strangers passes a random `hash_seed`, so that nobody can choose names that collide.
+    Without a `hash_seed` it is drawn at random, so that no stranger can choose names that collide; with one, a table
+    does the same work each time. A message that takes more than `match_steps` is TooCostly.
     """
 
     def __init__(
-        self, engine: str = "tamis", memory_bytes_max: int = 0, selectivity_rounds: int = 10, hash_seed: int = 0
+        self,
+        engine: str = "tamis",
+        memory_bytes_max: int = 0,
+        selectivity_rounds: int = 10,
+        hash_seed: int | None = None,
+        match_steps: int = MATCH_STEPS,
     ) -> None:
+        if match_steps < 1:
+            raise ValueError(f"match_steps is {match_steps}; at least 1")
         if engine not in ENGINES:
             raise ValueError(f"no engine {engine!r}; one of {', '.join(ENGINES)}")
         self.engine = engine
         options = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max})
         options.selectivity_rounds = selectivity_rounds
-        options.hash_seed = hash_seed
+        options.match_steps = match_steps
+        options.hash_seed = random_seed() if hash_seed is None else hash_seed
         made = ffi.new("tm_table **")
         check(lib.tm_table_new(ENGINES[engine], options, made))
         self._table: _Cdata | None = ffi.gc(made[0], lib.tm_table_free)
@@ -167,6 +191,17 @@ class Table:
         stats = ffi.new("tm_stats *")
         lib.tm_table_stats(self.c, stats)
         return TableStats(*(int(getattr(stats, field.name)) for field in fields(TableStats)))
+
+    def probes(self) -> Probes:
+        """Walks all of the table: for tests of its hashes."""
+        probes = ffi.new("tm_probes *")
+        lib.tm_table_probes(self.c, probes)
+        return Probes(int(probes.searches), int(probes.slots), int(probes.longest))
+
+    @property
+    def used(self) -> int:
+        """Bytes that the filters take, as they are charged to whoever adds them; see `tm_table_used`."""
+        return int(lib.tm_table_used(self.c))
 
     def validate(self) -> None:
         """Check every invariant of the structures in C; a RuntimeError says which one is broken."""

@@ -262,8 +262,9 @@ typedef struct tamis_segment {
 
 typedef struct tamis_buckets {
     tm_memory *memory; /* borrowed */
-    uint64_t seed;
+    tm_hash_key key;
     tm_arena arena;                         /* of entries and singles */
+    uint32_t slot_count;                    /* in all segments */
     tamis_segment segments[TAMIS_SEGMENTS]; /* each grows on its own: no long stall */
 } tamis_buckets;
 
@@ -325,6 +326,9 @@ struct tm_engine {
     uint32_t complex_count;
     uint32_t complex_capacity;
     uint32_t complex_free;
+    uint32_t complex_live;
+    uint64_t complex_bytes; /* of their operands, as they are counted */
+    uint32_t key_count;     /* the wide parts are keys too */
 
     tamis_record *records;
     uint32_t record_count;
@@ -477,13 +481,17 @@ static inline tamis_key *tamis_range_key(tamis_key *key, tamis_test test) {
     return tamis_op_is_wide(tamis_test_op(test)) ? key->wide : key;
 }
 /* The part of a hash key for a number without a code. */
-uint32_t tamis_wide_operand(bool is_real, int64_t integer, double real);
+uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real);
 
 /* ---- tamis_cover.c -------------------------------------------------------------------------------------------- */
 
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
  * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
+
+/* ---- tamis_used.c --------------------------------------------------------------------------------------------- */
+
+uint64_t tamis_used(const tm_engine *engine);
 
 /* ---- tamis_match.c -------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "probes.h"
 #include "tamis_buckets.h"
 
 #define SEGMENT_SLOTS_MIN 8U
@@ -14,10 +15,10 @@
 
 _Static_assert(sizeof(tamis_entry) == ENTRY_UNITS * 8 && sizeof(tamis_single) == SINGLE_UNITS * 8, "arena units");
 
-void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory, uint64_t seed) {
+void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory) {
     memset(buckets, 0, sizeof *buckets);
     buckets->memory = memory;
-    buckets->seed = seed;
+    buckets->key = memory->key;
     tm_arena_init(&buckets->arena, memory, TM_HOT);
 }
 
@@ -31,7 +32,7 @@ void tamis_buckets_clear(tamis_buckets *buckets) {
         free_tags(buckets, &buckets->segments[i]);
     }
     tm_arena_clear(&buckets->arena);
-    tamis_buckets_init(buckets, buckets->memory, buckets->seed);
+    tamis_buckets_init(buckets, buckets->memory);
 }
 
 static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
@@ -104,6 +105,12 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     segment->slots[hole] = (tamis_slot){0};
     set_tag(segment, hole, 0);
     segment->count--;
+    buckets->slot_count--;
+    if (segment->count == 0) {
+        TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
+        free_tags(buckets, segment);
+        *segment = (tamis_segment){0};
+    }
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------
@@ -147,6 +154,7 @@ static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units
     }
     if (slot == NULL) {
         slot = reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
+        buckets->slot_count += slot != NULL;
     }
     if (slot != NULL && !reserve_units(buckets, slot, units)) {
         drop_slot(buckets, slot);
@@ -243,6 +251,7 @@ static bool is_reachable(const tamis_segment *segment, const tamis_slot *slot, u
 }
 
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
+    uint32_t slots = 0;
     for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
         const tamis_segment *segment = &buckets->segments[i];
         uint32_t count = 0;
@@ -266,6 +275,23 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
             *reason = "a segment's count of buckets is wrong";
             return TM_MISUSED;
         }
+        slots += count;
+    }
+    if (slots != buckets->slot_count) {
+        *reason = "the count of all buckets is wrong";
+        return TM_MISUSED;
     }
     return TM_OK;
+}
+
+void tamis_buckets_probes(const tamis_buckets *buckets, tm_probes *probes) {
+    for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
+        const tamis_segment *segment = &buckets->segments[i];
+        for (uint32_t at = 0; at < segment->capacity; at++) {
+            if (segment->tags[at] != 0) {
+                uint64_t hash = tamis_bucket_hash(buckets, segment->slots[at].key);
+                tm_probes_note(probes, tamis_segment_home(segment, hash), at, segment->capacity);
+            }
+        }
+    }
 }

@@ -34,15 +34,17 @@ static inline uint32_t tamis_partner_bit(uint32_t partner, unsigned partner_kind
     return ((partner << 2 | partner_kind) * 0x9e3779b1U) >> 23;
 }
 
-void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory, uint64_t seed);
+void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory);
 void tamis_buckets_clear(tamis_buckets *buckets);
 bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry);
 bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single single);
 void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body);
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle);
+/* One search for each slot in use. */
+void tamis_buckets_probes(const tamis_buckets *buckets, tm_probes *probes);
 
 static inline uint64_t tamis_bucket_hash(const tamis_buckets *buckets, uint64_t key) {
-    return tm_hash_u64(key, buckets->seed);
+    return tm_hash_u64(key, &buckets->key);
 }
 static inline const tamis_segment *tamis_segment_of(const tamis_buckets *buckets, uint64_t hash) {
     return &buckets->segments[hash >> 58];

@@ -129,12 +129,16 @@ static uint32_t keep_complex(tm_engine *engine, const tm_constraint *constraint)
         id = engine->complex_count++;
     }
     engine->complexes[id] = copy;
+    engine->complex_live++;
+    engine->complex_bytes += tm_memory_charge(copy.size);
     return id;
 }
 
 static void drop_complex(tm_engine *engine, uint32_t id) {
     tamis_complex *complex = &engine->complexes[id];
     release_members(engine, &complex->constraint, complex->constraint.operand_count);
+    engine->complex_live--;
+    engine->complex_bytes -= tm_memory_charge(complex->size);
     TM_DELETE(engine->memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
               complex->size);
     *complex = (tamis_complex){.size = engine->complex_free};

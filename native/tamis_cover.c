@@ -127,7 +127,8 @@ static uint32_t find_in_wide_cells(const search *s, const tamis_key *key, tamis_
  */
 static uint32_t find_by_patterns(const search *s, uint32_t name, const uint8_t *text, uint32_t length, unsigned kind) {
     uint32_t found[TEXT_PATTERNS_MAX];
-    size_t count = tamis_patterns_find(&s->engine->patterns, text, length, found, TEXT_PATTERNS_MAX);
+    tm_work work = {.steps_max = UINT64_MAX}; /* it is one short text */
+    size_t count = tamis_patterns_find(&s->engine->patterns, text, length, found, TEXT_PATTERNS_MAX, &work);
     for (size_t i = 0; i < count && i < TEXT_PATTERNS_MAX; i++) {
         unsigned weaker = found[i] & 3;
         if (kind == 3 || weaker == kind || weaker == TAMIS_CONTAINS) {

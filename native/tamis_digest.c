@@ -6,6 +6,7 @@
 #define DIGESTS_MAX 16384U /* 1 MiB: as much of a second-level cache as a matcher should take */
 #define CREDIT_MAX 3U
 #define EMPTY UINT32_MAX
+#define LABEL_STEPS 16U /* of a search among the ordered constants */
 
 void tamis_digests_init(tamis_digests *digests, tm_memory *memory) {
     *digests = (tamis_digests){.memory = memory};
@@ -77,11 +78,11 @@ static void view_digest(const tamis_digest *digest, uint32_t *scratch, size_t ca
 }
 
 /* The digest of the value, good or stale, or the one to overwrite, or NULL. */
-static tamis_digest *find_digest(tamis_digests *digests, tm_head head, uint32_t length, uint64_t seed) {
+static tamis_digest *find_digest(tamis_digests *digests, tm_head head, uint32_t length, const tm_hash_key *key) {
     if (length > TM_INLINE_BYTES || digests->capacity == 0) {
         return NULL;
     }
-    uint32_t hash = (uint32_t)tm_hash_head(head, length, seed);
+    uint32_t hash = (uint32_t)tm_hash_head(head, length, key);
     tamis_digest *set = digests->sets + (hash & (digests->capacity - 1) & ~(WAYS - 1));
     for (tamis_digest *digest = set; digest < set + WAYS; digest++) {
         if (digest->head.low == head.low && digest->head.high == head.high && digest->length == length) {
@@ -96,10 +97,11 @@ static tamis_digest *find_digest(tamis_digests *digests, tm_head head, uint32_t 
 }
 
 void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, tamis_patterns *patterns,
-                        const uint8_t *bytes, uint32_t length, uint32_t *scratch, size_t capacity, tamis_view *view) {
+                        const uint8_t *bytes, uint32_t length, uint32_t *scratch, size_t capacity, tamis_view *view,
+                        tm_work *work) {
     tm_head head = tm_head_of(bytes, length);
     uint32_t version = version_of(strings, patterns);
-    tamis_digest *digest = find_digest(digests, head, length, strings->seed);
+    tamis_digest *digest = find_digest(digests, head, length, &strings->key);
     if (digest != NULL && digest->length == length && digest->version == version) {
         digest->credit = CREDIT_MAX;
         view_digest(digest, scratch, capacity, view);
@@ -107,10 +109,11 @@ void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, ta
     }
     view->constant = tamis_strings_find(strings, bytes, length);
     view->label = tamis_strings_label(strings, bytes, length);
-    size_t count = tamis_patterns_find(patterns, bytes, length, scratch, capacity);
+    work->steps += LABEL_STEPS + tm_work_of_text(length);
+    size_t count = tamis_patterns_find(patterns, bytes, length, scratch, capacity, work);
     view->pattern_count = (uint32_t)count;
     view->patterns = count <= capacity ? scratch : NULL;
-    if (digest == NULL || count > TAMIS_DIGEST_PATTERNS || count > capacity) {
+    if (digest == NULL || count > TAMIS_DIGEST_PATTERNS || count > capacity || tm_work_is_over(work)) {
         return;
     }
     *digest = (tamis_digest){.head = head,

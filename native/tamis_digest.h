@@ -49,6 +49,7 @@ bool tamis_digests_reserve(tamis_digests *digests, uint32_t constants);
 /* Look at a value. The ids of its patterns go to `scratch`, where they fit in `capacity`; `pattern_count` is right
  * either way. (Nothing points into the digests: another value of the same message may displace this one's.) */
 void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, tamis_patterns *patterns,
-                        const uint8_t *bytes, uint32_t length, uint32_t *scratch, size_t capacity, tamis_view *view);
+                        const uint8_t *bytes, uint32_t length, uint32_t *scratch, size_t capacity, tamis_view *view,
+                        tm_work *work);
 
 #endif

@@ -9,9 +9,10 @@
 #include "tamis_pass.h"
 
 /* Where the ends leave a doubt. */
-static bool interval_holds(const pass *p, uint32_t handle) {
+static bool interval_holds(pass *p, uint32_t handle) {
     tamis_tests tests;
     tamis_tests_of_record(p->engine, handle, &tests);
+    p->work.steps += WORK_BODY;
     for (uint32_t i = 0; i < tests.count; i++) {
         if (!holds(p, tests.tests[i])) {
             return false;
@@ -29,12 +30,16 @@ static void emit_width(pass *p, const tamis_width *width, int64_t place, bool on
         const tamis_chunk *chunk = &width->run.chunks[at];
         for (; row < chunk->count; row++) {
             if (chunk->bounds[row] > last) {
+                p->work.steps += row;
                 return;
             }
             bool doubted = !on_grid && (chunk->bounds[row] > place || chunk->highs[row] == place);
             if (chunk->highs[row] >= place && (!doubted || interval_holds(p, chunk->handles[row]))) {
                 emit_if_open(p, chunk->interfaces[row], chunk->handles[row]);
             }
+        }
+        if (!tm_work_spend(&p->work, chunk->count)) {
+            return;
         }
     }
 }

@@ -4,10 +4,16 @@
  */
 #include "tamis_buckets.h"
 
+static tamis_key *new_key(tm_engine *engine) {
+    tamis_key *key = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
+    engine->key_count += key != NULL;
+    return key;
+}
+
 tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind) {
     tamis_key **slot = &engine->names.records[name].keys[kind];
     if (*slot == NULL) {
-        *slot = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
+        *slot = new_key(engine);
     }
     return *slot;
 }
@@ -36,6 +42,7 @@ void tamis_key_clear(tm_memory *memory, tamis_key *key) {
 void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind) {
     tamis_key **slot = &engine->names.records[name].keys[kind];
     if (*slot != NULL && (*slot)->pins == 0) {
+        engine->key_count -= 1 + ((*slot)->wide != NULL);
         tamis_key_clear(engine->memory, *slot);
         *slot = NULL;
     }
@@ -44,7 +51,7 @@ void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind) {
 /* Wide cells and runs have a key of their own below the key of the name. */
 tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test test) {
     if (tamis_op_is_wide(tamis_test_op(test)) && key->wide == NULL) {
-        key->wide = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);
+        key->wide = new_key(engine);
     }
     return tamis_range_key(key, test);
 }

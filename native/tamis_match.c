@@ -19,7 +19,7 @@
 
 /* Which filters of a key hold, not just which interfaces. */
 static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    if (p->shape != WHICH) {
+    if (p->shape != WHICH || !tm_work_spend(&p->work, cells->spans->count)) {
         return;
     }
     for (uint32_t at = 0; at < cells->spans->count; at++) {
@@ -80,8 +80,10 @@ static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
 static void see_number(pass *p, const known *at) {
     const tm_attribute *value = &p->attributes[at->attribute];
     bool is_real = value->kind == TM_KIND_FLOAT;
-    if (is_real || !tamis_has_code(value->integer)) {
-        uint32_t operand = tamis_wide_operand(is_real, value->integer, value->real);
+    if (at->key->equal_bits == 0) {
+        ; /* no filter wants a value */
+    } else if (is_real || !tamis_has_code(value->integer)) {
+        uint32_t operand = tamis_wide_operand(&p->engine->buckets.key, is_real, value->integer, value->real);
         if (at->key->equal_bits & tamis_operand_bit(operand)) {
             see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, at->name, operand));
         }
@@ -194,7 +196,8 @@ static void view_string(pass *p, uint32_t attribute) {
     tm_engine *engine = p->engine;
     tamis_view *view = &p->views[attribute];
     tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
-                       engine->pattern_scratch + p->scratch_used, TAMIS_MESSAGE_PATTERNS - p->scratch_used, view);
+                       engine->pattern_scratch + p->scratch_used, TAMIS_MESSAGE_PATTERNS - p->scratch_used, view,
+                       &p->work);
     p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
@@ -259,7 +262,7 @@ static void see_scans(pass *p) {
         const tamis_key *any = p->engine->names.records[p->known[i].name].keys[TAMIS_ANY];
         const tamis_key *keys[2] = {p->known[i].key, any};
         for (unsigned k = 0; k < 2; k++) {
-            if (keys[k] != NULL) {
+            if (keys[k] != NULL && tm_work_spend(&p->work, keys[k]->scan.count)) {
                 try_entries(p, keys[k]->scan.entries, keys[k]->scan.count);
             }
         }
@@ -357,11 +360,15 @@ static void see_everything(pass *p, uint32_t count) {
     if (p->engine->pair_filters > 0 && !is_full(p)) {
         see_pairs(p);
     }
-    for (uint32_t i = 0; i < p->slot_count && !is_full(p); i++) {
+    for (uint32_t i = 0; i < p->slot_count && !is_full(p) && tm_work_spend(&p->work, p->slots[i]->entry_count); i++) {
         try_entries(p, tamis_slot_entries(&p->engine->buckets, p->slots[i]), p->slots[i]->entry_count);
     }
-    try_entries(p, p->engine->always.entries, p->engine->always.count);
-    verify_waiting(p);
+    if (p->engine->always.count > 0 && tm_work_spend(&p->work, p->engine->always.count)) {
+        try_entries(p, p->engine->always.entries, p->engine->always.count);
+    }
+    if (p->waiting_count > 0) {
+        verify_waiting(p);
+    }
 }
 
 /* ---- before and after ---------------------------------------------------------------------------------------------
@@ -458,6 +465,7 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     p.query = query;
     p.hits = hits;
     p.count = 0;
+    p.work = (tm_work){.steps = count, .steps_max = hits->steps};
     p.shape = shape_of(query);
     p.distinct = p.shape == ALL || (p.shape == PLAIN && engine->shared_listed == 0);
     p.direct = p.shape == PLAIN && p.distinct && hits->bits == NULL && query->candidates == NULL &&
@@ -473,6 +481,7 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
     if (hits->bits != NULL) {
         memset(hits->bits, 0, sizeof(uint64_t) * ((query->link_count + 63) / 64));
     }
+    hits->steps = count;
     if (!p.distinct && hits->bits == NULL && !reserve_done(engine, query->link_count)) {
         return TM_NO_MEMORY;
     }
@@ -485,5 +494,10 @@ int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count,
         put_bits(&p);
     }
     hits->count = p.count;
+    hits->steps = p.work.steps;
+    if (tm_work_is_over(&p.work)) {
+        hits->count = 0;
+        return TM_TOO_COSTLY;
+    }
     return hits->bits == NULL && p.count > hits->capacity ? TM_TOO_MANY : TM_OK;
 }

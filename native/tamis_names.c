@@ -1,15 +1,15 @@
 /* tamis_names.c - see tamis_names.h. */
 #include "tamis_names.h"
 
-#include "tm.h"
+#include "probes.h"
 
 #define SLOTS_MIN 64U
 #define RECORDS_MIN 16U
 
-void tamis_names_init(tamis_names *names, tm_memory *memory, uint64_t seed) {
+void tamis_names_init(tamis_names *names, tm_memory *memory) {
     memset(names, 0, sizeof *names);
     names->memory = memory;
-    names->seed = seed;
+    names->key = memory->key;
     names->free = TM_NO_NAME;
     names->version = 1;
 }
@@ -24,7 +24,11 @@ void tamis_names_clear(tamis_names *names) {
     }
     TM_DELETE(names->memory, TM_HOT, names->records, tamis_name, names->record_capacity);
     TM_DELETE(names->memory, TM_HOT, names->slots, tamis_name_slot, names->slot_capacity);
-    tamis_names_init(names, names->memory, names->seed);
+    tamis_names_init(names, names->memory);
+}
+
+static uint32_t hash_of(const tamis_names *names, const tamis_name *name) {
+    return (uint32_t)tm_hash_headed(name->head, name->bytes, name->length, &names->key);
 }
 
 static void place(tamis_name_slot *slots, uint32_t mask, tamis_name_slot slot) {
@@ -93,6 +97,7 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
             return TM_NO_NAME;
         }
         memcpy(copy, bytes, length);
+        names->text_bytes += tm_memory_charge(length);
     }
     id = names->free != TM_NO_NAME ? names->free : names->record_count++;
     if (id == names->free) {
@@ -100,7 +105,7 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
     }
     tm_head head = tm_head_of(bytes, length);
     names->records[id] = (tamis_name){.head = head, .length = length, .references = 1, .bytes = copy};
-    uint32_t hash = (uint32_t)tm_hash_head(head, length, names->seed);
+    uint32_t hash = hash_of(names, &names->records[id]);
     place(names->slots, names->slot_capacity - 1, (tamis_name_slot){hash, id});
     names->live++;
     changed(names);
@@ -111,7 +116,7 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
 static void erase_slot(tamis_names *names, uint32_t id) {
     const tamis_name *name = &names->records[id];
     uint32_t mask = names->slot_capacity - 1;
-    uint32_t hole = (uint32_t)tm_hash_head(name->head, name->length, names->seed) & mask;
+    uint32_t hole = hash_of(names, name) & mask;
     while (names->slots[hole].id != id) {
         hole = (hole + 1) & mask;
     }
@@ -131,6 +136,7 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
         return;
     }
     erase_slot(names, id);
+    names->text_bytes -= name->bytes != NULL ? tm_memory_charge(name->length) : 0;
     TM_DELETE(names->memory, TM_HOT, name->bytes, uint8_t, name->length);
     memset(name, 0, sizeof *name);
     name->length = names->free;
@@ -142,7 +148,7 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
 static bool is_reachable(const tamis_names *names, uint32_t id) {
     const tamis_name *name = &names->records[id];
     uint32_t mask = names->slot_capacity - 1;
-    uint32_t at = (uint32_t)tm_hash_head(name->head, name->length, names->seed) & mask;
+    uint32_t at = hash_of(names, name) & mask;
     while (names->slots[at].id != TM_NO_NAME && names->slots[at].id != id) {
         at = (at + 1) & mask;
     }
@@ -165,4 +171,12 @@ int tamis_names_validate(const tamis_names *names, const char **reason) {
         return TM_MISUSED;
     }
     return TM_OK;
+}
+
+void tamis_names_probes(const tamis_names *names, tm_probes *probes) {
+    for (uint32_t at = 0; at < names->slot_capacity; at++) {
+        if (names->slots[at].id != TM_NO_NAME) {
+            tm_probes_note(probes, names->slots[at].hash & (names->slot_capacity - 1), at, names->slot_capacity);
+        }
+    }
 }

@@ -11,8 +11,8 @@
 #ifndef TM_TAMIS_NAMES_H
 #define TM_TAMIS_NAMES_H
 
-#include "hash.h"
 #include "memory.h"
+#include "tm.h"
 
 #define TM_NO_NAME UINT32_MAX
 #define TM_NAMES_MAX (1U << 24) /* a name id has 24 bits in a compiled test */
@@ -36,18 +36,19 @@ typedef struct tamis_name_slot {
 
 typedef struct tamis_names {
     tm_memory *memory; /* borrowed */
-    uint64_t seed;
+    tm_hash_key key;
     tamis_name *records;
     tamis_name_slot *slots;
     uint32_t record_count; /* high-water mark of ids */
     uint32_t record_capacity;
     uint32_t slot_capacity; /* a power of two, or 0 */
     uint32_t live;
-    uint32_t free;    /* first free record or TM_NO_NAME */
-    uint32_t version; /* changes with every name that comes or goes; never 0 */
+    uint32_t free;       /* first free record or TM_NO_NAME */
+    uint64_t text_bytes; /* of the copies, as they are counted */
+    uint32_t version;    /* changes with every name that comes or goes; never 0 */
 } tamis_names;
 
-void tamis_names_init(tamis_names *names, tm_memory *memory, uint64_t seed);
+void tamis_names_init(tamis_names *names, tm_memory *memory);
 void tamis_names_clear(tamis_names *names);
 
 /* The id of the name, with one reference more; TM_NO_NAME: no memory, nothing changed. `bytes` is copied. */
@@ -64,7 +65,7 @@ static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t 
         return TM_NO_NAME;
     }
     tm_head head = tm_head_of(bytes, length);
-    uint32_t hash = (uint32_t)tm_hash_head(head, length, names->seed);
+    uint32_t hash = (uint32_t)tm_hash_headed(head, bytes, length, &names->key);
     uint32_t mask = names->slot_capacity - 1;
     uint32_t at = hash & mask;
     at = (at + (names->slots[at].hash != hash)) & mask; /* nine in ten stand in the first two: one jump for both */
@@ -101,5 +102,8 @@ static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *me
 
 /* TM_OK or TM_MISUSED with a reason. */
 int tamis_names_validate(const tamis_names *names, const char **reason);
+
+/* One search for each that is there. */
+void tamis_names_probes(const tamis_names *names, tm_probes *probes);
 
 #endif

@@ -67,6 +67,7 @@ typedef struct pass {
     const tm_query *query;
     tm_hits *hits;
     size_t count; /* rows wanted so far */
+    tm_work work;
     shape shape;
     bool distinct;                      /* rows of interfaces without cells cannot repeat: no look at `done` */
     bool direct;                        /* rows of interfaces without cells go to the list as they are found */
@@ -189,22 +190,29 @@ static inline bool is_full(const pass *p) {
 /* ---- tests --------------------------------------------------------------------------------------------------------
  */
 
-static inline bool has_pattern(const pass *p, uint32_t attribute, uint32_t pattern) {
-    const tamis_view *view = &p->views[attribute];
-    if (view->patterns != NULL) {
-        for (uint32_t i = 0; i < view->pattern_count; i++) {
-            if (view->patterns[i] == pattern) {
-                return true;
-            }
-        }
-        return false;
-    }
-    uint8_t text[TM_PATTERN_BYTES_MAX]; /* too many to keep: look at the value itself */
+static __attribute__((noinline)) bool has_any_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
+    const tm_attribute *value = &p->attributes[attribute];
+    uint8_t text[TM_PATTERN_BYTES_MAX];
     tm_value operand = {.kind = TM_KIND_STRING, .string = text};
     operand.length = tamis_patterns_text(&p->engine->patterns, pattern, text);
     tm_constraint constraint = {
         .operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
-    return tm_constraint_holds(&constraint, &p->attributes[attribute]);
+    return tm_work_spend(&p->work, operand.length + tm_constraint_steps(&constraint, value)) &&
+           tm_constraint_holds(&constraint, value);
+}
+
+static inline bool has_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
+    const tamis_view *view = &p->views[attribute];
+    if (view->patterns == NULL) { /* too many to keep: look at the value itself */
+        return has_any_pattern(p, attribute, pattern);
+    }
+    p->work.steps += view->pattern_count / WORK_BYTES;
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        if (view->patterns[i] == pattern) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* By operator, whether it holds for a value that is less (bit 0), equal (1), greater (2): without a jump, as the
@@ -217,7 +225,7 @@ static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
     return ORDERS[op] >> (1 + (value > operand) - (value < operand)) & 1;
 }
 
-static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
+static inline bool string_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
     const tamis_view *view = &p->views[attribute];
     switch (op) {
     case TAMIS_STRING_EQ:
@@ -232,7 +240,7 @@ static inline bool string_holds(const pass *p, unsigned op, uint32_t attribute, 
     return order_holds(op, view->label, p->engine->strings.labels[operand]);
 }
 
-static inline bool wide_holds(const pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
+static inline bool wide_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
     const tm_attribute *value = &p->attributes[attribute];
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
@@ -243,8 +251,15 @@ static inline bool wide_holds(const pass *p, unsigned op, uint32_t attribute, ui
                                  : order >= 0;
 }
 
+/* Out of line, as the others are short. */
+static __attribute__((noinline)) bool complex_holds(pass *p, const tm_constraint *constraint, uint32_t attribute) {
+    const tm_attribute *value = &p->attributes[attribute];
+    p->work.steps += tm_constraint_steps(constraint, value);
+    return tm_constraint_holds(constraint, value);
+}
+
 /* The name is in the message. */
-static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint32_t operand) {
+static inline bool plain_holds(pass *p, unsigned op, uint64_t state, uint32_t operand) {
     unsigned kind = state_kind(state);
     if (op >= TAMIS_STRING_EQ) {
         return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
@@ -259,12 +274,12 @@ static inline bool plain_holds(const pass *p, unsigned op, uint64_t state, uint3
         return kind == TAMIS_NUMBER && wide_holds(p, op, state_attribute(state), operand);
     }
     if (op == TAMIS_COMPLEX) {
-        return tm_constraint_holds(&p->engine->complexes[operand].constraint, &p->attributes[state_attribute(state)]);
+        return complex_holds(p, &p->engine->complexes[operand].constraint, state_attribute(state));
     }
     return true;
 }
 
-static inline bool holds(const pass *p, tamis_test test) {
+static inline bool holds(pass *p, tamis_test test) {
     unsigned op = tamis_test_op(test);
     if (op == TAMIS_TRUE) {
         return true;

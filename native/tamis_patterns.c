@@ -3,15 +3,18 @@
 
 #include <string.h>
 
-#include "tm.h"
+#include "probes.h"
 
 #define NODES_MIN 16U
 #define EDGES_MIN 64U
 #define NODES_MAX (1U << 28) /* what an edge has bits for */
+#define PASS_BYTES 1024U     /* of a value, between two looks at what it has cost */
+#define VISIT_STEPS 3U       /* of a byte that leads to a node: most of a text leads to none */
 
 void tamis_patterns_init(tamis_patterns *patterns, tm_memory *memory) {
     memset(patterns, 0, sizeof *patterns);
     patterns->memory = memory;
+    patterns->key = memory->key;
     patterns->version = 1;
 }
 
@@ -29,7 +32,7 @@ static inline uint64_t edge_key(uint32_t node, uint8_t byte) {
 }
 
 static inline uint32_t edge_home(const tamis_patterns *patterns, uint64_t key) {
-    return (uint32_t)tm_hash_u64(key, 0) & (patterns->edge_capacity - 1);
+    return (uint32_t)tm_hash_u64(key, &patterns->key) & (patterns->edge_capacity - 1);
 }
 
 /* The child, or 0 (the root is nobody's child). */
@@ -175,6 +178,13 @@ static void changed(tamis_patterns *patterns) {
     }
 }
 
+/* Nothing is left: the room for it goes, and what was remembered of it stays out of date. */
+static void start_over(tamis_patterns *patterns) {
+    uint32_t version = patterns->version;
+    tamis_patterns_clear(patterns);
+    patterns->version = version;
+}
+
 uint32_t tamis_patterns_acquire(tamis_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind) {
     if (!reserve_nodes(patterns, length) || !reserve_edges(patterns, length)) {
         return TM_NO_PATTERN;
@@ -199,6 +209,9 @@ void tamis_patterns_release(tamis_patterns *patterns, uint32_t id) {
         patterns->count--;
         prune(patterns, node);
         changed(patterns);
+        if (patterns->count == 0) {
+            start_over(patterns);
+        }
     }
 }
 
@@ -231,6 +244,7 @@ static inline uint32_t step(tamis_patterns *patterns, uint32_t node, uint8_t byt
             return child;
         }
         node = fail_of(patterns, node);
+        patterns->hops++;
     }
 }
 
@@ -250,12 +264,14 @@ static void link_node(tamis_patterns *patterns, uint32_t node) {
     patterns->nodes[node].fail = fail;
     patterns->nodes[node].dict = dict;
     patterns->nodes[node].link_version = patterns->version;
+    patterns->hops++;
 }
 
 typedef struct finding {
     uint32_t *out;
     size_t capacity;
     size_t count;
+    uint64_t visits; /* of nodes, since they were counted last */
 } finding;
 
 static inline void report(finding *found, uint32_t node, unsigned kind) {
@@ -289,12 +305,29 @@ static void next_stamp(tamis_patterns *patterns) {
     }
 }
 
+/* The patterns in bytes[start .. end), after those before it; returns the state behind them. */
+static uint32_t pass_over(tamis_patterns *patterns, uint32_t state, const uint8_t *bytes, size_t start, size_t end,
+                          finding *found) {
+    for (size_t i = start; i < end; i++) {
+        state = step(patterns, state, bytes[i]);
+        if (state == 0) {
+            continue;
+        }
+        found->visits++;
+        if (patterns->nodes[state].depth == i + 1 && (patterns->nodes[state].kinds & 1U << TAMIS_PREFIX)) {
+            report(found, state, TAMIS_PREFIX);
+        }
+        report_contained(patterns, found, state);
+    }
+    return state;
+}
+
 size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_t length, uint32_t *out,
-                           size_t capacity) {
-    if (patterns->count == 0) {
+                           size_t capacity, tm_work *work) {
+    if (patterns->count == 0 || tm_work_is_over(work)) {
         return 0;
     }
-    finding found = {out, capacity, 0};
+    finding found = {out, capacity, 0, 0};
     next_stamp(patterns);
     for (unsigned kind = TAMIS_PREFIX; kind <= TAMIS_CONTAINS; kind++) { /* the empty pattern is in every string */
         if (patterns->nodes[0].kinds & 1U << kind) {
@@ -302,16 +335,15 @@ size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_
         }
     }
     uint32_t state = 0;
-    for (size_t i = 0; i < length; i++) {
-        state = step(patterns, state, bytes[i]);
-        if (state == 0) {
-            continue;
-        }
-        if (patterns->nodes[state].depth == i + 1 && (patterns->nodes[state].kinds & 1U << TAMIS_PREFIX)) {
-            report(&found, state, TAMIS_PREFIX);
-        }
-        report_contained(patterns, &found, state);
-    }
+    size_t at = 0;
+    do {
+        size_t end = length - at < PASS_BYTES ? length : at + PASS_BYTES;
+        uint64_t hops = patterns->hops;
+        state = pass_over(patterns, state, bytes, at, end, &found);
+        work->steps += (end - at) / WORK_BYTES + found.visits * VISIT_STEPS + (patterns->hops - hops) * WORK_HOP;
+        found.visits = 0;
+        at = end;
+    } while (at < length && !tm_work_is_over(work));
     for (; state != 0; state = fail_of(patterns, state)) {
         if (patterns->nodes[state].kinds & 1U << TAMIS_SUFFIX) {
             report(&found, state, TAMIS_SUFFIX);
@@ -356,4 +388,12 @@ int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason)
         return TM_MISUSED;
     }
     return TM_OK;
+}
+
+void tamis_patterns_probes(const tamis_patterns *patterns, tm_probes *probes) {
+    for (uint32_t at = 0; at < patterns->edge_capacity; at++) {
+        if (patterns->edges[at] != 0) {
+            tm_probes_note(probes, edge_home(patterns, patterns->edges[at] >> 28), at, patterns->edge_capacity);
+        }
+    }
 }

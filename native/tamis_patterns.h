@@ -16,8 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hash.h"
 #include "memory.h"
+#include "tm.h"
+#include "work.h"
 
 #define TAMIS_PREFIX 0U
 #define TAMIS_SUFFIX 1U
@@ -42,7 +43,8 @@ typedef struct tamis_pattern_use {
 } tamis_pattern_use;
 
 typedef struct tamis_patterns {
-    tm_memory *memory;         /* borrowed */
+    tm_memory *memory; /* borrowed */
+    tm_hash_key key;
     tamis_pattern_node *nodes; /* [0] is the root: the empty pattern */
     tamis_pattern_use *uses;
     uint64_t *edges; /* open addressing: node << 36 | byte << 28 | child; 0 is empty */
@@ -55,6 +57,7 @@ typedef struct tamis_patterns {
     uint32_t version; /* changes with the set of patterns; never 0 */
     uint32_t stamp;
     uint32_t count; /* distinct patterns */
+    uint64_t hops;  /* along failure links, and links computed, in all passes */
 } tamis_patterns;
 
 void tamis_patterns_init(tamis_patterns *patterns, tm_memory *memory);
@@ -65,13 +68,17 @@ uint32_t tamis_patterns_acquire(tamis_patterns *patterns, const uint8_t *bytes, 
 void tamis_patterns_release(tamis_patterns *patterns, uint32_t id);
 
 /* Write to `out` the ids of all patterns the value satisfies, each once, at most `capacity`; returns how many there
- * are, which may be more. The trie keeps links and stamps in itself: not for two threads at once. */
+ * are, which may be more. The trie keeps links and stamps in itself: not for two threads at once. Where the work is
+ * over not all of the value was looked at. */
 size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_t length, uint32_t *out,
-                           size_t capacity);
+                           size_t capacity, tm_work *work);
 
 /* Copy the pattern's text (at most TM_PATTERN_BYTES_MAX) to `out`; returns its length. */
 uint32_t tamis_patterns_text(const tamis_patterns *patterns, uint32_t id, uint8_t *out);
 
 int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason);
+
+/* One search for each that is there. */
+void tamis_patterns_probes(const tamis_patterns *patterns, tm_probes *probes);
 
 #endif

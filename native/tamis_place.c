@@ -67,12 +67,12 @@ bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *test
 /* ---- buckets ------------------------------------------------------------------------------------------------------
  */
 
-uint32_t tamis_wide_operand(bool is_real, int64_t integer, double real) {
+uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real) {
     uint64_t bits = (uint64_t)integer;
     if (is_real) {
         memcpy(&bits, &real, sizeof bits);
     }
-    return (uint32_t)tm_hash_u64(bits, is_real);
+    return (uint32_t)tm_hash_words(bits, is_real, 0, key);
 }
 
 static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_value *value) {
@@ -86,9 +86,10 @@ static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_va
         if (tamis_has_code(value->integer)) {
             return tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)tamis_code_of_integer(value->integer));
         }
-        return tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(false, value->integer, 0));
+        return tamis_bucket_key(TAMIS_BY_WIDE, name,
+                                tamis_wide_operand(&engine->buckets.key, false, value->integer, 0));
     default:
-        return tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(true, 0, value->real));
+        return tamis_bucket_key(TAMIS_BY_WIDE, name, tamis_wide_operand(&engine->buckets.key, true, 0, value->real));
     }
 }
 

@@ -25,7 +25,8 @@ static inline void verify(pass *p, const tamis_entry *entry) {
 }
 
 static void verify_waiting(pass *p) {
-    for (uint32_t i = 0; i < p->waiting_count; i++) {
+    uint32_t count = tm_work_spend(&p->work, p->waiting_count * WORK_BODY) ? p->waiting_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
         verify(p, p->waiting[i]);
     }
     p->waiting_count = 0;
@@ -60,6 +61,9 @@ static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
 static void look_at(pass *p, const tamis_slot *slot) {
     const tamis_buckets *buckets = &p->engine->buckets;
     if (slot->single_count != 0) {
+        if (!tm_work_spend(&p->work, slot->single_count)) {
+            return;
+        }
         const tamis_single *singles = tamis_slot_singles(buckets, slot);
         for (ptrdiff_t i = 0; i < slot->single_count; i++) {
             emit_if_open(p, singles[-i].interface, singles[-i].handle);
@@ -70,7 +74,7 @@ static void look_at(pass *p, const tamis_slot *slot) {
     }
     if (p->slot_count < SLOTS_KEPT_MAX) {
         p->slots[p->slot_count++] = slot;
-    } else {
+    } else if (tm_work_spend(&p->work, slot->entry_count)) {
         try_entries(p, tamis_slot_entries(buckets, slot), slot->entry_count);
     }
 }
@@ -101,6 +105,7 @@ static void find_slots(pass *p) {
 /* Look at the buckets of all probes; at each step all memory is asked for that the next one reads. */
 static void look_at_probes(pass *p) {
     const tamis_buckets *buckets = &p->engine->buckets;
+    p->work.steps += p->probe_count;
     find_slots(p);
     for (uint32_t i = 0; i < p->probe_count; i++) {
         const tamis_slot *slot = p->probes[i].slot;
@@ -143,8 +148,11 @@ static void see_patterns(pass *p, const known *at) {
     if (patterns == NULL) { /* more than are kept for a message: find them again, all */
         const tm_attribute *value = &p->attributes[at->attribute];
         uint32_t *all = p->engine->pattern_scratch + TAMIS_MESSAGE_PATTERNS;
-        tamis_patterns_find(&p->engine->patterns, value->string, value->length, all, view->pattern_count);
+        tamis_patterns_find(&p->engine->patterns, value->string, value->length, all, view->pattern_count, &p->work);
         patterns = all;
+    }
+    if (!tm_work_spend(&p->work, view->pattern_count)) {
+        return;
     }
     for (uint32_t i = 0; i < view->pattern_count; i++) {
         if (at->key->pattern_bits & tamis_operand_bit(patterns[i])) {
@@ -170,22 +178,31 @@ static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t
     }
 }
 
+/* Those of the chunks in [from, to), each whole. */
+static void emit_chunks(pass *p, const tamis_run *run, uint32_t from, uint32_t to) {
+    unsigned shift = p->direct ? 3 : 0; /* rows that are only copied cost next to nothing */
+    for (; from < to && tm_work_spend(&p->work, run->chunks[from].count >> shift); from++) {
+        emit_rows(p, &run->chunks[from], 0, run->chunks[from].count);
+    }
+}
+
 static void emit_runs(pass *p, const tamis_key *key, int64_t value, const tamis_strings *strings) {
     uint32_t chunk;
     uint32_t index;
     if (key->at_most != NULL) {
-        tamis_run_find(key->at_most, value, false, strings, &chunk, &index);
-        for (; chunk < key->at_most->count; chunk++, index = 0) {
-            emit_rows(p, &key->at_most->chunks[chunk], index, key->at_most->chunks[chunk].count);
+        const tamis_run *run = key->at_most;
+        tamis_run_find(run, value, false, strings, &chunk, &index);
+        if (chunk < run->count) {
+            emit_rows(p, &run->chunks[chunk], index, run->chunks[chunk].count);
+            emit_chunks(p, run, chunk + 1, run->count);
         }
     }
     if (key->at_least != NULL) {
-        tamis_run_find(key->at_least, value, true, strings, &chunk, &index);
-        for (uint32_t at = 0; at < chunk; at++) {
-            emit_rows(p, &key->at_least->chunks[at], 0, key->at_least->chunks[at].count);
-        }
-        if (chunk < key->at_least->count) {
-            emit_rows(p, &key->at_least->chunks[chunk], 0, index);
+        const tamis_run *run = key->at_least;
+        tamis_run_find(run, value, true, strings, &chunk, &index);
+        emit_chunks(p, run, 0, chunk);
+        if (chunk < run->count) {
+            emit_rows(p, &run->chunks[chunk], 0, index);
         }
     }
 }

@@ -1,16 +1,16 @@
 /* tamis_strings.c - see tamis_strings.h. */
 #include "tamis_strings.h"
 
-#include "tm.h"
+#include "probes.h"
 
 #define SLOTS_MIN 64U
 #define RECORDS_MIN 16U
 #define LABEL_STEP ((int64_t)1 << 32)
 
-void tamis_strings_init(tamis_strings *strings, tm_memory *memory, uint64_t seed) {
+void tamis_strings_init(tamis_strings *strings, tm_memory *memory) {
     memset(strings, 0, sizeof *strings);
     strings->memory = memory;
-    strings->seed = seed;
+    strings->key = memory->key;
     strings->free = TM_NO_STRING;
 }
 
@@ -25,7 +25,7 @@ void tamis_strings_clear(tamis_strings *strings) {
     TM_DELETE(strings->memory, TM_HOT, strings->labels, int64_t, strings->record_capacity);
     TM_DELETE(strings->memory, TM_HOT, strings->slots, uint32_t, strings->slot_capacity);
     TM_DELETE(strings->memory, TM_HOT, strings->order, uint32_t, strings->order_capacity);
-    tamis_strings_init(strings, strings->memory, strings->seed);
+    tamis_strings_init(strings, strings->memory);
 }
 
 static inline bool is_string(const tamis_string *string, tm_head head, const uint8_t *bytes, uint32_t length) {
@@ -38,7 +38,7 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
         return TM_NO_STRING;
     }
     tm_head head = tm_head_of(bytes, length);
-    uint32_t hash = (uint32_t)tm_hash_text(bytes, length, strings->seed);
+    uint32_t hash = (uint32_t)tm_hash_text(bytes, length, &strings->key);
     uint32_t mask = strings->slot_capacity - 1;
     for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
         uint32_t id = strings->slots[at];
@@ -125,10 +125,11 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
         .head = tm_head_of(bytes, length),
         .bytes = copy,
         .length = length,
-        .hash = (uint32_t)tm_hash_text(bytes, length, strings->seed),
+        .hash = (uint32_t)tm_hash_text(bytes, length, &strings->key),
     };
     place(strings, strings->slots, strings->slot_capacity - 1, id);
     strings->live++;
+    strings->text_bytes += tm_memory_charge(length + !length);
     strings->version++;
     return id;
 }
@@ -152,12 +153,20 @@ static void erase_slot(tamis_strings *strings, uint32_t id) {
 static void destroy(tamis_strings *strings, uint32_t id) {
     tamis_string *string = &strings->records[id];
     erase_slot(strings, id);
+    strings->text_bytes -= tm_memory_charge(string->length + !string->length);
     TM_DELETE(strings->memory, TM_HOT, string->bytes, uint8_t, string->length + !string->length);
     memset(string, 0, sizeof *string);
     string->length = strings->free;
     strings->free = id;
     strings->live--;
     strings->version++;
+    if (strings->live == 0) { /* the room goes, and what was remembered stays out of date */
+        uint32_t version = strings->version;
+        uint32_t order_version = strings->order_version;
+        tamis_strings_clear(strings);
+        strings->version = version;
+        strings->order_version = order_version;
+    }
 }
 
 /* ---- the order -------------------------------------------------------------------------------------------------- */
@@ -325,4 +334,13 @@ int tamis_strings_validate(const tamis_strings *strings, const char **reason) {
         return TM_MISUSED;
     }
     return TM_OK;
+}
+
+void tamis_strings_probes(const tamis_strings *strings, tm_probes *probes) {
+    for (uint32_t at = 0; at < strings->slot_capacity; at++) {
+        if (strings->slots[at] != TM_NO_STRING) {
+            uint32_t home = strings->records[strings->slots[at]].hash & (strings->slot_capacity - 1);
+            tm_probes_note(probes, home, at, strings->slot_capacity);
+        }
+    }
 }

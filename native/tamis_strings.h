@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "hash.h"
 #include "memory.h"
+#include "tm.h"
 
 #define TM_NO_STRING UINT32_MAX
 
@@ -26,7 +26,7 @@ typedef struct tamis_string {
 
 typedef struct tamis_strings {
     tm_memory *memory; /* borrowed */
-    uint64_t seed;
+    tm_hash_key key;
     tamis_string *records;
     int64_t *labels; /* by id, where ordered > 0; apart, as searches among bounds read nothing else of a constant */
     uint32_t *slots; /* ids by hash, linear probing */
@@ -38,11 +38,12 @@ typedef struct tamis_strings {
     uint32_t free;
     uint32_t order_count;
     uint32_t order_capacity;
+    uint64_t text_bytes;    /* of the copies, as they are counted */
     uint32_t version;       /* changes when a constant comes or goes */
     uint32_t order_version; /* changes when labels of values may have changed */
 } tamis_strings;
 
-void tamis_strings_init(tamis_strings *strings, tm_memory *memory, uint64_t seed);
+void tamis_strings_init(tamis_strings *strings, tm_memory *memory);
 void tamis_strings_clear(tamis_strings *strings);
 
 /* The id of the constant, one reference more; TM_NO_STRING: no memory, nothing changed. `bytes` is copied. */
@@ -56,5 +57,8 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
 int64_t tamis_strings_label(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
 
 int tamis_strings_validate(const tamis_strings *strings, const char **reason);
+
+/* One search for each that is there. */
+void tamis_strings_probes(const tamis_strings *strings, tm_probes *probes);
 
 #endif

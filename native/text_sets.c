@@ -7,6 +7,8 @@
 #include "order_index.h"
 #include "text_index.h"
 
+#define SEEK_STEPS 16U /* of one search for the longest pattern that begins at a place */
+
 struct tm_text_index {
     tm_constraints *constraints; /* borrowed: its memory and strings */
     tm_order_index order;
@@ -144,7 +146,9 @@ static void match_inside(const tm_ordered *patterns, tm_constraints *constraints
                          tm_found *found) {
     uint64_t unseen = tm_ordered_count(patterns);
     for (uint32_t start = 0; start <= length && unseen > 0 && !found->done; start++) {
-        unseen -= match_place(patterns, constraints, text + start, length - start, found);
+        uint64_t fresh = match_place(patterns, constraints, text + start, length - start, found);
+        tm_found_spend(found, (1 + fresh) * SEEK_STEPS);
+        unseen -= fresh;
     }
 }
 

@@ -7,11 +7,12 @@
 /* ---- results: native/__init__.py turns each into an exception ------------------------------------------------ */
 
 #define TM_OK 0
-#define TM_MALFORMED 1 /* the peer's bytes break the rules of a message or a filter */
-#define TM_NO_MEMORY 2 /* an allocation failed, or the configured memory is used up; nothing has changed */
-#define TM_TOO_MANY 3  /* a limit of limits.py was passed */
-#define TM_ABSENT 4    /* no such handle */
-#define TM_MISUSED 5   /* the caller broke the contract of the call */
+#define TM_MALFORMED 1  /* the peer's bytes break the rules of a message or a filter */
+#define TM_NO_MEMORY 2  /* an allocation failed, or the configured memory is used up; nothing has changed */
+#define TM_TOO_MANY 3   /* a limit of limits.py was passed */
+#define TM_ABSENT 4     /* no such handle */
+#define TM_MISUSED 5    /* the caller broke the contract of the call */
+#define TM_TOO_COSTLY 6 /* a match took more steps than it may; there is no answer */
 
 /* ---- limits, equal to those of protocol/limits.py (a test compares them) -------------------------------------- */
 
@@ -23,6 +24,7 @@
 #define TM_IN_VALUES_MAX 256
 #define TM_CONSTRAINTS_MAX 16
 #define TM_FRAME_BYTES_MAX 1048576
+#define TM_MATCH_STEPS 1000000 /* of one match by default: about 10 ms */
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
@@ -76,7 +78,8 @@ typedef struct tm_table tm_table;
 typedef struct tm_options {
     uint64_t memory_bytes_max;   /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
     uint32_t selectivity_rounds; /* sff: how far down its selectivity table a match goes first */
-    uint32_t hash_seed;          /* tamis: what a stranger must not know, to choose names that collide */
+    uint64_t hash_seed;          /* what a stranger must not know: with it names and values that collide are found */
+    uint64_t match_steps;        /* that one match may take (tm_stats); 0: TM_MATCH_STEPS */
 } tm_options;
 
 /* A new table in `*table`, yours to free. `options` is copied. */
@@ -97,7 +100,8 @@ int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t i
 int tm_table_remove(tm_table *table, uint32_t handle);
 
 /* Work left over by removals (a filter that covered thousands stays, for links only, until those are back): do at
- * most `steps` of it. `*left` says how many remain; 0 means that the table matches exactly. */
+ * most `steps` of it. `*left` says how many remain; 0 means that the table matches exactly. Pages that removals have
+ * freed go back to the system. */
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 
 #define TM_MATCH_INTERFACES 0 /* which interfaces */
@@ -113,6 +117,7 @@ typedef struct tm_query {
     uint32_t link_count; /* without grouping: interfaces past it are no candidates */
     uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `grouping` */
     uint32_t reserved;
+    uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
     uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
                        there are attributes, zeroed by the caller where another name stands; NULL: nothing */
 } tm_query;
@@ -125,11 +130,13 @@ typedef struct tm_hits {
     uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: same length as `links`; otherwise NULL */
     uint64_t *bits;
     size_t capacity;
-    size_t count; /* out: rows written; with TM_TOO_MANY the rows it would take; not set for `bits` */
+    size_t count;   /* out: rows written; with TM_TOO_MANY the rows it would take; not set for `bits` */
+    uint64_t steps; /* out: taken */
 } tm_hits;
 
 /* Match a decoded message. Allocates nothing the caller can see; TM_TOO_MANY when `capacity` is too small (link_count
- * rows always suffice unless TM_MATCH_ALL). Not safe to call twice at once on one table: it has scratch memory. */
+ * rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many steps. Not safe to call twice at once
+ * on one table: it has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
 /* What a match leaves in the memo of a name that no filter speaks of: such attributes may as well be left out of a
@@ -145,9 +152,24 @@ typedef struct tm_stats {
     uint64_t hot_memory_bytes; /* of that, every structure that a match may read */
     uint64_t names;
     uint64_t interfaces; /* with at least one filter */
+    uint64_t steps;      /* of all matches: rows and tests looked at, and what reading long texts takes (work.h) */
 } tm_stats;
 
 void tm_table_stats(const tm_table *table, tm_stats *stats);
+
+/* What the filters in the table take, as they are charged to whoever adds them: within a factor of two of what they
+ * really take, and asked before and after an add, what that one brought. Costs next to nothing. */
+uint64_t tm_table_used(const tm_table *table);
+
+/* How far one search for each key of the table's hashes goes. */
+typedef struct tm_probes {
+    uint64_t searches;
+    uint64_t slots;   /* looked at, in all of them */
+    uint64_t longest; /* of them */
+} tm_probes;
+
+/* Walks all of the table: for tests of the hashes. */
+void tm_table_probes(const tm_table *table, tm_probes *probes);
 
 /* TM_OK if every invariant of the table holds; otherwise TM_MISUSED and `*reason` (static text) says which does not. */
 int tm_table_validate(const tm_table *table, const char **reason);
@@ -191,6 +213,8 @@ typedef struct tm_switch tm_switch;
 
 typedef struct tm_switch_options {
     uint64_t memory_bytes_max; /* of buffers and subscriptions, the table apart; 0: no bound */
+    uint64_t hash_seed;        /* as in tm_options */
+    uint64_t match_steps;      /* that one message may take in all tables together; 0: TM_MATCH_STEPS */
     uint64_t number;           /* of this router, and its epoch: where messages enter */
     uint64_t epoch;
     uint32_t connections_max;    /* tm_switch_open answers TM_TOO_MANY past it */
@@ -224,6 +248,7 @@ typedef struct tm_admission {
     uint64_t credit_bytes;    /* window of what it may publish ahead, in bytes and frames; 0: nothing at all */
     uint32_t credit_frames;
     uint32_t frame_bytes_max; /* longest frame the peer takes */
+    uint64_t table_bytes_max; /* of its filters, as tm_table_used counts them */
     uint32_t filters_max;
     uint32_t hold_ms; /* silent for so long: TM_EVENT_SILENT */
     uint32_t ping_ms; /* nothing sent for so long: a PING goes out */
@@ -250,7 +275,8 @@ int tm_switch_close(tm_switch *sw, uint32_t connection, bool now);
 /* Stop or go on reading. */
 int tm_switch_pause(tm_switch *sw, uint32_t connection, bool paused);
 
-/* After TM_EVENT_CLOSED: drop at most `steps` of its filters. When `*left` is 0 the id is free to be given out. */
+/* After TM_EVENT_CLOSED: drop at most `steps` of its filters, for a few milliseconds. When `*left` is 0 the id is free
+ * to be given out. */
 int tm_switch_forget(tm_switch *sw, uint32_t connection, uint32_t steps, uint32_t *left);
 
 /* New publishes of all clients are refused as DRAINING. */
@@ -330,7 +356,7 @@ typedef struct tm_subscribe {
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */
 int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out);
-/* Take subscriptions until about `filters` filters were added or all is done. The refused go to `refusals`, which has
+/* Take subscriptions until about `filters` filters were added, some milliseconds have passed, or all is done. The refused go to `refusals`, which has
  * room for `count` of them (as many as the frame has subscriptions is always enough); `*refused` counts them. */
 int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscribe, uint32_t filters,
                       tm_refusal *refusals, uint32_t count, uint32_t *refused);
@@ -424,7 +450,7 @@ typedef struct tm_trace {
 
 /* ---- figures */
 
-#define TM_DROP_REASONS 14
+#define TM_DROP_REASONS 15
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -439,6 +465,7 @@ typedef struct tm_trace {
 #define TM_DROP_TRANSIT 11  /* came this way before */
 #define TM_DROP_NO_ROUTE 12 /* from a source that nobody has set a route for */
 #define TM_DROP_NO_LINK 13  /* for a neighbour that has no link just now */
+#define TM_DROP_COSTLY 14   /* matching it took more than match_steps: it is for nobody */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 
@@ -454,6 +481,7 @@ typedef struct tm_switch_stats {
     uint64_t match_ns[TM_MATCH_BUCKETS]; /* one match in 256 is timed */
     uint64_t match_ns_sum;
     uint64_t matches_timed;
+    uint64_t steps;        /* of all messages, in all tables and plans (tm_stats) */
     uint64_t memory_bytes; /* the table apart */
     uint64_t queued_bytes; /* in all queues */
     uint32_t connections;  /* with a socket, or fed */
@@ -476,6 +504,7 @@ typedef struct tm_connection_stats {
     uint64_t dropped; /* frames lost to its queue, whatever the reason */
     uint64_t queued_bytes;
     uint64_t queued_peak; /* the most that ever waited */
+    uint64_t table_bytes; /* of its filters */
     uint32_t subscriptions;
     uint32_t filters;
     uint32_t silent_ms; /* since a byte came */
@@ -534,6 +563,7 @@ typedef struct tm_records_options {
     size_t prefix_size;
     tm_table *wanted;    /* messages that match it are noted, of whatever id; borrowed, and the switch's; NULL: by id */
     uint64_t share;      /* without `wanted`: ids whose mix (records.h) is below it; UINT64_MAX: all */
+    uint64_t hash_seed;  /* as in tm_options */
     uint32_t ring_bytes; /* a power of two, and room for the longest frame */
 } tm_records_options;
 

@@ -37,6 +37,7 @@ static void follow(const tm_trie_store *store, uint32_t way, uint32_t constant, 
     uint32_t i = tm_block_find(block, constant);
     for (;;) {
         __builtin_prefetch(store->blocks.blocks[block->next].links);
+        tm_found_spend(found, block->count - i);
         for (; i < block->count; i++) {
             tm_link link = block->links[i];
             is_text = is_text && link.constant == constant;
@@ -87,11 +88,13 @@ static uint32_t scan(const tm_text_index *trie, const uint8_t *text, uint32_t le
             fresh += tm_constant_contained(store, branch->constant, found);
         }
         if (depth == length) {
+            tm_found_spend(found, 1 + (depth - start));
             tm_found_add(found, branch->constant != 0 ? store->constants[branch->constant].at[TM_AT_SUFFIX] : 0);
             return fresh;
         }
         link = tm_branch_child(branch, text[depth++]);
     }
+    tm_found_spend(found, 1 + (depth - start));
     uint32_t leaf = link & TM_LEAF ? link & ~TM_LEAF : 0;
     if (leaf != 0 && store->constants[leaf].marks & wanted) {
         const tm_interned *string = tm_constant_string(store, leaf);

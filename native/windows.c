@@ -29,11 +29,12 @@ static inline tm_window *window_at(const tm_windows *windows, uint32_t row) {
 /* ---- the set ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
-    return tm_hash_u64(window_at(owner, id - 1)->number, 0);
+    const tm_windows *windows = owner;
+    return tm_hash_u64(window_at(windows, id - 1)->number, &windows->memory->key);
 }
 
 static uint32_t find(const tm_windows *windows, uint64_t number) {
-    uint32_t at = tm_idset_start(&windows->set, tm_hash_u64(number, 0));
+    uint32_t at = tm_idset_start(&windows->set, tm_hash_u64(number, &windows->memory->key));
     for (uint32_t id; (id = tm_idset_next(&windows->set, &at)) != 0;) {
         if (window_at(windows, id - 1)->number == number) {
             return id - 1;
@@ -98,7 +99,7 @@ static uint32_t new_row(tm_windows *windows, uint64_t number) {
     }
     memset(window_at(windows, row), 0, windows->stride);
     window_at(windows, row)->number = number;
-    tm_idset_insert(&windows->set, tm_hash_u64(number, 0), row + 1);
+    tm_idset_insert(&windows->set, tm_hash_u64(number, &windows->memory->key), row + 1);
     link_newest(windows, row);
     return row;
 }

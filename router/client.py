@@ -37,7 +37,8 @@ _log = logging.getLogger(__name__)
 
 
 class Client(OtherEnd):
-    """`number`, `filters_max` and `frame_bytes_max` are 0 until it is let in, `token_digest` says by which token."""
+    """`number`, `filters_max`, `table_bytes_max` and `frame_bytes_max` are 0 until it is let in, `token_digest` says by
+    which token."""
 
     CUT = "a client is disconnected"
     IS_LINK = False
@@ -45,14 +46,14 @@ class Client(OtherEnd):
 
     __slots__ = (
         *("_greeting", "_held", "_requests", "_wants"),
-        *("filters_max", "frame_bytes_max", "number", "token_digest"),
+        *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest"),
     )
 
     def __init__(self, plane: Plane, connection: int, peer: str) -> None:
         self._greeting = Greeting(plane.door())
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)
-        self.number = self.filters_max = self.frame_bytes_max = 0
+        self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
         self.token_digest: bytes | None = None
         self._requests: Requests | None = None
         self._wants: Wants | None = None
@@ -117,6 +118,7 @@ class Client(OtherEnd):
             granted = admission(self.plane.settings, greeting.hello)
             self.name, self.number = greeting.hello.name, granted.number
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
+            self.table_bytes_max = granted.table_bytes_max
             self.token_digest = digest_of(greeting.credential) if self.plane.tokens is not None else None
             greeting.credential = b""
             self.plane.admitted(self)

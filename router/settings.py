@@ -6,13 +6,13 @@ Law: what is here comes from the file or is a constant with its reason. A key ta
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tamis.configs import LinkSettings, RouterSettings, load_topology
 from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
 from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
@@ -26,7 +26,7 @@ RESTART_KEYS: Final = (
     *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
     *("broadcast", "strategy", "engine", "records"),
 )
-RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "publishers")
+RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
 
 
 class CannotStart(TamisError):
@@ -55,14 +55,18 @@ def new_table(settings: RouterSettings) -> Table:
     if engine.name not in Table.engines():
         raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
     rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
-    seed = int.from_bytes(os.urandom(4), "little")
-    return Table(engine.name, table_bytes_max(settings), hash_seed=seed, **rounds)
+    return Table(engine.name, table_bytes_max(settings), match_steps=settings.limits.match_steps, **rounds)
 
 
 def table_bytes_max(settings: RouterSettings) -> int:
     """Half of the memory; with links there are two tables, for its own clients and for the other routers."""
     half = settings.limits.memory_bytes // 2
     return half // 2 if settings.links else half
+
+
+def table_bytes_per_client(settings: RouterSettings) -> int:
+    """A client that takes all it may leaves room for nine more."""
+    return settings.limits.table_bytes_per_client or table_bytes_max(settings) // TABLE_SHARE_OF_CLIENT
 
 
 def switch_bytes_max(settings: RouterSettings) -> int:
@@ -81,6 +85,7 @@ def switch_options(settings: RouterSettings, epoch: int, connections: int) -> Sw
         hop_limit=HOP_LIMIT,
         memory_bytes_max=switch_bytes_max(settings),
         frame_bytes_max=limits.frame_bytes,
+        match_steps=limits.match_steps,
     )
 
 
@@ -94,6 +99,7 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         credit_frames=limits.credit_frames,
         frame_bytes_max=hello.frame_bytes_max,
         filters_max=limits.filters_per_client,
+        table_bytes_max=table_bytes_per_client(settings),
         hold_ms=settings.keepalive.hold_ms,
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,

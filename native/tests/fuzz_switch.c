@@ -111,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                               .credit_bytes = 1 << 20,
                               .credit_frames = 1000,
                               .frame_bytes_max = 65536,
+                              .table_bytes_max = UINT64_MAX,
                               .filters_max = 100,
                               .policy = bytes[0] & 3};
     tm_table *table;

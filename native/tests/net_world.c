@@ -149,6 +149,7 @@ bool admit(router *at, end *to, uint64_t number, bool is_link) {
                               .credit_bytes = is_link ? 0 : UINT64_C(1) << 50,
                               .credit_frames = is_link ? 0 : 1U << 30,
                               .frame_bytes_max = 1U << 20,
+                              .table_bytes_max = UINT64_MAX,
                               .filters_max = is_link ? 0 : 1000,
                               .policy = TM_SLOW_DROP_NEWEST,
                               .is_link = is_link};

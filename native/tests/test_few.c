@@ -16,7 +16,7 @@ typedef struct asked {
     tm_filter *parsed;
 } asked;
 
-static tm_memory memory;
+static tm_memory memory = {.key = {.low = 1, .high = 3, .factor = 5}};
 static tm_table *table;
 static tm_subscriptions subscriptions;
 static tm_shape shape;
@@ -72,7 +72,8 @@ static void ask_plan(void) {
     uint32_t interfaces[FEW_FILTERS_MAX];
     uint32_t handles[FEW_FILTERS_MAX];
     bool found[SUBSCRIPTIONS] = {false};
-    size_t count = tm_few_match(&few, attributes, interfaces, handles);
+    tm_work work = {.steps_max = UINT64_MAX};
+    size_t count = tm_few_match(&few, attributes, interfaces, handles, &work);
     for (size_t i = 0; i < count; i++) {
         uint32_t row = subscriptions.kept[handles[i]].subscription;
         CHECK(row != SUBSCRIPTION_NONE && subscriptions.rows[row].id == interfaces[i], "a row of another filter");

@@ -168,7 +168,7 @@ static void check_index(const bench *b) {
 static void walk(const tm_text_class *class, uint64_t seed) {
     static bench b;
     dice d = {seed};
-    b = (bench){0};
+    b = (bench){.memory.key = tm_hash_key_of(seed)};
     CHECK(tm_constraints_init(&b.constraints, &b.memory) == TM_OK, "init");
     tm_trie_store_init(&b.store, &b.memory, &b.constraints.strings, &b.constraints);
     b.kind = (tm_text_kind){class, &b.store};

@@ -139,6 +139,7 @@ static void open_peer(peer *p) {
         .credit_bytes = UINT64_C(1) << 50,
         .credit_frames = 1U << 30,
         .frame_bytes_max = 1U << 20,
+        .table_bytes_max = UINT64_MAX,
         .filters_max = 1000,
         .policy = (uint8_t)below(&w.dice, 3),
     };

@@ -1,0 +1,209 @@
+"""One message may take so many steps, counted by every engine alike in kind if not in number: past them there is no
+answer, and below them nothing changes."""
+
+from __future__ import annotations
+
+import random
+import time
+from array import array
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.native import Admission, Batch, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table, TooCostly
+from tamis.native.switch_figures import DROP_REASONS
+from tamis.protocol.filters import Filter, Op
+from tamis.protocol.limits import MATCH_STEPS
+from tamis.protocol.values import Value
+from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.header import Flags
+from tamis.protocol.wire.packed_filters import OPCODES
+from tamis.protocol.wire.reader import FrameReader
+from tests.strategies import attributes, filters
+
+ALICE, BOB = 7, 8
+CONTAINS, EQ, LE = OPCODES[Op.CONTAINS], OPCODES[Op.EQ], OPCODES[Op.LE]
+WINDOW = 2**28
+
+
+def letters(rng: random.Random, count: int) -> str:
+    return "".join(rng.choices("ab", k=count))
+
+
+def hard_patterns(count: int) -> list[bytes]:
+    """Twenty letters of two: a walk along a text of them is deep in the trie all the time."""
+    rng = random.Random(1)
+    return [msgpack.packb([[f"a{i % 15}", CONTAINS, letters(rng, 20)]]) for i in range(count)]
+
+
+def hard_message(length: int, seed: int = 2) -> dict[str, Value]:
+    rng = random.Random(seed)
+    return {f"a{j}": letters(rng, length) for j in range(15)}
+
+
+def spent(table: Table, message: dict[str, Value]) -> int:
+    before = table.stats().steps
+    table.match(message)
+    return table.stats().steps - before
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+@given(chosen=st.lists(filters(), max_size=8), message=attributes())
+def test_within_the_budget_nothing_changes(engine: str, chosen: list[Filter], message: dict[str, Value]) -> None:
+    """One step less than a message takes, and there is no answer."""
+    free = Table(engine, hash_seed=1)
+    for interface, filter_ in enumerate(chosen):
+        free.add(filter_, interface)
+    expected, steps = free.match(message), free.stats().steps
+    for limit in (max(steps, 1), max(steps - 1, 1)):
+        bound = Table(engine, hash_seed=1, match_steps=limit)
+        for interface, filter_ in enumerate(chosen):
+            bound.add(filter_, interface)
+        if limit < steps:
+            with pytest.raises(TooCostly):
+                bound.match(message)
+        else:
+            assert bound.match(message) == expected
+
+
+def test_the_budget_is_positive(engine: str) -> None:
+    with pytest.raises(ValueError, match="match_steps is 0; at least 1"):
+        Table(engine, match_steps=0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([[["x", EQ, 5]] for _ in range(5_000)], {"x": 5}),
+        ([[["x", EQ, 5], ["y", EQ, i]] for i in range(5_000)], {"x": 5, "y": -1}),
+        ([[["x", LE, i + 0.5]] for i in range(60_000)], {"x": 0}),
+        ([[["x", OPCODES[Op.BETWEEN], i, i + 50_000]] for i in range(60_000)], {"x": 50_000}),
+        ([[["x", OPCODES[Op.NE], i]] for i in range(5_000)], {"x": -1}),
+        ([[["x", 128 | EQ, i]] for i in range(5_000)], {"x": -1}),
+        ([[["x", CONTAINS, "ab" * 8 + "c" * (i % 90)]] for i in range(90)], {"x": "ab" * 30_000}),
+        ([[["x", 128 | CONTAINS, f"ab{i}"]] for i in range(1_000)], {"x": "ab" * 30_000}),
+    ],
+    ids=["equal", "entries", "bounds", "between", "unequal", "negated", "contains", "negated contains"],
+)
+def test_what_costs_is_counted(engine: str, rows: list[list[list[object]]], message: dict[str, Value]) -> None:
+    """Whatever is looked at for one message comes to steps; a table that may take fewer stops, and is sound."""
+    batch, interfaces = Batch.of(map(msgpack.packb, rows)), array("I", range(len(rows)))
+    with Table(engine, match_steps=10**9) as free, Table(engine, match_steps=1_000) as bound:
+        free.add_many(batch, interfaces)
+        bound.add_many(batch, interfaces)
+        assert spent(free, message) >= 2_000
+        with pytest.raises(TooCostly):
+            bound.match(message)
+        bound.validate()
+        if spent(free, {"z": 1}) <= 1_000:
+            assert bound.match({"z": 1}) == free.match({"z": 1})
+
+
+def test_steps_do_not_depend_on_what_came_before(engine: str) -> None:
+    """A text whose parts are known already costs what it costs."""
+    table = Table(engine, match_steps=10**9)
+    table.add_many(Batch.of(hard_patterns(200)), array("I", range(200)))
+    message = hard_message(2_000)
+    spent(table, message)
+    assert spent(table, message) == spent(table, message) > 2_000
+
+
+def test_hard_patterns_stop_within_the_budget() -> None:
+    """10,000 patterns of 20 letters of two, 15 values of 65,000: 170 ms of matching without a budget."""
+    table = Table(hash_seed=1)
+    table.add_many(Batch.of(hard_patterns(10_000)), array("I", range(10_000)))
+    message = hard_message(65_000)
+    before = table.stats().steps
+    with pytest.raises(TooCostly):
+        table.match(message)
+    assert MATCH_STEPS < table.stats().steps - before < 1.2 * MATCH_STEPS
+    table.validate()
+
+
+# --- the switch ------------------------------------------------------------------------------------------------------
+
+
+def opened(switch: Switch, number: int) -> int:
+    connection = switch.open()
+    assert connection is not None
+    limits = (WINDOW, WINDOW, 10_000, 2**20, 100_000, 60_000, 60_000, 100)
+    switch.admit(connection, Admission(number, *limits, SlowPolicy.DROP_NEWEST))
+    return connection
+
+
+def subscribe(switch: Switch, connection: int, packed: list[bytes]) -> None:
+    wanted = tuple(bodies.Subscription(i + 1, (filter_,)) for i, filter_ in enumerate(packed))
+    frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, False, bodies.Reach.HOME, False)))
+    while frame.left:
+        assert switch.subscribe(connection, frame, 1_000) == []
+
+
+def output(switch: Switch, connection: int) -> list[object]:
+    reader = FrameReader()
+    reader.authenticated()
+    while data := switch.output(connection, 2**24):
+        reader.feed(data)
+    return [decode(frame) for frame in reader]
+
+
+def dropped(switch: Switch, reason: str) -> int:
+    return switch.figures().dropped[DROP_REASONS.index(reason)]
+
+
+@pytest.fixture(params=[4, 5_000], ids=["plan", "table"])
+def network(request: pytest.FixtureRequest):
+    """A switch whose subscriber has a plan (after some messages) or a table: it, publisher, subscriber."""
+    table = Table(hash_seed=1, match_steps=10**9)
+    options = SwitchOptions(1, 2, connections_max=3, publishers_max=10, hop_limit=9, hash_seed=1, match_steps=2_000)
+    switch = Switch(table, options)
+    alice, bob = opened(switch, ALICE), opened(switch, BOB)
+    subscribe(switch, bob, [*hard_patterns(request.param), msgpack.packb([["x", EQ, 1]])])
+    yield switch, alice, bob
+    switch.validate()
+    switch.close()
+    table.close()
+
+
+def test_a_costly_message_is_for_nobody(network: tuple[Switch, int, int]) -> None:
+    """It is dropped, counted and refused where a confirmation was asked for; the next one is delivered."""
+    switch, alice, bob = network
+    light: dict[str, Value] = {"x": 1, "a0": "ab"}
+    heavy: dict[str, Value] = {"x": 1, "a0": "ab" * 30_000}
+    for counter in range(1, 30):
+        switch.feed(alice, encode_publish(ALICE, counter, 0, light))
+    assert switch.figures().deliveries == 29
+    output(switch, bob), output(switch, alice)
+    switch.feed(alice, encode_publish(ALICE, 30, 0, heavy))
+    assert (dropped(switch, "costly"), output(switch, bob), output(switch, alice)) == (1, [], [])
+    switch.feed(alice, encode_publish(ALICE, 31, 0, heavy, flags=Flags.CONFIRM))
+    [ack] = [frame for frame in output(switch, alice) if isinstance(frame, bodies.Ack)]
+    assert [(refusal.number, refusal.code) for refusal in ack.refusals] == [(31, RefusalCode.TOO_COSTLY)]
+    assert dropped(switch, "costly") == 2
+    switch.feed(alice, encode_publish(ALICE, 32, 0, light))
+    assert switch.figures().deliveries == 30
+
+
+def test_hard_patterns_through_the_switch() -> None:
+    """The same by the thread's clock: the least of a few, as the machine has other work."""
+    table = Table(hash_seed=1)
+    switch = Switch(table, SwitchOptions(1, 2, connections_max=3, publishers_max=10, hop_limit=9, hash_seed=1))
+    alice, bob = opened(switch, ALICE), opened(switch, BOB)
+    subscribe(switch, bob, hard_patterns(10_000))
+    times = []
+    for counter in range(1, 6):
+        frame = encode_publish(ALICE, counter, 0, hard_message(65_000, seed=7))
+        start = time.thread_time()
+        switch.feed(alice, frame)
+        times.append(time.thread_time() - start)
+    assert dropped(switch, "costly") == 5
+    assert switch.figures().steps < 5 * 1.2 * MATCH_STEPS
+    assert min(times) < 0.02
+    switch.close()
+    table.close()
