@@ -230,6 +230,15 @@ def test_a_loss_that_names_its_subscriptions_concerns_those() -> None:
     assert items(second) == [Gap(GapReason.QUEUE_FULL, 2, 50), unknown]
 
 
+def test_a_gap_says_how_far_back_it_reaches_and_whether_it_goes_on() -> None:
+    hand = Hand().open()
+    wanted = hand.active("a = 1")
+    hand.say(Lost(0, 0, LossReason.WAY_CHANGED, (), 2_500, goes_on=True), Lost(0, 0, LossReason.WAY_CHANGED))
+    away, back = items(wanted)
+    assert away == Gap(GapReason.WAY_CHANGED, None, None, 2.5, goes_on=True)
+    assert back == Gap(GapReason.WAY_CHANGED)
+
+
 def test_batches_keep_to_both_bounds() -> None:
     subscriptions = [Subscription(id_, (bytes(100),)) for id_ in range(SUBSCRIPTIONS_PER_FRAME_MAX + 1)]
     by_count = list(batches(subscriptions, 1 << 30))
