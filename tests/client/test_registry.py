@@ -25,7 +25,7 @@ from tamis.protocol.wire.client_bodies import (
     Unsubscribe,
     ranges_of,
 )
-from tamis.protocol.wire.codes import ErrorCode, RefusalCode
+from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.session_bodies import Error
 from tests.client.by_hand import Hand, delivery
