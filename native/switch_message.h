@@ -83,9 +83,14 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
-/* Copies to the links behind which somebody wants it, but for the one it came from; returns how many. `source` is a
- * router's index. */
+/* Copies to the links behind which somebody wants it, but for the one it came from; 0: nobody there wants it. `source`
+ * is a router's index. */
 uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from);
+
+/* ---- switch_shed.c */
+
+/* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
+void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
 
 /* ---- switch_trail.c */
 

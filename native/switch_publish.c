@@ -402,11 +402,11 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
     }
-    uint32_t copies = switch_deliver(sw, message, count);
+    uint32_t receivers = switch_deliver(sw, message, count);
     if (sw->net != NULL) {
-        copies += switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE);
+        receivers += switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE);
     }
-    if (copies == 0) {
+    if (receivers == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);

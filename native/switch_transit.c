@@ -18,6 +18,8 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     }
     uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);
     if (out == NULL) {
+        bool is_too_large = message->size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
+        switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
         return false;
     }
     memcpy(out, message->frame, message->size);
@@ -30,14 +32,13 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     return true;
 }
 
-static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+static void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     bool sent = send_copy(sw, message, place);
     if (message->trail != NULL) {
         const tm_neighbour *neighbour = &sw->net->neighbours[place];
         uint64_t number = sw->net->routers.rows[neighbour->router].number;
         switch_trail_add(sw, sent ? TM_TRACE_LINKS : TRAIL_DROPPED, number, neighbour->connection);
     }
-    return sent;
 }
 
 /* The network table; false: no memory for its answer. */
@@ -50,6 +51,7 @@ static bool ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *h
         tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
     } else {
         switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
     }
     return result == TM_OK;
 }
@@ -74,27 +76,54 @@ static uint32_t depart_by(tm_switch *sw, const parts *message, const tm_route *r
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
     if (!ask(sw, message, &query, &hits)) {
-        return 0;
+        return 1;
     }
-    uint32_t departed = 0;
+    uint32_t wanted = 0;
     for (size_t i = 0; i < hits.count; i++) {
-        departed += net->found[i] != came_from && queue_copy(sw, message, net->found[i]);
-    }
-    return departed;
-}
-
-/* Mark the links behind which a router lies; is there one? */
-static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
-    bool any = false;
-    for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        const tm_route *route = tm_generation_route(&net->routes.generations[i], source);
-        uint32_t way = route == NULL ? WAY_NONE : tm_route_way(route, router);
-        if (way != WAY_NONE && way != came_from) {
-            net->departures[way / 64] |= UINT64_C(1) << (way % 64);
-            any = true;
+        if (net->found[i] != came_from) {
+            queue_copy(sw, message, net->found[i]);
+            wanted++;
         }
     }
-    return any;
+    return wanted;
+}
+
+static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, uint32_t router) {
+    const tm_route *route = tm_generation_route(&net->routes.generations[generation], source);
+    return route == NULL ? WAY_NONE : tm_route_way(route, router);
+}
+
+static void mark(tm_net *net, uint32_t way) {
+    net->departures[way / 64] |= UINT64_C(1) << (way % 64);
+}
+
+/* By the newest trees the way to a router leads by others, not by this one. */
+static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
+    uint32_t newest = net->routes.in_force - 1;
+    return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
+}
+
+/* Mark the links behind which a router lies; is there one? A link that is down is marked, and the message lost on it,
+ * only where the message has no other way to that router. */
+static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        uint32_t way = way_to(net, i, source, router);
+        if (way == WAY_NONE || way == came_from) {
+            continue;
+        }
+        if (net->neighbours[way].connection == CONNECTION_NONE) {
+            down = way;
+        } else {
+            mark(net, way);
+            is_linked = true;
+        }
+    }
+    if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
+        mark(net, down);
+    }
+    return is_linked || down != WAY_NONE;
 }
 
 static void note_matched(tm_switch *sw, const parts *message, uint32_t router, uint32_t handle) {
@@ -106,16 +135,14 @@ static void note_matched(tm_switch *sw, const parts *message, uint32_t router, u
 }
 
 /* One copy for each link that was marked. */
-static uint32_t queue_marked(tm_switch *sw, const parts *message) {
+static void queue_marked(tm_switch *sw, const parts *message) {
     tm_net *net = sw->net;
-    uint32_t departed = 0;
     for (uint32_t word = 0; word < net->departure_words; word++) {
         for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
-            departed += queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+            queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
         }
         net->departures[word] = 0;
     }
-    return departed;
 }
 
 /* Few filters are in the table: they are asked one after the other. */
@@ -125,10 +152,12 @@ static uint32_t depart_by_plan(tm_switch *sw, const parts *message, const tm_few
     uint64_t start = switch_trail_clock(message);
     size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles);
     switch_trail_matched(message, start);
+    uint32_t wanted = 0;
     for (size_t i = 0; i < count; i++) {
-        mark_ways(net, source, net->found[i], came_from);
+        wanted += mark_ways(net, source, net->found[i], came_from);
     }
-    return queue_marked(sw, message);
+    queue_marked(sw, message);
+    return wanted;
 }
 
 /* Several are in force, or the filters are asked for: the table answers with routers. */
@@ -137,14 +166,17 @@ static uint32_t depart_by_all(tm_switch *sw, const parts *message, uint32_t sour
     tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
     tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
     if (!ask(sw, message, &query, &hits)) {
-        return 0;
+        return 1;
     }
+    uint32_t wanted = 0;
     for (size_t i = 0; i < hits.count; i++) {
         if (mark_ways(net, source, net->found[i], came_from)) {
+            wanted++;
             note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
-    return queue_marked(sw, message);
+    queue_marked(sw, message);
+    return wanted;
 }
 
 uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from) {
@@ -169,6 +201,9 @@ uint32_t switch_depart(tm_switch *sw, const parts *message, uint32_t source, uin
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
+    if (reason == TM_DROP_MEMORY) {
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+    }
     if (message->trail != NULL) {
         switch_trail_end(sw, message, reason);
     }
@@ -191,7 +226,7 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
-/* Local clients: how many it is for. A drop is counted, and is one. */
+/* Local clients: how many it is for; 1 where it is dropped, which is counted under that reason alone. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message) {
     size_t count = 0;
     uint32_t row = WINDOW_NONE;
@@ -204,6 +239,9 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message) {
     if (!is_known || !is_fresh) {
         unsigned reason = is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY;
         switch_turn_away(sw, message, reason);
+        if (!is_known) {
+            switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+        }
         if (message->trail != NULL) {
             message->trail->here = (uint8_t)reason;
         }
@@ -214,8 +252,8 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message) {
 
 static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     uint32_t receivers = deliver_here(sw, message);
-    uint32_t departed = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour);
-    if (receivers + departed == 0) {
+    uint32_t behind = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour);
+    if (receivers + behind == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);
@@ -243,6 +281,7 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
 static void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
         switch_record_refusal(sw, message, TM_DROP_NO_ROUTE);
     }
 }
