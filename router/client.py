@@ -39,12 +39,14 @@ class Client(OtherEnd):
     CUT = "a client is disconnected"
     IS_LINK = False
 
-    __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number")
+    __slots__ = ("_greeting", "_requests", "_wants", "filters_max", "frame_bytes_max", "number", "wants_since_s")
 
     def __init__(self, plane: Plane, connection: int, peer: str) -> None:
         self._greeting = Greeting(plane.door())
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.frame_bytes_max = 0
+        self.wants_since_s: float | None = None
+        """When it had its first subscription."""
         self._requests: Requests | None = None
         self._wants: Wants | None = None
 
@@ -61,6 +63,12 @@ class Client(OtherEnd):
         """What it asks of the network."""
         self._wants = self._wants or Wants(network)
         return self._wants
+
+    def wanted_before(self, at_s: float) -> bool:
+        """It had a subscription then, and has one."""
+        if not self.is_open or self.wants_since_s is None or self.wants_since_s > at_s:
+            return False
+        return self.plane.switch.connection(self.connection).subscriptions > 0
 
     def receive(self, kind: Kind, frame: bytes) -> None:
         if self._is_ending:

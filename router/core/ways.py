@@ -83,12 +83,15 @@ class Ways:
         desk.timers.set(("ways", 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
 
     def tell(self) -> None:
-        """The hold is over."""
-        desk = self._desk
-        if self._since_us is not None:
-            span_us = desk.now_us - self._since_us + desk.times.unnoticed_us
-            desk.out.append(WaysChanged(span_us, desk.now_us - self._last_us, goes_on=bool(self._gone)))
+        """The hold is over, or has been put off for so long that what there is is told; the rest will be."""
+        desk, since_us = self._desk, self._since_us
         self._since_us = self._began_us = None
+        if since_us is not None:
+            ago_us = desk.now_us - self._last_us
+            desk.out.append(WaysChanged(desk.now_us - since_us + desk.times.unnoticed_us, ago_us, bool(self._gone)))
+            if ago_us < desk.times.tree_hold_us:
+                self._since_us = self._began_us = desk.now_us
+                desk.timers.set(("ways", 0), self._last_us + desk.times.tree_hold_us)
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:

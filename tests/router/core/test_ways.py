@@ -84,7 +84,9 @@ def test_the_old_way_counts_as_long_as_it_is_in_force() -> None:
 def test_a_shorter_way_and_a_cost_lose_nothing() -> None:
     single = ring()
     single.joins("b", "c")
-    single.hears("a", LinkState("a", 1, 10, (Adjacency(stable_number("me"), 1, 9), Adjacency(stable_number("b"), 1, 9))))
+    single.hears(
+        "a", LinkState("a", 1, 10, (Adjacency(stable_number("me"), 1, 9), Adjacency(stable_number("b"), 1, 9)))
+    )
     assert told(single) == []
 
 
