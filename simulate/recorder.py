@@ -52,10 +52,9 @@ class Recorder(Observer, Watcher):
         self.patience = patience
         self.trace = Trace()
         self.truth = Truth(lambda: clock.now_us)
-        self.deliveries = Deliveries(
-            self.truth, patience, self.report, edges_by_root if broadcast == "shared-tree" else edges_between
-        )
-        self.gaps = Gaps(self.truth, patience, self.report)
+        ways = edges_by_root if broadcast == "shared-tree" else edges_between
+        self.deliveries = Deliveries(self.truth, patience, self.report, ways)
+        self.gaps = Gaps(self.truth, patience, self.report, ways)
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()

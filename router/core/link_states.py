@@ -7,7 +7,7 @@ graph, at most so often. What is out of reach is kept for a while and then forgo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar, Final
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
@@ -26,6 +26,8 @@ NEVER: Final = -(2**62)
 class LinkStates:
     """`moved` is told which routers came within reach and which went out of it."""
 
+    ways_of: ClassVar[type[Ways]] = Ways
+
     def __init__(
         self,
         desk: Desk,
@@ -41,7 +43,7 @@ class LinkStates:
         self._said: dict[int, Adjacency] = {}
         self._digest: bytes | int | None = None
         self._rerouted_us = NEVER
-        self.ways = Ways(desk)
+        self.ways = self.ways_of(desk)
 
     # --- what this router says
 

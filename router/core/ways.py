@@ -1,10 +1,10 @@
 """Loss is told: which changes of the network broke a way of messages to here, and when clients hear of it.
 
-Law: a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a router comes
-back within reach. Nothing else loses messages: a link or a router that is added, a shorter way, and a router that
-withdraws all of its links at once and lives on, so that others go around it first. What follows one another within the
-hold is told once, when the hold is over: only the new ways are in force from then on, and all that was lost was
-published before. As the ways of all sources to here make one tree, it is enough to look for the edge in that tree.
+Law (R13): a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a
+router comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter
+way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. What follows
+one another within the hold is told once, when the hold is over: only the new ways are in force from then on, and all
+that was lost was published before. The ways of all sources to here make one tree, in which the edge is looked for.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """

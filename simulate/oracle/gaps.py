@@ -9,32 +9,33 @@ way to that router.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tamis.simulate.oracle.deliveries import Judged, Patience, Report, Trial
-from tamis.simulate.oracle.paths import Edge, Graph, edges_between, graph_of
+from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
 from tamis.simulate.oracle.truth import FOREVER, Span, Truth, Want
 
 TOLD_AFTER_US = 15_000_000
 """A gap comes at the latest so long after what it tells of."""
-What = TypeVar("What")
 NOT_JUDGED = frozenset({"silently lost", "queue full"})
+What = TypeVar("What")
+Life = tuple[int, int]
+"""A router, and when it began."""
+Stream = tuple[int, int]
+"""A client, and which connection of it."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Gap:
-    """As a client was told it. `losses`: of the messages that are judged, how many lie under it."""
+    """As a client was told it."""
 
-    client: int
-    session: int
-    router: int
     at_us: int
     span_us: int
     goes_on: bool
-    losses: int = 0
 
 
 class Gaps:
@@ -45,25 +46,27 @@ class Gaps:
         report: Report,
         ways: Callable[[Graph, int, int], set[Edge] | None] = edges_between,
     ) -> None:
-        self.counts: Counter[str] = Counter()
         self._truth, self._patience, self._report, self._ways = truth, patience, report, ways
-        self._told: dict[int, list[Gap]] = {}
-        self._told_at: list[tuple[int, int]] = []  # router and time, each once
+        self._counts: Counter[str] = Counter()
+        self._told: dict[Stream, list[Gap]] = {}
+        self._lost: dict[Stream, list[int]] = {}
+        """When what is missing was published."""
+        self._fresh: list[tuple[int, int]] = []
+        """Router and time of what was told since the last rest."""
+        self._met: dict[Want, set[Life]] = {}
+        """Who has known of a filter, at some rest."""
         self._graphs: dict[int, Graph] = {}
-        self._reached: dict[tuple[int, int, int], bool] = {}
 
     # As it happens.
 
     def told(self, router: int, span_us: int, ago_us: int, goes_on: bool) -> None:
         """A router tells its clients, those that wanted something `ago_us` before."""
         now_us = self._truth.now_us
-        self._told_at.append((router, now_us))
+        self._fresh.append((router, now_us))
         for client, wants in self._truth.in_force.items():
             first = min(wants.values(), key=lambda want: want.since_us, default=None)
             if first is not None and first.router == router and first.since_us <= now_us - ago_us:
-                self.counts["gaps"] += 1
-                gap = Gap(client, first.session, router, now_us, span_us, goes_on)
-                self._told.setdefault(client, []).append(gap)
+                self._told.setdefault((client, first.session), []).append(Gap(now_us, span_us, goes_on))
 
     # Afterwards.
 
@@ -76,54 +79,48 @@ class Gaps:
 
     def _one_try(self, message: Judged, trial: Trial) -> None:
         calm_us = self._truth.last_calm(self._patience.known_us, trial.at_us)
-        if not self._truth.lived(trial.router, calm_us - self._patience.known_us, trial.at_us):
-            return
-        for want in self._due(message, trial, calm_us):
-            self.counts["due"] += 1
-            if want.client not in message.received:
-                self._missing(message, trial, want)
-
-    def _due(self, message: Judged, trial: Trial, calm_us: int) -> Iterator[Want]:
-        """Each client once: its filter was known where the message entered, by a way that there was."""
         seen = set()
         for want in self._truth.wants:
-            if (
-                want.client not in seen
-                and want.contents >> message.content & 1
-                and want.since_us <= calm_us - self._patience.asked_us
-                and want.until_us > trial.at_us + TOLD_AFTER_US
-                and self._is_reached(trial.router, want.router, calm_us)
-            ):
+            is_due = want.contents >> message.content & 1 and want.until_us > trial.at_us + TOLD_AFTER_US
+            if is_due and want.client not in seen and self._was_known(want, trial, calm_us):
                 seen.add(want.client)
-                yield want
+                self._counts["due"] += 1
+                if want.client not in message.received:
+                    self._missing(message, trial, want)
+
+    def _was_known(self, want: Want, trial: Trial, calm_us: int) -> bool:
+        """By the router where the message entered, in that life of it."""
+        life = self._life(trial.router, trial.at_us)
+        if life in self._met.get(want, ()):
+            return True
+        if want.since_us > calm_us - self._patience.asked_us or life[1] > calm_us - self._patience.known_us:
+            return False
+        return want.router in component(self._graph(calm_us), trial.router)
 
     def _missing(self, message: Judged, trial: Trial, want: Want) -> None:
-        self.counts["lost"] += 1
-        covering = [gap for gap in self._of(want) if gap.at_us - gap.span_us <= trial.at_us <= gap.at_us]
-        before = [gap for gap in self._of(want) if gap.at_us < trial.at_us]
-        if before and before[-1].goes_on:
-            covering.append(before[-1])
-        for gap in covering:
-            gap.losses += 1
-        if not covering:
-            self._report(
-                13, f"message {message.serial} is lost to client {want.client} of {want.router:x}, which is not told"
-            )
-
-    def _of(self, want: Want) -> list[Gap]:
-        return [gap for gap in self._told.get(want.client, []) if gap.session == want.session]
+        stream, at_us = (want.client, want.session), trial.at_us
+        self._lost.setdefault(stream, []).append(at_us)
+        gaps = self._told.get(stream, [])
+        before = [gap for gap in gaps if gap.at_us < at_us]
+        if any(gap.at_us - gap.span_us <= at_us <= gap.at_us for gap in gaps) or (before and before[-1].goes_on):
+            return
+        self._report(
+            13, f"message {message.serial} is lost to client {want.client} of {want.router:x}, which is not told"
+        )
 
     def at_rest(self) -> None:
-        """All messages are judged: what was told besides?"""
-        for router, at_us in self._told_at:
+        """All messages are judged: what was told besides? And who knows of whom?"""
+        for router, at_us in self._fresh:
             self._look(router, at_us)
-        self.counts["gaps over a loss"] += sum(gap.losses > 0 for gaps in self._told.values() for gap in gaps)
-        self._told = {client: gaps[-1:] for client, gaps in self._told.items()}  # it may go on
-        for gaps in self._told.values():
-            gaps[0].losses = 0
-        self._told_at.clear()
+        self._fresh.clear()
+        truth = self._truth
+        graph = graph_of(truth.edges(truth.now_us), truth.living())
+        lives = {router: self._life(router, truth.now_us) for router in graph}
+        met: dict[Want, set[Life]] = {}
+        for want in (want for wants in truth.in_force.values() for want in wants.values() if want.router in graph):
+            met[want] = self._met.get(want, set()) | {lives[router] for router in component(graph, want.router)}
+        self._met = met
         self._graphs.clear()
-        self._reached.clear()
 
     def _look(self, router: int, at_us: int) -> None:
         """What happened before a gap: something, and on a way to that router if all of it was cuts."""
@@ -140,17 +137,33 @@ class Gaps:
         if not any(ended & edges for edges in ways):
             self._report(13, f"{router:x} tells of a gap, and no way to it was cut")
 
-    def _is_reached(self, source: int, end: int, at_us: int) -> bool:
-        key = (self._truth.epoch_of_peace(at_us), source, end)
-        if key not in self._reached:
-            self._reached[key] = self._ways(self._graph(at_us), source, end) is not None
-        return self._reached[key]
+    @property
+    def counts(self) -> Counter[str]:
+        """What was judged until now."""
+        told = [(gap, gaps[at + 1 :], stream) for stream, gaps in self._told.items() for at, gap in enumerate(gaps)]
+        counts = Counter(self._counts)
+        counts["lost"] = sum(map(len, self._lost.values()))
+        counts["gaps"] = len(told)
+        counts["gaps over a loss"] = sum(_is_over_a_loss(*each, self._lost) for each in told)
+        return counts
+
+    # Looking.
+
+    def _life(self, router: int, at_us: int) -> Life:
+        return router, max((span.since_us for span in self._truth.lives[router] if span.since_us <= at_us), default=0)
 
     def _graph(self, at_us: int) -> Graph:
         peace = self._truth.epoch_of_peace(at_us)
         if peace not in self._graphs:
             self._graphs[peace] = graph_of(self._truth.edges(at_us), list(self._truth.lives))
         return self._graphs[peace]
+
+
+def _is_over_a_loss(gap: Gap, later: list[Gap], stream: Stream, lost: Mapping[Stream, list[int]]) -> bool:
+    times = sorted(lost.get(stream, ()))
+    until_us = gap.at_us if not gap.goes_on else later[0].at_us if later else FOREVER
+    at = bisect_left(times, gap.at_us - gap.span_us)
+    return at < len(times) and times[at] <= until_us
 
 
 def _changes(history: Mapping[What, Iterable[Span]], since_us: int, until_us: int) -> tuple[set[What], set[What]]:

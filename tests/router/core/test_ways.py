@@ -69,7 +69,7 @@ def test_a_session_that_is_made_anew_at_once_has_lost_what_was_on_it() -> None:
 
 
 def test_the_old_way_counts_as_long_as_it_is_in_force() -> None:
-    """A short cut comes: messages go by both ways for the hold, and whoever has not heard of it sends by the old one."""
+    """A short cut comes: for the hold messages go by both ways, and who has not heard of it sends by the old one."""
     for after_us, count in ((HOLD_US - 1, 1), (HOLD_US, 0)):
         single = ring()
         single.up("b")
