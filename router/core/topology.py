@@ -80,8 +80,8 @@ class Topology:
                 self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
 
     def _note_ended(self, issuer: int, held: State | None, state: State | None) -> None:
-        """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of each,
-        so that one statement without any, right behind one with several, is that of a router that leaves."""
+        """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of
+        each, so that a statement without any, right behind one with several, is that of a router that leaves."""
         if held is None or state is None:
             self.in_peace.discard(issuer)
             return
