@@ -92,6 +92,20 @@ void tm_outbox_drop_oldest(tm_outbox *outbox, tm_memory *memory, uint32_t room, 
     outbox->boundary += dropped;
 }
 
+/* What is partly sent is taken for data: a control frame is hardly ever, and by then nobody can tell. */
+uint32_t tm_outbox_messages(const tm_outbox *outbox, uint64_t *bytes) {
+    const tm_lane *lane = &outbox->ordered;
+    uint32_t count = outbox->boundary > lane->head;
+    *bytes = outbox->boundary - lane->head;
+    for (uint32_t at = outbox->boundary; at < lane->tail; at += tm_load32(lane->bytes + at)) {
+        if (lane->bytes[at + WIRE_KIND] < WIRE_DATA_KINDS_END) {
+            count++;
+            *bytes += tm_load32(lane->bytes + at);
+        }
+    }
+    return count;
+}
+
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
 static int add_piece(struct iovec *pieces, int count, const tm_lane *lane, uint32_t from, uint32_t to) {

@@ -46,6 +46,9 @@ uint8_t *tm_outbox_urge(tm_outbox *outbox, tm_memory *memory, uint32_t size);
  * among them become urgent. Counts what was dropped. */
 void tm_outbox_drop_oldest(tm_outbox *outbox, tm_memory *memory, uint32_t room, uint64_t *frames, uint64_t *bytes);
 
+/* How many data frames wait, one that is partly sent included, and how many bytes of them. */
+uint32_t tm_outbox_messages(const tm_outbox *outbox, uint64_t *bytes);
+
 /* What to send next, in order; returns how many pieces. */
 int tm_outbox_pieces(const tm_outbox *outbox, struct iovec pieces[OUTBOX_PIECES]);
 /* So many bytes of the pieces are sent. */

@@ -260,7 +260,6 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                                          .is_fed = fd < 0,
                                          .state = CONNECTION_GREETING,
                                          .greeting_left = sw->options.greeting_bytes_max,
-                                         .blocked_by = CONNECTION_NONE,
                                          .publisher_row = WINDOW_NONE,
                                          .neighbour = NEIGHBOUR_NONE,
                                          .subscriptions = SUBSCRIPTION_NONE,
@@ -296,8 +295,11 @@ int tm_switch_send(tm_switch *sw, uint32_t id, const uint8_t *frames, size_t siz
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
-    uint64_t bytes_max =
-        (uint64_t)OUTBOX_URGENT_MAX + connection->admission.queue_bytes_max + sw->options.frame_bytes_max;
+    uint64_t data_max = connection->admission.queue_bytes_max;
+    if (connection->admission.policy == TM_SLOW_BLOCK && connection->queued_peak > data_max) {
+        data_max = connection->queued_peak; /* it had to hold what publishers had credit for */
+    }
+    uint64_t bytes_max = OUTBOX_URGENT_MAX + data_max + sw->options.frame_bytes_max;
     if (lane == TM_LANE_ORDERED && tm_lane_size(&connection->outbox.ordered) + size > bytes_max) {
         return TM_TOO_MANY;
     }
@@ -327,20 +329,21 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     if (!switch_is_alive(connection)) {
         return;
     }
-    uint64_t bytes = tm_lane_size(&connection->outbox.ordered);
-    switch_count_drop(sw, TM_DROP_CLOSED, bytes > 0, bytes);
-    connection->told.dropped[TM_DROP_CLOSED] += bytes > 0;
+    uint64_t bytes;
+    uint32_t messages = tm_outbox_messages(&connection->outbox, &bytes);
+    switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
+    connection->told.dropped[TM_DROP_CLOSED] += messages;
     clear_connection(sw, connection);
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
-    if (connection->blocked_by != CONNECTION_NONE) {
-        connection->blocked_by = CONNECTION_NONE;
+    if (switch_is_blocked(connection)) {
+        connection->blocker_count = 0;
         sw->blocked_count--;
     }
     if (switch_is_link(connection)) {
         switch_leave_neighbour(sw, id);
     }
-    switch_unblock(sw, id);
+    switch_unblock(sw);
     switch_tell(sw, (tm_event){.type = TM_EVENT_CLOSED, .connection = id, .code = (uint32_t)error});
 }
 

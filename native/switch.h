@@ -9,6 +9,7 @@
  *     switch_subscribe.c SUBSCRIBE frames and single subscriptions
  *     switch_net.c       other routers: neighbours, what they want, the ways to them
  *     switch_transit.c   a message from a neighbour, or for one
+ *     switch_shed.c      what was dropped between routers, until somebody asks
  *     switch_trail.c     what becomes of a message, noted for whoever wants to know
  *     switch_trace.c     the trail of a message that somebody asks about, handed up
  *     switch_record.c    the trail of a message that is sampled, into the records
@@ -37,6 +38,7 @@
 #define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
 #define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
 #define CONNECTION_NONE UINT32_MAX
+#define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
 
 typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
 
@@ -74,8 +76,9 @@ typedef struct tm_connection {
     uint64_t used_bytes;
     uint64_t granted_frames;
     uint64_t granted_bytes;
-    uint32_t blocked_by;      /* the receiver for whose sake credit is withheld, or CONNECTION_NONE */
-    uint64_t blocks_until_ms; /* of a receiver */
+    uint32_t blockers[BLOCKERS_MAX]; /* receivers for whose sake credit is withheld */
+    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
+    uint64_t blocks_until_ms;        /* of a receiver; 0: its queue is short */
     uint32_t publisher_row;
     uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
 
@@ -208,6 +211,9 @@ static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
 static inline bool switch_is_link(const tm_connection *connection) {
     return connection->neighbour != NEIGHBOUR_NONE;
 }
+static inline bool switch_is_blocked(const tm_connection *connection) {
+    return connection->blocker_count > 0;
+}
 static inline bool switch_is_alive(const tm_connection *connection) {
     return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
 }
@@ -271,8 +277,8 @@ void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text);
 /* Tell losses that were not told yet: in the place of the gap where there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t connection);
-/* Publishers that waited for this receiver, or (CONNECTION_NONE) for any that need it no more. */
-void switch_unblock(tm_switch *sw, uint32_t receiver);
+/* Publishers get credit again that need to wait for no receiver any more. */
+void switch_unblock(tm_switch *sw);
 /* What the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 

@@ -120,6 +120,16 @@ class Subscribed(NamedTuple):
     own_messages: bool
 
 
+class Shed(NamedTuple):
+    """Messages of a source that somebody behind a neighbour misses; see `tm_shed`."""
+
+    neighbour: int
+    source: int
+    messages: int
+    bytes: int
+    reason: int
+
+
 class Clock(NamedTuple):
     """What to add to our time to get a neighbour's; it is off by half of the round trip at most."""
 
@@ -137,6 +147,7 @@ class Switch(Others):
         self._switch: _Cdata | None = ffi.gc(made[0], lib.tm_switch_free)
         self._events, self._count = ffi.new("tm_event **"), ffi.new("size_t *")
         self._number, self._subscribed = ffi.new("uint32_t *"), ffi.new("tm_subscribed *")
+        self._shed = ffi.new(f"tm_shed[{lib.TM_SHED_MAX}]")
         super().__init__()
 
     @property
@@ -277,6 +288,12 @@ class Switch(Others):
         rows, count = ffi.new("tm_unlinked[]", INCREMENTS), self._count
         check(lib.tm_switch_unlinked(self.c, rows, INCREMENTS, count))
         return {int(rows[index].neighbour): int(rows[index].messages) for index in range(count[0])}
+
+    def shed(self) -> list[Shed]:
+        """What was dropped between routers since this was asked last."""
+        rows = self._shed
+        count = lib.tm_switch_shed(self.c, rows)
+        return [Shed(row.neighbour, row.source, row.messages, row.bytes, row.reason) for row in rows[0:count]]
 
     def clock(self, connection: int) -> Clock | None:
         """The neighbour's, by the best heartbeat since this was asked last; None: there was none."""

@@ -39,7 +39,7 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
         .filters = connection->filter_count,
         .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
         .state = connection->state,
-        .is_blocked = connection->blocked_by != CONNECTION_NONE,
+        .is_blocked = switch_is_blocked(connection),
     };
     return TM_OK;
 }
@@ -129,7 +129,7 @@ int tm_switch_validate(const tm_switch *sw, const char **reason) {
         const tm_connection *connection = &sw->connections[id];
         bool in_use = connection->state != CONNECTION_FREE;
         live += in_use;
-        blocked += in_use && connection->blocked_by != CONNECTION_NONE;
+        blocked += in_use && switch_is_blocked(connection);
         filters += connection->filter_count;
         *reason = in_use ? fault_of(sw, connection) : NULL;
     }

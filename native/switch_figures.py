@@ -21,6 +21,10 @@ DROP_REASONS: Final = tuple(
 )
 """The reasons of `dropped` and `drop_bytes`, in their order."""
 
+LOSSES: Final = frozenset(DROP_REASONS) - {"unmatched", "duplicate", "transit", "parent", "expired", "draining"}
+"""Reasons for which somebody misses a message. Of the others, some are of second copies and what nobody wanted, and
+some of what its publisher is told of."""
+
 MATCH_BUCKET_LEAST: Final = 6
 """Bucket i of `match_ns` holds matches of less than 2**(i + this) ns, the last one all others."""
 

@@ -92,9 +92,14 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
-/* Copies to the links behind which somebody wants it, but for the one it came from: `*departed` of them. `source` is a
- * router's index. TM_TOO_COSTLY: none, and nobody else is to have one. */
-int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *departed);
+/* Copies to the links behind which somebody wants it, but for the one it came from; `*behind` is 0 where nobody there
+ * wants it. `source` is a router's index. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
+int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
+
+/* ---- switch_shed.c */
+
+/* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
+void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
 
 /* ---- switch_trail.c */
 

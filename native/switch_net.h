@@ -39,6 +39,9 @@ typedef struct tm_net {
     uint64_t *departures; /* bitset over neighbours */
     uint32_t departure_words;
     tm_few *plans; /* owned; for each form of the switch */
+
+    tm_shed shed[TM_SHED_MAX]; /* since somebody asked */
+    uint32_t shed_count;
 } tm_net;
 
 /* Give an index back if nothing speaks of the router. */

@@ -140,7 +140,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
     }
-    switch_unblock(sw, CONNECTION_NONE);
+    switch_unblock(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }

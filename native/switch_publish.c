@@ -399,10 +399,10 @@ static void stamp(tm_switch *sw, parts *message) {
 }
 
 /* Who wants it is known of both tables before anybody has it: what is too costly is for nobody. */
-static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *copies) {
+static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (result == TM_OK && sw->net != NULL) {
-        result = switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE, copies);
+        result = switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
     }
     sw->stats.steps += sw->work.steps;
     return result;
@@ -411,10 +411,10 @@ static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, 
 /* Well-formed and new: out with it. */
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
-    uint32_t copies = 0;
+    uint32_t behind = 0;
     stamp(sw, message);
     message->trail = switch_trail_begin(sw, message, found);
-    int result = match_and_depart(sw, message, &count, &copies);
+    int result = match_and_depart(sw, message, &count, &behind);
     if (result == TM_TOO_COSTLY) {
         drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
         return;
@@ -423,8 +423,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
     }
-    copies += switch_deliver(sw, message, count);
-    if (copies == 0) {
+    if (behind + switch_deliver(sw, message, count) == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);

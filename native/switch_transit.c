@@ -18,6 +18,8 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     }
     uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);
     if (out == NULL) {
+        bool is_too_large = message->size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
+        switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
         return false;
     }
     memcpy(out, message->frame, message->size);
@@ -30,14 +32,13 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     return true;
 }
 
-static bool queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+static void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     bool sent = send_copy(sw, message, place);
     if (message->trail != NULL) {
         const tm_neighbour *neighbour = &sw->net->neighbours[place];
         uint64_t number = sw->net->routers.rows[neighbour->router].number;
         switch_trail_add(sw, sent ? TM_TRACE_LINKS : TRAIL_DROPPED, number, neighbour->connection);
     }
-    return sent;
 }
 
 /* The network table. What there is no memory for is a drop; what is too costly is one for all. */
@@ -50,8 +51,17 @@ static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hi
         tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
     } else if (result != TM_TOO_COSTLY) {
         switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
-        hits->count = 0;
-        result = TM_OK;
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+    }
+    return result;
+}
+
+/* The table gave no answer. Without memory for it the message is dropped and counted, so that it is not counted as
+ * unmatched, too. */
+static int unanswered(int result, uint32_t *behind) {
+    if (result != TM_TOO_COSTLY) {
+        *behind = 1;
+        return TM_OK;
     }
     return result;
 }
@@ -67,7 +77,7 @@ static void depart_to_nobody(tm_switch *sw, const parts *message) {
 
 /* One topology is in force: the table itself answers with links, and stops when all have matched. */
 static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from,
-                     uint32_t *departed) {
+                     uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = route->children,
                       .grouping = route->ways,
@@ -76,24 +86,54 @@ static int depart_by(tm_switch *sw, const parts *message, const tm_route *route,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
-    for (size_t i = 0; result == TM_OK && i < hits.count; i++) {
-        *departed += net->found[i] != came_from && queue_copy(sw, message, net->found[i]);
+    if (result != TM_OK) {
+        return unanswered(result, behind);
     }
-    return result;
-}
-
-/* Mark the links behind which a router lies; is there one? */
-static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
-    bool any = false;
-    for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        const tm_route *route = tm_generation_route(&net->routes.generations[i], source);
-        uint32_t way = route == NULL ? WAY_NONE : tm_route_way(route, router);
-        if (way != WAY_NONE && way != came_from) {
-            net->departures[way / 64] |= UINT64_C(1) << (way % 64);
-            any = true;
+    for (size_t i = 0; i < hits.count; i++) {
+        if (net->found[i] != came_from) {
+            queue_copy(sw, message, net->found[i]);
+            ++*behind;
         }
     }
-    return any;
+    return TM_OK;
+}
+
+static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, uint32_t router) {
+    const tm_route *route = tm_generation_route(&net->routes.generations[generation], source);
+    return route == NULL ? WAY_NONE : tm_route_way(route, router);
+}
+
+static void mark(tm_net *net, uint32_t way) {
+    net->departures[way / 64] |= UINT64_C(1) << (way % 64);
+}
+
+/* By the newest trees the way to a router leads by others, not by this one. */
+static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
+    uint32_t newest = net->routes.in_force - 1;
+    return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
+}
+
+/* Mark the links behind which a router lies; is there one? A link that is down is marked, and the message lost on it,
+ * only where the message has no other way to that router. */
+static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        uint32_t way = way_to(net, i, source, router);
+        if (way == WAY_NONE || way == came_from) {
+            continue;
+        }
+        if (net->neighbours[way].connection == CONNECTION_NONE) {
+            down = way;
+        } else {
+            mark(net, way);
+            is_linked = true;
+        }
+    }
+    if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
+        mark(net, down);
+    }
+    return is_linked || down != WAY_NONE;
 }
 
 static void note_matched(tm_switch *sw, const parts *message, uint32_t router, uint32_t handle) {
@@ -105,21 +145,19 @@ static void note_matched(tm_switch *sw, const parts *message, uint32_t router, u
 }
 
 /* One copy for each link that was marked. */
-static uint32_t queue_marked(tm_switch *sw, const parts *message) {
+static void queue_marked(tm_switch *sw, const parts *message) {
     tm_net *net = sw->net;
-    uint32_t departed = 0;
     for (uint32_t word = 0; word < net->departure_words; word++) {
         for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
-            departed += queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+            queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
         }
         net->departures[word] = 0;
     }
-    return departed;
 }
 
 /* Few filters are in the table: they are asked one after the other. */
 static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source, uint32_t came_from,
-                          uint32_t *departed) {
+                          uint32_t *behind) {
     tm_net *net = sw->net;
     uint64_t start = switch_trail_clock(message);
     size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles, &sw->work);
@@ -128,30 +166,34 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *pla
         return TM_TOO_COSTLY;
     }
     for (size_t i = 0; i < count; i++) {
-        mark_ways(net, source, net->found[i], came_from);
+        *behind += mark_ways(net, source, net->found[i], came_from);
     }
-    *departed = queue_marked(sw, message);
+    queue_marked(sw, message);
     return TM_OK;
 }
 
 /* Several are in force, or the filters are asked for: the table answers with routers. */
-static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *departed) {
+static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
     tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
-    for (size_t i = 0; result == TM_OK && i < hits.count; i++) {
+    if (result != TM_OK) {
+        return unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
         if (mark_ways(net, source, net->found[i], came_from)) {
+            ++*behind;
             note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
-    *departed = result == TM_OK ? queue_marked(sw, message) : 0;
-    return result;
+    queue_marked(sw, message);
+    return TM_OK;
 }
 
-int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *departed) {
+int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     const tm_net *net = sw->net;
-    *departed = 0;
+    *behind = 0;
     if (net->network.count == 0 || net->routes.in_force == 0) {
         return TM_OK;
     }
@@ -163,16 +205,21 @@ int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t
     }
     tm_few *plan = &net->plans[message->form - sw->forms];
     if (!switch_is_traced(message) && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
-        return depart_by_plan(sw, message, plan, source, came_from, departed);
+        return depart_by_plan(sw, message, plan, source, came_from, behind);
     }
-    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, departed)
-                                                : depart_by_all(sw, message, source, came_from, departed);
+    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, behind)
+                                                : depart_by_all(sw, message, source, came_from, behind);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------------------------- */
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
+    if (reason == TM_DROP_MEMORY) {
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+    } else if (reason == TM_DROP_COSTLY) {
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_TOO_COSTLY);
+    }
     if (message->trail != NULL) {
         switch_trail_end(sw, message, reason);
     }
@@ -195,8 +242,8 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
-/* Local clients, of whom `count` rows are found unless there was no memory: how many it is for. A drop is counted, and
- * is one. */
+/* Local clients, of whom `count` rows are found unless there was no memory: how many it is for; 1 where it is dropped,
+ * which is counted under that reason alone. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
     uint32_t row = WINDOW_NONE;
     bool is_fresh = true;
@@ -207,6 +254,9 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
     if (!is_known || !is_fresh) {
         unsigned reason = is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY;
         switch_turn_away(sw, message, reason);
+        if (!is_known) {
+            switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+        }
         if (message->trail != NULL) {
             message->trail->here = (uint8_t)reason;
         }
@@ -217,11 +267,11 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
 
 static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     size_t count;
-    uint32_t departed = 0;
+    uint32_t behind = 0;
     int here = switch_match(sw, message, &count);
     int onward = here;
     if (here != TM_TOO_COSTLY) {
-        onward = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour, &departed);
+        onward = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour, &behind);
     }
     sw->stats.steps += sw->work.steps;
     if (onward == TM_TOO_COSTLY) {
@@ -229,7 +279,7 @@ static void forward(tm_switch *sw, const parts *message, uint32_t source) {
         return;
     }
     uint32_t receivers = deliver_here(sw, message, here == TM_OK, count);
-    if (receivers + departed == 0) {
+    if (receivers + behind == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);
@@ -257,6 +307,7 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
 static void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
         switch_record_refusal(sw, message, TM_DROP_NO_ROUTE);
     }
 }

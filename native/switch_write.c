@@ -1,8 +1,10 @@
 /* switch_write.c - what leaves: queues, what happens when one is full, and what the switch itself has to tell.
  *
  * Law: a receiver's queue holds at most its queue_bytes_max of data, a single frame excepted where nothing waits; what
- * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is. Credit is withheld from a
- * publisher only for a receiver whose policy is to block, and for at most its block_ms.
+ * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is (a neighbour is told by
+ * others, who know which sources it concerns: switch_shed.c). Credit is withheld from a publisher only for receivers
+ * whose policy is to block and whose queue is half full, until it is a quarter full and for at most their block_ms. What
+ * such a publisher has credit for is taken meanwhile, past queue_bytes_max: its credit bounds it, and half of the memory.
  */
 #define _GNU_SOURCE
 #include "switch.h"
@@ -101,7 +103,7 @@ void switch_grant(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     const tm_admission *admission = &connection->admission;
     if (connection->state != CONNECTION_OPEN || sw->is_draining || admission->credit_bytes == 0 ||
-        connection->blocked_by != CONNECTION_NONE ||
+        switch_is_blocked(connection) ||
         (connection->granted_frames - connection->used_frames > admission->credit_frames / 2 &&
          connection->granted_bytes - connection->used_bytes > admission->credit_bytes / 2)) {
         return;
@@ -116,36 +118,71 @@ void switch_grant(tm_switch *sw, uint32_t id) {
     send_urgent(sw, id);
 }
 
-void switch_unblock(tm_switch *sw, uint32_t receiver) {
+static bool anybody_blocks(tm_switch *sw) {
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        if (still_blocks(sw, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those receivers are forgotten that the publisher needs to wait for no more; is there none left? */
+static bool is_released(tm_switch *sw, tm_connection *publisher) {
+    if (publisher->blocker_count > BLOCKERS_MAX) {
+        return !anybody_blocks(sw);
+    }
+    uint8_t left = 0;
+    for (uint8_t i = 0; i < publisher->blocker_count; i++) {
+        if (still_blocks(sw, publisher->blockers[i])) {
+            publisher->blockers[left++] = publisher->blockers[i];
+        }
+    }
+    publisher->blocker_count = left == 0 ? publisher->blocker_count : left; /* until it is let go */
+    return left == 0;
+}
+
+void switch_unblock(tm_switch *sw) {
     for (uint32_t id = 0; id < sw->connection_count && sw->blocked_count > 0; id++) {
         tm_connection *publisher = switch_at(sw, id);
-        if (publisher->blocked_by == CONNECTION_NONE ||
-            (receiver != CONNECTION_NONE && publisher->blocked_by != receiver) ||
-            still_blocks(sw, publisher->blocked_by)) {
-            continue;
+        if (switch_is_blocked(publisher) && is_released(sw, publisher)) {
+            publisher->blocker_count = 0;
+            sw->blocked_count--;
+            switch_grant(sw, id);
         }
-        publisher->blocked_by = CONNECTION_NONE;
-        sw->blocked_count--;
-        switch_grant(sw, id);
     }
 }
 
-/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. */
-static void block(tm_switch *sw, uint32_t receiver, uint32_t publisher) {
+static void note_blocker(tm_switch *sw, tm_connection *publisher, uint32_t receiver) {
+    for (uint8_t i = 0; i < publisher->blocker_count && i < BLOCKERS_MAX; i++) {
+        if (publisher->blockers[i] == receiver) {
+            return;
+        }
+    }
+    sw->blocked_count += publisher->blocker_count == 0;
+    if (publisher->blocker_count < BLOCKERS_MAX) {
+        publisher->blockers[publisher->blocker_count++] = receiver;
+    } else {
+        publisher->blocker_count = BLOCKERS_MAX + 1;
+    }
+}
+
+/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
+static bool block(tm_switch *sw, uint32_t receiver, uint32_t publisher) {
     tm_connection *slow = switch_at(sw, receiver);
     tm_connection *fast = switch_at(sw, publisher);
     if (slow->block_spent || publisher == receiver || switch_is_link(fast)) {
-        return;
+        return false;
     }
     if (slow->blocks_until_ms == 0) {
         slow->blocks_until_ms = sw->now_ms + slow->admission.block_ms;
     }
     if (sw->now_ms >= slow->blocks_until_ms) {
         slow->block_spent = true;
-    } else if (fast->blocked_by == CONNECTION_NONE) {
-        fast->blocked_by = receiver;
-        sw->blocked_count++;
+        return false;
     }
+    note_blocker(sw, fast, receiver);
+    return true;
 }
 
 /* ---- queues that are full -----------------------------------------------------------------------------------------
@@ -179,6 +216,10 @@ static bool tell_loss(tm_switch *sw, uint32_t id, tm_loss *loss, wire_loss reaso
 /* The gap of drop-oldest is in front of everything that waits, that of the others behind it. */
 void switch_tell_losses(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
+    if (switch_is_link(connection)) {
+        connection->lost_full = connection->lost_large = (tm_loss){0, 0};
+        return;
+    }
     int lane = connection->admission.policy == TM_SLOW_DROP_OLDEST ? TM_LANE_URGENT : TM_LANE_ORDERED;
     tell_loss(sw, id, &connection->lost_full, WIRE_LOST_QUEUE_FULL, lane);
     tell_loss(sw, id, &connection->lost_large, WIRE_LOST_TOO_LARGE, TM_LANE_ORDERED);
@@ -187,6 +228,11 @@ void switch_tell_losses(tm_switch *sw, uint32_t id) {
 static bool fits(const tm_connection *connection, uint32_t size) {
     uint32_t waiting = tm_lane_size(&connection->outbox.ordered);
     return waiting == 0 || waiting + (uint64_t)size <= connection->admission.queue_bytes_max;
+}
+
+/* May queues grow past their bounds, for what publishers have credit for? */
+static bool has_reserve(const tm_switch *sw) {
+    return sw->options.memory_bytes_max == 0 || sw->memory.bytes < sw->options.memory_bytes_max / 2;
 }
 
 /* Make room by the receiver's policy; false: the frame is to be dropped. */
@@ -214,11 +260,10 @@ uint8_t *switch_queue_data(tm_switch *sw, uint32_t id, uint32_t size, uint32_t p
         switch_mark_dirty(sw, id);
         return NULL;
     }
-    if (connection->admission.policy == TM_SLOW_BLOCK &&
-        tm_lane_size(&connection->outbox.ordered) > connection->admission.queue_bytes_max / 2) {
-        block(sw, id, publisher);
-    }
-    if (!fits(connection, size) && !make_room(sw, id, size)) {
+    bool is_promised = connection->admission.policy == TM_SLOW_BLOCK &&
+                       tm_lane_size(&connection->outbox.ordered) > connection->admission.queue_bytes_max / 2 &&
+                       block(sw, id, publisher) && has_reserve(sw);
+    if (!fits(connection, size) && !is_promised && !make_room(sw, id, size)) {
         note_lost(sw, id, &connection->lost_full, TM_DROP_QUEUE_FULL, 1, size);
         return NULL;
     }
@@ -274,11 +319,12 @@ static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     connection->bytes_out += sent;
     sw->stats.bytes_out += sent;
     if (tm_lane_size(&connection->outbox.ordered) <= connection->admission.queue_bytes_max / 4) {
+        bool was_blocking = connection->blocks_until_ms != 0;
         connection->block_spent = false;
         connection->blocks_until_ms = 0;
         connection->told_slow = false;
-        if (sw->blocked_count > 0) {
-            switch_unblock(sw, id);
+        if (was_blocking && sw->blocked_count > 0) {
+            switch_unblock(sw);
         }
     }
 }

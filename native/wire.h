@@ -95,7 +95,7 @@ typedef enum {
     WIRE_REFUSED_OVER_QUOTA = 19,
 } wire_refusal;
 
-typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3 } wire_loss;
+typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3, WIRE_LOST_TOO_COSTLY = 7 } wire_loss;
 
 #define WIRE_ACK_OF_PUBLISH 3U
 

@@ -46,7 +46,7 @@ class Client(OtherEnd):
 
     __slots__ = (
         *("_greeting", "_held", "_requests", "_wants"),
-        *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest"),
+        *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
     )
 
     def __init__(self, plane: Plane, connection: int, peer: str) -> None:
@@ -55,6 +55,8 @@ class Client(OtherEnd):
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
         self.token_digest: bytes | None = None
+        self.wants_since_s: float | None = None
+        """When it had its first subscription."""
         self._requests: Requests | None = None
         self._wants: Wants | None = None
 
@@ -76,6 +78,12 @@ class Client(OtherEnd):
         """What it asks of the network."""
         self._wants = self._wants or Wants(network)
         return self._wants
+
+    def wanted_before(self, at_s: float) -> bool:
+        """It had a subscription then, and has one."""
+        if not self.is_open or self.wants_since_s is None or self.wants_since_s > at_s:
+            return False
+        return self.plane.switch.connection(self.connection).subscriptions > 0
 
     def receive(self, kind: Kind, frame: bytes) -> None:
         if self._is_ending:

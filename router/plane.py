@@ -267,6 +267,8 @@ class Plane:
     def _tick(self) -> None:
         self._ticking = self.loop.call_later(TICK_S, self._tick)
         self._take(self.switch.tick())
+        if self.network is not None:
+            self.network.losses.tick()
         self._ticked.set_result(None)
         self._ticked = self.loop.create_future()
 
@@ -333,6 +335,10 @@ class Plane:
     def dismiss(self) -> None:
         """Everybody has to leave now."""
         self.work.add(self._to_each(self._ends, OtherEnd.leave))
+
+    def each_client(self, do: Callable[[Client], None]) -> None:
+        """Let it be done to every client, in slices."""
+        self.work.add(self._to_each(self.clients, do))
 
     def _to_each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
         for number, end in enumerate(list(ends.values()), 1):

@@ -8,6 +8,7 @@ until half of them are done.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Generator
 from functools import partial
@@ -85,6 +86,8 @@ class Requests:
             yield
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
+        if done and client.wants_since_s is None:
+            client.wants_since_s = time.monotonic()
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
         network = client.plane.network
         if network is not None and done:

@@ -92,10 +92,11 @@ def switch_options(settings: RouterSettings, epoch: int, connections: int) -> Sw
 def admission(settings: RouterSettings, hello: Hello) -> Admission:
     """What a client is admitted to; a PING goes out in time for the hold time it has announced."""
     limits, slow = settings.limits, settings.slow_consumer
+    queue_bytes_max = max(limits.connection_queue_bytes, limits.frame_bytes)
     return Admission(
         number=stable_number(hello.name),
-        queue_bytes_max=max(limits.connection_queue_bytes, limits.frame_bytes),
-        credit_bytes=max(limits.credit_bytes, limits.frame_bytes),
+        queue_bytes_max=queue_bytes_max,
+        credit_bytes=_credit_bytes(settings, queue_bytes_max),
         credit_frames=limits.credit_frames,
         frame_bytes_max=hello.frame_bytes_max,
         filters_max=limits.filters_per_client,
@@ -105,6 +106,14 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         block_ms=slow.block_ms,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
     )
+
+
+def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
+    """Where publishers are to wait for slow consumers, at most a quarter of a queue: two of them fill the half of it
+    that is left when they are held back. A frame always fits."""
+    limits = settings.limits
+    most = queue_bytes_max // 4 if settings.slow_consumer.policy == "block" else limits.credit_bytes
+    return max(min(limits.credit_bytes, most), limits.frame_bytes)
 
 
 def link_admission(settings: RouterSettings, link: LinkSettings, number: int, other: Greeted) -> Admission:

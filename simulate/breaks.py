@@ -27,6 +27,7 @@ from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.rib import Change, Rib
 from tamis.router.core.trees import Broadcast, Trees, make_trees
+from tamis.router.core.ways import Ways
 from tamis.router.core.windows import PublisherWindows
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.strategies import Kit
@@ -168,6 +169,17 @@ class OneLane(Direction):
         return True
 
 
+class Untold(Ways):
+    """R13: clients are not told which ways have broken."""
+
+    def tell(self) -> None:
+        pass
+
+
+class Reticent(LinkStates):
+    ways_of = Untold
+
+
 @dataclass(frozen=True, slots=True)
 class Break:
     apply: Callable[[Kit], Kit]
@@ -200,6 +212,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R10": Break(_part(neighbours=Trusting), frozenset({1, 4}), "random:8", 300, "lose"),
     "R11": Break(_piece(windows=Forgetful), frozenset({2}), "random:8", 100, "none"),
     "R12": Break(_piece(direction=OneLane), frozenset({9}), "random:8", 300, "none"),
+    "R13": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
 }
 
 

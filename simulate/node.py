@@ -21,6 +21,7 @@ from tamis.router.core.commands import (
     Reroute,
     Send,
     Session,
+    WaysChanged,
 )
 from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.forwarder import Forwarder
@@ -73,6 +74,8 @@ class Observer:
     def died(self, router: int) -> None: ...
 
     def rerouted(self, router: int, trees: Trees) -> None: ...
+
+    def ways_changed(self, router: int, change: WaysChanged) -> None: ...
 
     def reached(self, router: int, ticket: int) -> None: ...
 
@@ -265,6 +268,9 @@ class Node:
         self.forwarder.reroute(command.trees, self._clock.now_us)
         self._observer.rerouted(self.number, command.trees)
 
+    def _ways_changed(self, command: WaysChanged) -> None:
+        self._observer.ways_changed(self.number, command)
+
     def _forget(self, command: Forget) -> None:
         self.forwarder.forget(command.router)
 
@@ -289,6 +295,7 @@ _CARRY_OUT: Final = cast(
         Send: Node._send,
         Install: Node._install,
         Reroute: Node._reroute,
+        WaysChanged: Node._ways_changed,
         Forget: Node._forget,
         RaiseEpoch: Node._raise_epoch,
         Reached: Node._reached,

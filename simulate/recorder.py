@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.commands import Audited, Session
+from tamis.router.core.commands import Audited, Session, WaysChanged
 from tamis.router.core.events import Body
 from tamis.router.core.trees import Trees
 from tamis.simulate import control
@@ -22,6 +22,7 @@ from tamis.simulate.logbook import Logbook
 from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import Observer, Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
+from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
@@ -51,9 +52,9 @@ class Recorder(Observer, Watcher):
         self.patience = patience
         self.trace = Trace()
         self.truth = Truth(lambda: clock.now_us)
-        self.deliveries = Deliveries(
-            self.truth, patience, self.report, edges_by_root if broadcast == "shared-tree" else edges_between
-        )
+        ways = edges_by_root if broadcast == "shared-tree" else edges_between
+        self.deliveries = Deliveries(self.truth, patience, self.report, ways)
+        self.gaps = Gaps(self.truth, patience, self.report, ways)
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -155,6 +156,10 @@ class Recorder(Observer, Watcher):
         if self._records:
             self._records.book.unwanted(client, self.sessions[client], router, wish, is_gone)
             self._records.account.unwanted(client, router, wish)
+
+    def ways_changed(self, router: int, change: WaysChanged) -> None:
+        self.trace.note(self._clock.now_us, router, change.span_us)
+        self.gaps.told(router, change.span_us, change.ago_us, change.goes_on)
 
     def reached(self, router: int, ticket: int) -> None:
         self.trace.note(self._clock.now_us, router, ticket)

@@ -67,6 +67,8 @@ class Rest:
         world.clock.run_until(world.clock.now_us + self._wait_us())
         for message in world.messages:
             recorder.deliveries.in_motion(message)
+            recorder.gaps.judge(message)
+        recorder.gaps.at_rest()
         world.messages.clear()
         truth.is_tainted = False
         self._look_at_waits()

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.schema import APPENDED, U16, U32, U64, Between, PackedFilter, Sentence
+from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Flag, PackedFilter, Sentence
 
 
 class Reach(enum.IntEnum):
@@ -114,13 +114,19 @@ class Lost:
     """Messages that were dropped on their way here since the last such frame: a number of `codes.LossReason` says why.
 
     `messages` is 0 where nobody knows how many, if any. `subscriptions` lists those of the receiver that they
-    satisfied, where that is known.
+    satisfied, where that is known. Missing is what was published within `span_ms` before; 0: what belongs exactly
+    here. `goes_on`: routers are out of reach, and what is published there goes on missing. Between routers, `sources`
+    are the routers where the messages entered, and `hops` how many links may still carry the frame.
     """
 
     messages: U64
     bytes_total: U64
     reason: U16
     subscriptions: Annotated[tuple[U32, ...], Between(0, limits.REPORT_ITEMS_MAX)] = ()
+    span_ms: Annotated[U32, APPENDED] = 0
+    goes_on: Annotated[bool, Flag(), APPENDED] = False
+    sources: Annotated[tuple[U64, ...], Between(0, limits.REPORT_ITEMS_MAX), APPENDED] = ()
+    hops: Annotated[U8, APPENDED] = 0
 
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:

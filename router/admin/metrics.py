@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from tamis.native import SwitchFigures, TableStats
-from tamis.native.switch_figures import DROP_REASONS, MATCH_BUCKET_LEAST
+from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_form
 from tamis.router.admin.status import resident_bytes
@@ -63,6 +63,8 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     ):
         samples = [({"reason": why}, value) for why, value in zip(DROP_REASONS, values, strict=True)]
         page.family(f"{name}_total", "counter", meaning, samples)
+    lost = [({"reason": why}, n) for why, n in zip(DROP_REASONS, figures.dropped, strict=True) if why in LOSSES]
+    page.family("tamis_messages_lost_total", "counter", "Of what was dropped, what somebody misses.", lost)
     page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 

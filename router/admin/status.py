@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import Final
 
-from tamis.native.switch_figures import DROP_REASONS
+from tamis.native.switch_figures import DROP_REASONS, LOSSES
 from tamis.router.admin.routes import network_form
 from tamis.router.client import Client
 from tamis.router.running import Running
@@ -18,6 +18,7 @@ _STATES: Final = ("free", "greeting", "open", "closing", "closed")
 def status_form(running: Running, version: str) -> dict[str, object]:
     plane, settings = running.plane, running.settings
     figures = plane.switch.figures()
+    dropped = dict(zip(DROP_REASONS, figures.dropped, strict=True))
     return {
         "router": settings.id,
         "version": version,
@@ -36,7 +37,8 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "deliveries": figures.deliveries,
         "bytes_in": figures.bytes_in,
         "bytes_out": figures.bytes_out,
-        "dropped": dict(zip(DROP_REASONS, figures.dropped, strict=True)),
+        "lost": {reason: count for reason, count in dropped.items() if reason in LOSSES},
+        "dropped": dropped,
         "faults": figures.faults,
         "match_ns_mean": figures.match_ns_sum // max(figures.matches_timed, 1),
         "match_ns_sum": figures.match_ns_sum,

@@ -48,6 +48,17 @@ class Reroute:
 
 
 @dataclass(frozen=True, slots=True)
+class WaysChanged:
+    """Ways of messages to here have broken; clients that wanted something `ago_us` before are told. What is missing was
+    published within `span_us`; `goes_on`: routers that were in reach are not, and what is published there goes on
+    missing."""
+
+    span_us: int
+    ago_us: int
+    goes_on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
     """R8: nothing is known of this router any more. Its next life may count its messages anew, from any epoch on."""
 
@@ -85,4 +96,4 @@ class Alarm:
     text: str
 
 
-Command = Send | Install | Reroute | Forget | RaiseEpoch | Reached | Audited | Alarm
+Command = Send | Install | Reroute | WaysChanged | Forget | RaiseEpoch | Reached | Audited | Alarm

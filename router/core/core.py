@@ -263,6 +263,7 @@ _ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
     "confirm": lambda core, _: core._asking.confirm_again(),
     "links": lambda core, _: core._states.links_changed(),
     "reroute": lambda core, _: core._states.reroute(),
+    "ways": lambda core, _: core._states.ways.tell(),
     "age": lambda core, router: core._states.age_out(router),
     "request": lambda core, neighbour: core._neighbours.periodic(neighbour),
     "ask": lambda core, neighbour: core._neighbours.ask_again(neighbour),

@@ -40,6 +40,11 @@ class Layer(ABC):
 
     @property
     @abstractmethod
+    def onward(self) -> Mapping[int, int]:
+        """router -> the next one on the way from there to here, for every other router in reach."""
+
+    @property
+    @abstractmethod
     def hops(self) -> Mapping[int, int]:
         """router -> how many links messages cross from there to here or back, for every router in reach."""
 

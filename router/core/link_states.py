@@ -7,7 +7,7 @@ graph, at most so often. What is out of reach is kept for a while and then forgo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar, Final
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
@@ -18,12 +18,15 @@ from tamis.router.core.freshness import Verdict, Version
 from tamis.router.core.links import Link
 from tamis.router.core.paths import Graph
 from tamis.router.core.trees import Trees
+from tamis.router.core.ways import Ways
 
 NEVER: Final = -(2**62)
 
 
 class LinkStates:
     """`moved` is told which routers came within reach and which went out of it."""
+
+    ways_of: ClassVar[type[Ways]] = Ways
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class LinkStates:
         self._said: dict[int, Adjacency] = {}
         self._digest: bytes | int | None = None
         self._rerouted_us = NEVER
+        self.ways = self.ways_of(desk)
 
     # --- what this router says
 
@@ -98,6 +102,7 @@ class LinkStates:
     def follow(self) -> None:
         """The graph may have changed: make trees of it, now or when it is time."""
         desk = self._desk
+        self.ways.ended(desk.topology.take_ended())
         if not desk.topology.has_changed and self._digest is not None:
             return
         ready_us = self._rerouted_us + desk.times.reroute_every_us
@@ -108,13 +113,14 @@ class LinkStates:
 
     def reroute(self) -> None:
         desk = self._desk
-        before, graph = desk.trees.routers, desk.topology.graph
+        trees, graph = desk.trees, desk.topology.graph
         if graph.digest == self._digest:
             return
         self._digest, self._rerouted_us = graph.digest, desk.now_us
         desk.trees = self._make_trees(graph)
         desk.out.append(Reroute(desk.trees))
-        gained, lost = desk.trees.routers - before, before - desk.trees.routers
+        self.ways.rerouted(trees, desk.topology.in_peace)
+        gained, lost = desk.trees.routers - trees.routers, trees.routers - desk.trees.routers
         for router in sorted(gained):
             desk.timers.cancel(("age", router))
         for router in sorted(lost):
@@ -129,6 +135,7 @@ class LinkStates:
             desk.out.append(Install(router, {}, removed))
         desk.topology.forget(router)
         desk.out.append(Forget(router))
+        self.ways.forget(router)
         self._forget(router)
 
     def keep_for_a_while(self, router: int) -> None:

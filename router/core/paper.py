@@ -61,6 +61,10 @@ class InterfaceTrees:
     def hops(self) -> Mapping[int, int]:
         return self._trees.hops
 
+    @property
+    def onward(self) -> Mapping[int, int]:
+        return self._trees.onward
+
     def below(self, source: int) -> Mapping[int, int]:
         return {child: child for child in self._trees.children(source)}
 

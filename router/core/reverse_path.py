@@ -27,5 +27,9 @@ class ReversePath(Layer):
         return tuple(sorted(self._graph.neighbours.get(self.me, ())))
 
     @property
+    def onward(self) -> Mapping[int, int]:
+        return self.own.previous
+
+    @property
     def hops(self) -> Mapping[int, int]:
         return self.own.hops

@@ -32,6 +32,17 @@ class SharedTree(Layer):
         return tuple(sorted(set(self.ways.values())))
 
     @cached_property
+    def onward(self) -> Mapping[int, int]:
+        previous = self._tree.previous
+        onward = dict(previous)
+        at = self.me
+        while at in previous:  # up to the root, they come down towards me
+            onward[previous[at]] = at
+            at = previous[at]
+        onward.pop(self.me, None)
+        return onward
+
+    @cached_property
     def hops(self) -> Mapping[int, int]:
         previous = self._tree.previous
         hops = {self.me: 0}

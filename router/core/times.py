@@ -30,6 +30,9 @@ class Times:
     """R7: what nobody wants any more is still asked for: a client that comes back costs nothing."""
     tree_hold_us: int = 2 * S
     """R5b: messages are taken along old and new trees for so long: longer than news takes to reach everybody."""
+    unnoticed_us: int = 2 * S
+    """So long messages may have been lost before anybody noticed: the hold time of links, and a second for queues and
+    news."""
     age_out_us: int = 600 * S
     """R8: what an unreachable router asked for is kept so long."""
     request_every_us: int = 45 * S

@@ -31,6 +31,9 @@ class Topology:
         """The sum of all states, kept with every change."""
         self._graph = Graph()
         self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
+        self._ended: set[tuple[int, int]] = set()  # edges whose session ended
+        self.in_peace: set[int] = set()
+        """Routers that have withdrawn all of their links at once, and live on; read by all."""
 
     def hear(self, body: LinkState) -> Verdict:
         """Kept if it is newer."""
@@ -63,17 +66,40 @@ class Topology:
 
     def _keep(self, issuer: int, state: State | None) -> None:
         """In the place of what was held; None: in its place nothing."""
-        weight, before = self.weight(issuer), self._links(issuer)
+        weight, before, held = self.weight(issuer), self._links(issuer), self.states.get(issuer)
         if state is None:
             del self.states[issuer]
         else:
             self.states[issuer] = state
+        self._note_ended(issuer, held, state)
         self.digest = numbers.exchange(self.digest, weight, self.weight(issuer))
         for neighbour, _ in {(link.neighbour, link.cost) for link in before} ^ {
             (link.neighbour, link.cost) for link in self._links(issuer)
         }:
             if neighbour != issuer:
                 self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
+
+    def _note_ended(self, issuer: int, held: State | None, state: State | None) -> None:
+        """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of
+        each, so that a statement without any, right behind one with several, is that of a router that leaves."""
+        if held is None or state is None:
+            self.in_peace.discard(issuer)
+            return
+        is_next = state.version == (held.version.epoch, held.version.seq + 1)
+        if is_next and not state.body.links and (len(held.body.links) > 1 or issuer in self.in_peace):
+            self.in_peace.add(issuer)
+            return
+        self.in_peace.discard(issuer)
+        kept = state.body.links if state.version.epoch == held.version.epoch else ()
+        sessions = {(link.neighbour, link.link_epoch) for link in kept}
+        for link in held.body.links:
+            if (link.neighbour, link.link_epoch) not in sessions and link.neighbour not in self.in_peace:
+                self._ended.add((issuer, link.neighbour))
+
+    def take_ended(self) -> set[tuple[int, int]]:
+        """The edges of which a session has ended since this was asked last."""
+        ended, self._ended = self._ended, set()
+        return ended
 
     def _links(self, issuer: int) -> tuple[Adjacency, ...]:
         """By its own word."""

@@ -45,6 +45,10 @@ class Trees(Protocol):
         """For each issuer that lies behind a child: that child. Exact, or by next hop alone (the coarse form)."""
 
     @property
+    def onward(self) -> Mapping[int, int]:
+        """For each other router in reach: the next one on the way of its messages to here."""
+
+    @property
     def hops(self) -> Mapping[int, int]:
         """How many links lie between each router in reach and this one, as messages go."""
 

@@ -111,6 +111,7 @@ class Link(OtherEnd):
             self._links.reported(self, body)
         elif isinstance(body, Lost):
             self.lost += body.messages
+            self._links.lost(self, body)
         elif isinstance(body, Drain):
             _log.info("a neighbour is stopping", extra=self._fields(grace_ms=body.grace_ms))
 

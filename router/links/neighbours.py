@@ -18,7 +18,10 @@ from typing import Final, Protocol
 from tamis.configs import LinkSettings, RouterSettings
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
+from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.addresses import address_of
@@ -49,6 +52,8 @@ class Told(Protocol):
     def down(self, neighbour: int, session: int) -> None: ...
 
     def heard(self, neighbour: int, session: int, body: Body) -> None: ...
+
+    def lost(self, neighbour: int, lost: Lost) -> None: ...
 
     def unrouted(self, connection: int, frame: bytes) -> None: ...
 
@@ -192,6 +197,17 @@ class Neighbours:
             if self.plane.recorder is not None:
                 self.plane.recorder.control(link.name, "in", body, size, link.neighbour.number)
             self._told.heard(link.neighbour.number, link.session, body)
+
+    def lost(self, link: Link, lost: Lost) -> None:
+        """The neighbour tells of messages that we, or those behind us, will miss."""
+        if link.neighbour is not None and link.neighbour.link is link:
+            self._told.lost(link.neighbour.number, lost)
+
+    def tell_loss(self, neighbour: int, lost: Lost) -> None:
+        """Behind the messages that wait; one that is not linked learns of it by the way that has changed."""
+        link = self._numbered[neighbour].link
+        if link is not None and link.is_open:
+            link.send(Kind.LOST, encode(lost), urgent=False)
 
     def unrouted(self, link: Link, frame: bytes) -> None:
         """A message of a source without a route has come."""

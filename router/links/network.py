@@ -2,7 +2,8 @@
 
     links ── up, down, heard ──┐                ┌── Send ──> links
     clients ── wanted, awaited ┼─> Core.handle ─┼── Install, Reroute, RaiseEpoch ──> the switch
-    time ── Tick, work ────────┘                └── Reached, Audited ──> whoever asked
+    time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
+                                                └── WaysChanged ──> clients (losses.py)
 
 Law: commands are carried out in their order. What a `Held` promises is in the table before it leaves. The core is
 called when something happens, when it is due, and in slices while it has work; never otherwise.
@@ -20,16 +21,29 @@ from functools import partial
 from typing import Final, cast
 
 from tamis.configs import RouterSettings
+from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Held, LinkState, SenderRequest, UpdateReply
-from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
+from tamis.router.core.commands import (
+    Alarm,
+    Audited,
+    Command,
+    Forget,
+    Install,
+    RaiseEpoch,
+    Reached,
+    Reroute,
+    Send,
+    WaysChanged,
+)
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
-from tamis.router.core.times import MS
+from tamis.router.core.times import MS, Times
 from tamis.router.core.trees import Broadcast, Trees
 from tamis.router.epoch import Epoch
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
+from tamis.router.links.losses import QUEUED_MS, Losses
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
 from tamis.router.links.tls import dialling_context
@@ -53,6 +67,7 @@ class Network:
         plane.join(self, self.table, SOURCES_MAX)
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
+        self.losses = Losses(self)
         self.routes = Routes(plane.switch, self.core.me, self.core.desk.times.tree_hold_us // 1_000)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
@@ -105,6 +120,9 @@ class Network:
         if not isinstance(body, SenderRequest) and not (isinstance(body, UpdateReply) and not body.entries):
             self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
         self._handle(Heard(neighbour, session, body))
+
+    def lost(self, neighbour: int, lost: Lost) -> None:
+        self.losses.heard(neighbour, lost)
 
     def unrouted(self, connection: int, frame: bytes) -> None:
         self.routes.unrouted(connection, frame)
@@ -195,6 +213,8 @@ class Network:
         elif isinstance(command, Reroute):
             self.routes.reroute(command.trees)
             self._record(command.trees)
+        elif isinstance(command, WaysChanged):
+            self.losses.ways_changed(command)
         elif isinstance(command, Forget):
             self.plane.switch.forget_source(command.router)
         elif isinstance(command, RaiseEpoch):
@@ -238,7 +258,9 @@ def _now_us() -> int:
 
 def _core(settings: RouterSettings, epoch: int) -> Core:
     strategy = settings.strategy
-    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse")
+    hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
+    times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
+    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
     if strategy.mode == "paper":
         from tamis.router.core.paper import PaperCore
 

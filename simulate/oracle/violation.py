@@ -16,6 +16,7 @@ INVARIANTS: Final = {
     9: "quiet soon, and little is said",
     10: "the same seed gives the same trace",
     11: "frames are accounted for",
+    13: "who misses messages is told, and nobody else",
 }
 
 

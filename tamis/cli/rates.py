@@ -63,7 +63,7 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
         "out_s": (status["deliveries"] - old.get("deliveries", 0)) / seconds,
         "bytes_in_s": (status["bytes_in"] - old.get("bytes_in", 0)) / seconds,
         "bytes_out_s": (status["bytes_out"] - old.get("bytes_out", 0)) / seconds,
-        "lost_s": (lost(status["dropped"]) - lost(old.get("dropped", {}))) / seconds,
+        "lost_s": (lost(status) - lost(old)) / seconds,
         "match_us": match_ns / timed / 1000 if timed > 0 else None,
         "longest_stall_ms": status["longest_stall_ms"],
     }

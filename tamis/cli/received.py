@@ -42,13 +42,16 @@ def writer(form: str, predicates: Mapping[int, str]) -> Writer:
 
 
 def gap_form(gap: tamis.Gap) -> dict[str, object]:
-    """`messages` and `bytes` are null where nobody can know."""
-    return {"gap": {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}}
+    """`messages` and `bytes` are null where nobody can know, `span_s` where what is missing belongs exactly here."""
+    form = {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}
+    return {"gap": form | {"span_s": gap.span_s, "goes_on": gap.goes_on}}
 
 
 def gap_in_words(gap: tamis.Gap) -> str:
     many = "messages may be missing" if gap.count is None else f"{gap.count:,} messages are missing"
-    return f"{many}: {gap.reason}"
+    when = f" of the last {gap.span_s:.1f} s" if gap.span_s is not None else ""
+    further = "; routers are out of reach, and what is published there goes on missing" if gap.goes_on else ""
+    return f"{many}{when}: {gap.reason}{further}"
 
 
 def _json(message: tamis.Message, predicates: Mapping[int, str]) -> bytes:

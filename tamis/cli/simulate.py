@@ -43,7 +43,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, or R5b.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R13, or R5b.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option(
     "--records",

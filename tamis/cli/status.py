@@ -77,12 +77,18 @@ def _status(router: Router) -> dict[str, Any]:
     return answer
 
 
-def lost(dropped: dict[str, int]) -> int:
-    """Of what went no further, that which somebody misses: not what nobody wanted, nor what came twice."""
-    return sum(count for reason, count in dropped.items() if reason not in ("unmatched", "duplicate"))
+def lost(status: dict[str, Any]) -> int:
+    """Messages that somebody misses: not what nobody wanted, nor second copies."""
+    return sum(status.get("lost", {}).values())
 
 
-_HEAD = ("router", "state", "up", "links", "clients", "filters", "in", "delivered", "dropped", "queued", "memory")
+def _lost_in_words(status: dict[str, Any]) -> str:
+    """How many, and for which reasons."""
+    reasons = [f"{reason} {count:,}" for reason, count in status.get("lost", {}).items() if count]
+    return f"{lost(status):,}" + (f" ({', '.join(reasons)})" if reasons else "")
+
+
+_HEAD = ("router", "state", "up", "links", "clients", "filters", "in", "delivered", "lost", "queued", "memory")
 
 
 def _table(statuses: list[dict[str, Any]]) -> str:
@@ -95,7 +101,7 @@ def _table(statuses: list[dict[str, Any]]) -> str:
                 _links(status),
                 *(status[key] for key in ("clients", "filters", "messages_in")),
             ]
-            row += [status["deliveries"], lost(status["dropped"])]
+            row += [status["deliveries"], _lost_in_words(status)]
             row += [byte_count(status["queued_bytes"]), byte_count(status["memory_bytes"])]
         rows.append(row + [""] * (len(_HEAD) - len(row)))
     return columns(_HEAD, rows)

@@ -13,7 +13,7 @@ from tamis.protocol.wire.codes import LossReason
 class GapReason(enum.StrEnum):
     RECONNECTED = "the connection was cut and made again"
     INBOX_FULL = "the iterator was too slow, and its inbox full"
-    QUEUE_FULL = "the router's queue for this client was full"
+    QUEUE_FULL = "a queue was full: the router's for this client, or one between routers"
     EXPIRED = "expired while queued"
     TOO_LARGE = "larger than this client takes"
     LOG_FULL = "the event log was full"
@@ -28,13 +28,22 @@ _REASON_OF = {int(reason): GapReason[reason.name] for reason in LossReason}
 
 @dataclass(slots=True)
 class Gap:
-    """`count` messages of `bytes` bytes are missing here; None where nobody can know how many."""
+    """`count` messages of `bytes` bytes are missing here; None where nobody can know how many.
+
+    `span_s`: missing is what was published within so many seconds before this Gap came; None: what belongs exactly
+    here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next
+    Gap for WAY_CHANGED.
+    """
 
     reason: GapReason
     count: int | None = None
     bytes: int | None = None
+    span_s: float | None = None
+    goes_on: bool = False
     frame_bytes: ClassVar[int] = 0  # it takes no room among messages
 
 
 def gap_of(lost: Lost) -> Gap:
-    return Gap(_REASON_OF.get(lost.reason, GapReason.UNKNOWN), lost.messages or None, lost.bytes_total or None)
+    reason = _REASON_OF.get(lost.reason, GapReason.UNKNOWN)
+    span_s = lost.span_ms / 1_000 if lost.span_ms else None
+    return Gap(reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on)

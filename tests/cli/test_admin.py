@@ -46,7 +46,7 @@ STATUS = {
     "router": "a",
     "epoch": 1,
     "state": "serving",
-    "dropped": {"queue_full": 5, "unmatched": 50},
+    "lost": {"queue_full": 5, "no_link": 0},
     "longest_stall_ms": 1.0,
 } | dict.fromkeys(("clients", "connections", "filters", "queued_bytes", "memory_bytes", "bytes_in", "bytes_out"), 2)
 STATUS |= {"messages_in": 100, "deliveries": 300, "matches_timed": 10, "match_ns_sum": 9000}
@@ -67,7 +67,7 @@ def sample(at_s: float, status: dict[str, object], **connection: object) -> Samp
 
 
 def test_rates_are_what_changed_by_the_second() -> None:
-    later = {"messages_in": 150, "deliveries": 400, "dropped": {"queue_full": 9, "unmatched": 90}}
+    later = {"messages_in": 150, "deliveries": 400, "lost": {"queue_full": 9, "no_link": 0}}
     later |= {"matches_timed": 12, "match_ns_sum": 13_000}
     shown = view([sample(5.0, {})], [sample(7.0, later, messages_in=14, deliveries=20)], 10)
     [router], [connection] = shown["routers"], shown["connections"]
@@ -100,7 +100,8 @@ def test_the_busiest_connections_come_first() -> None:
 
 
 def test_what_nobody_wanted_is_not_lost() -> None:
-    assert lost({"unmatched": 5, "duplicate": 3, "queue_full": 2, "expired": 1}) == 3
+    assert lost({"dropped": {"unmatched": 5, "queue_full": 3}, "lost": {"queue_full": 3, "no_link": 2}}) == 5
+    assert lost({"dropped": {"unmatched": 5}}) == 0
 
 
 def test_tables() -> None:

@@ -76,7 +76,11 @@ def test_a_form_that_there_is_not(form) -> None:
 def test_gaps() -> None:
     lost = Gap(GapReason.QUEUE_FULL, 1234, 99)
     assert gap_in_words(lost) == f"1,234 messages are missing: {GapReason.QUEUE_FULL}"
-    assert gap_form(lost) == {"gap": {"reason": "queue_full", "messages": 1234, "bytes": 99}}
+    counted = {"reason": "queue_full", "messages": 1234, "bytes": 99, "span_s": None, "goes_on": False}
+    assert gap_form(lost) == {"gap": counted}
     cut = Gap(GapReason.RECONNECTED)
     assert gap_in_words(cut).startswith("messages may be missing: ")
     assert gap_form(cut)["gap"]["messages"] is None
+    away = Gap(GapReason.WAY_CHANGED, span_s=3.25, goes_on=True)
+    assert gap_in_words(away).startswith("messages may be missing of the last 3.2 s: the way between routers")
+    assert gap_in_words(away).endswith("what is published there goes on missing")

@@ -25,7 +25,7 @@ from tamis.protocol.wire.client_bodies import (
     Unsubscribe,
     ranges_of,
 )
-from tamis.protocol.wire.codes import ErrorCode, RefusalCode
+from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.session_bodies import Error
 from tests.client.by_hand import Hand, delivery
@@ -228,6 +228,15 @@ def test_a_loss_that_names_its_subscriptions_concerns_those() -> None:
     unknown = Gap(GapReason.UNKNOWN, 1, 10)
     assert items(first) == [unknown]
     assert items(second) == [Gap(GapReason.QUEUE_FULL, 2, 50), unknown]
+
+
+def test_a_gap_says_how_far_back_it_reaches_and_whether_it_goes_on() -> None:
+    hand = Hand().open()
+    wanted = hand.active("a = 1")
+    hand.say(Lost(0, 0, LossReason.WAY_CHANGED, (), 2_500, goes_on=True), Lost(0, 0, LossReason.WAY_CHANGED))
+    away, back = items(wanted)
+    assert away == Gap(GapReason.WAY_CHANGED, None, None, 2.5, goes_on=True)
+    assert back == Gap(GapReason.WAY_CHANGED)
 
 
 def test_batches_keep_to_both_bounds() -> None:

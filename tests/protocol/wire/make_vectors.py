@@ -117,6 +117,8 @@ def client_frames() -> dict[str, Frame]:
         "lost": client.Lost(12, 34_567, LossReason.QUEUE_FULL, (1, 7)),
         "lost, unknown": client.Lost(1, 0, LossReason.LINK_CUT),
         "lost, way changed": client.Lost(0, 0, LossReason.WAY_CHANGED, (1,)),
+        "lost, out of reach": client.Lost(0, 0, LossReason.WAY_CHANGED, (), 4_000, goes_on=True),
+        "lost, on a link": client.Lost(5, 900, LossReason.QUEUE_FULL, (), 500, sources=(ROME,), hops=3),
     }
 
 

@@ -50,9 +50,16 @@ def appended(data: bytes, *fields: object) -> bytes:
 LATER = [0, "text", b"bytes", None, 1.5, [], {}, [1, [2, [3]]], {"a": [1], "b": {"c": None}}, msgpack.ExtType(5, b"x")]
 
 
+def left_out(vector: Vector) -> list[object]:
+    """The defaults of appended fields that the body does not carry: a later version's stand behind them."""
+    frame = decode(vector.data)
+    fields = record_of(type(frame)).fields
+    return [field.codec.plain(field.default) for field in fields[len(msgpack.unpackb(vector.data[8:])) :]]
+
+
 @pytest.mark.parametrize("vector", BODY_VECTORS, ids=str)
 def test_a_body_of_the_next_version_is_read_by_this_one(vector: Vector) -> None:
-    assert decode(appended(vector.data, *LATER)) == decode(vector.data)
+    assert decode(appended(vector.data, *left_out(vector), *LATER)) == decode(vector.data)
     assert appended(vector.data) == vector.data
 
 

@@ -10,6 +10,7 @@ import pytest
 from tamis.simulate.message import Message, Try
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
+from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, Ways
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import INVARIANTS, Violation
@@ -33,6 +34,7 @@ class Court:
         self.truth.joined((B, C), 1)
         self.truth.wanted(1, 1, C, 0, 0b11)
         self.deliveries = Deliveries(self.truth, PATIENCE, self.report)
+        self.gaps = Gaps(self.truth, PATIENCE, self.report)
         self.now_us = 10 * S
 
     def report(self, invariant: int, what: str) -> None:
@@ -309,4 +311,79 @@ def test_frames_that_are_nowhere_are_found(court: Court) -> None:
 
 
 def test_every_invariant_has_its_words() -> None:
-    assert sorted(INVARIANTS) == list(range(1, 12))
+    assert sorted(INVARIANTS) == [*range(1, 12), 13]
+
+
+# 13.
+
+
+def test_a_message_that_is_lost_lies_under_a_gap(court: Court) -> None:
+    lost = court.message()
+    court.gaps.judge(lost)
+    assert court.found == [13]
+    court.gaps.told(C, 6 * S, 2 * S, goes_on=False)
+    court.gaps.judge(lost)
+    assert court.found == [13]
+    got = court.message(at_us=17 * S)
+    got.received[1] = 1
+    court.gaps.judge(got)
+    assert court.found == [13]
+    court.gaps.judge(court.message(at_us=18 * S))
+    assert court.found == [13, 13]
+
+
+def test_a_gap_reaches_as_far_back_as_it_says(court: Court) -> None:
+    lost = court.message()
+    court.gaps.told(C, 5 * S - 1, 2 * S, goes_on=False)
+    court.gaps.judge(lost)
+    assert court.found == [13]
+    court.gaps.told(C, 5 * S, 2 * S, goes_on=False)
+    court.gaps.judge(lost)
+    assert court.found == [13]
+
+
+def test_what_goes_on_lies_under_the_gap_before_it_until_the_next(court: Court) -> None:
+    court.now_us = 9 * S
+    court.gaps.told(C, S, 2 * S, goes_on=True)
+    court.gaps.judge(court.message())
+    assert court.found == []
+    court.gaps.told(C, S, 2 * S, goes_on=False)
+    court.gaps.judge(court.message(at_us=20 * S))
+    assert court.found == [13]
+
+
+def test_who_wanted_nothing_before_the_change_is_not_told(court: Court) -> None:
+    court.now_us = 9 * S
+    court.truth.wanted(2, 1, C, 1, 0b11)
+    court.gaps.told(C, S, 2 * S, goes_on=False)
+    court.gaps.told(B, S, 2 * S, goes_on=False)
+    assert court.gaps.counts["gaps"] == 1
+
+
+def test_a_gap_after_nothing_is_one_too_many(court: Court) -> None:
+    court.now_us = 60 * S
+    court.gaps.told(C, S, 2 * S, goes_on=False)
+    court.gaps.at_rest()
+    assert court.found == [13]
+
+
+def test_a_gap_after_a_cut_on_no_way_to_there_is_one_too_many(court: Court) -> None:
+    court.truth.joined((A, C), 1)
+    court.now_us = 60 * S
+    court.truth.unsettle()
+    court.truth.broken((A, B))
+    for router in (A, B):
+        court.gaps.told(router, S, 0, goes_on=False)
+    court.gaps.at_rest()
+    assert court.found == []
+    court.gaps.told(C, S, 0, goes_on=False)
+    court.gaps.at_rest()
+    assert court.found == [13]
+
+
+def test_gaps_over_a_loss_are_counted_apart(court: Court) -> None:
+    lost = court.message()
+    for span_us in (6 * S, S):
+        court.gaps.told(C, span_us, 2 * S, goes_on=False)
+    court.gaps.judge(lost)
+    assert court.gaps.counts == {"due": 1, "lost": 1, "gaps": 2, "gaps over a loss": 1}

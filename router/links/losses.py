@@ -1,0 +1,146 @@
+"""Losses between routers, told to the clients of this router and passed on to those behind it.
+
+    ways that broke ────────── core ─────────> clients
+    dropped here ───────────── switch ──┬────> clients, where anybody may miss it
+    a neighbour's LOST ─────── links ───┤
+                                        └────> links in the trees of the sources
+
+Law: a loss between routers is told within TELL_EVERY_S at each of them, once for each link, reason and period, and over
+as many links as the farthest router is away. How many messages a client misses of it nobody can know, so none are
+counted to it. What a client's own queue had no room for, the switch tells it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from tamis.protocol.limits import REPORT_ITEMS_MAX
+from tamis.protocol.wire.client_bodies import Lost
+from tamis.protocol.wire.codes import LossReason
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.router.core.commands import WaysChanged
+
+if TYPE_CHECKING:
+    from tamis.router.links.network import Network
+
+TELL_EVERY_S: Final = 0.1
+QUEUED_MS: Final = 1_000
+"""A message that is missing may have waited so long on its way before it was dropped."""
+SPAN_MS_MAX: Final = 2**32 - 1
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What one link, or (as to clients) this router, is to be told for one reason."""
+
+    since_ms: float
+    messages: int = 0
+    bytes: int = 0
+    hops: int = 0
+    sources: set[int] = field(default_factory=set)
+    is_of_any: bool = False
+
+    def add(self, lost: Lost, since_ms: float) -> None:
+        self.since_ms = min(self.since_ms, since_ms)
+        self.messages += lost.messages
+        self.bytes += lost.bytes_total
+        self.hops = max(self.hops, lost.hops)
+        self.sources.update(lost.sources)
+        self.is_of_any |= not lost.sources
+
+    def told(self, reason: int, now_ms: float) -> Lost:
+        span_ms = _span(now_ms - self.since_ms)
+        is_listed = not self.is_of_any and len(self.sources) <= REPORT_ITEMS_MAX
+        sources = tuple(sorted(self.sources)) if is_listed else ()
+        return Lost(self.messages, self.bytes, reason, (), span_ms, sources=sources, hops=self.hops)
+
+
+class Losses:
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._links: dict[tuple[int, int], _Waiting] = {}  # (neighbour, reason)
+        self._clients: dict[int, _Waiting] = {}  # by reason
+
+    # --- what happens
+
+    def ways_changed(self, change: WaysChanged) -> None:
+        """Clients that wanted something before are told."""
+        before_s = time.monotonic() - change.ago_us / 1e6
+        span_ms = _span(change.span_us / 1_000)
+        self._tell(Lost(0, 0, LossReason.WAY_CHANGED, (), span_ms, change.goes_on), before_s)
+
+    def heard(self, neighbour: int, lost: Lost) -> None:
+        """A neighbour says so: of what it dropped for us, or of what it heard of itself."""
+        now_ms = _now_ms()
+        since_ms = now_ms - lost.span_ms
+        self._note_for_clients(lost, since_ms)
+        if lost.hops == 0:
+            return
+        onward = Lost(0, 0, lost.reason, sources=lost.sources, hops=lost.hops - 1)
+        for child, sources in self._children(lost.sources, neighbour).items():
+            self._note(child, Lost(0, 0, onward.reason, sources=sources, hops=onward.hops), since_ms)
+
+    def dropped(self) -> None:
+        """What the switch had no room for since this was asked last."""
+        hops = max(self._network.core.desk.trees.hops.values(), default=0)
+        now_ms = _now_ms()
+        for shed in self._network.plane.switch.shed():
+            sources = (shed.source,) if shed.source else ()
+            lost = Lost(shed.messages, shed.bytes, shed.reason, sources=sources, hops=hops)
+            since_ms = now_ms - TELL_EVERY_S * 1_000
+            if shed.neighbour:
+                self._note(shed.neighbour, lost, since_ms)
+                continue
+            self._note_for_clients(lost, since_ms)
+            for child, below in self._children(sources, None).items():
+                self._note(child, Lost(0, 0, lost.reason, sources=below, hops=hops), since_ms)
+
+    def tick(self) -> None:
+        """Tell what there is to tell."""
+        self.dropped()
+        links, self._links = self._links, {}
+        clients, self._clients = self._clients, {}
+        now_ms = _now_ms()
+        for (neighbour, reason), waiting in links.items():
+            self._network.neighbours.tell_loss(neighbour, waiting.told(reason, now_ms))
+        for reason, waiting in clients.items():
+            span_ms = _span(now_ms - waiting.since_ms + QUEUED_MS)
+            self._tell(Lost(0, 0, reason, (), span_ms), waiting.since_ms / 1_000)
+
+    # --- who is concerned
+
+    def _children(self, sources: Iterable[int], came_from: int | None) -> dict[int, tuple[int, ...]]:
+        """Neighbours to which messages of these go on, and of which; no source: of any."""
+        trees = self._network.core.desk.trees
+        onward: dict[int, list[int]] = {}
+        for source in sources:
+            for child in trees.children(source):
+                onward.setdefault(child, []).append(source)
+        if not sources:
+            onward = {child: [] for child in trees.children(trees.me)}
+        return {child: tuple(of) for child, of in onward.items() if child != came_from}
+
+    def _note(self, neighbour: int, lost: Lost, since_ms: float) -> None:
+        self._links.setdefault((neighbour, lost.reason), _Waiting(since_ms)).add(lost, since_ms)
+
+    def _note_for_clients(self, lost: Lost, since_ms: float) -> None:
+        self._clients.setdefault(lost.reason, _Waiting(since_ms)).add(lost, since_ms)
+
+    def _tell(self, lost: Lost, before_s: float) -> None:
+        """Every client that wanted something then, behind what waits for it."""
+        frame = encode(lost)
+        self._network.plane.each_client(
+            lambda client: client.send(Kind.LOST, frame, urgent=False) if client.wanted_before(before_s) else None
+        )
+
+
+def _now_ms() -> float:
+    return time.monotonic() * 1_000
+
+
+def _span(ms: float) -> int:
+    return max(1, min(int(ms), SPAN_MS_MAX))

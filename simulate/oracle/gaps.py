@@ -1,0 +1,179 @@
+"""Who is told that messages are missing, and whether it is so.
+
+Law: what must lie under a gap follows from the truth alone: a message that was taken where it was published, for a
+client whose filter was known there, and which never came to it. What was lost in silence, or for want of room on a
+line, is not judged here; nor is what a client missed that left before it could be told. Of gaps, those are too many
+that come where nothing has happened, and those after sessions that ended and were perhaps made anew, on no shortest
+way to that router.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tamis.simulate.oracle.deliveries import Judged, Patience, Report, Trial
+from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
+from tamis.simulate.oracle.truth import FOREVER, Span, Truth, Want
+
+TOLD_AFTER_US = 15_000_000
+"""A gap comes at the latest so long after what it tells of."""
+NOT_JUDGED = frozenset({"silently lost", "queue full"})
+What = TypeVar("What")
+Life = tuple[int, int]
+"""A router, and when it began."""
+Stream = tuple[int, int]
+"""A client, and which connection of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """As a client was told it."""
+
+    at_us: int
+    span_us: int
+    goes_on: bool
+
+
+class Gaps:
+    def __init__(
+        self,
+        truth: Truth,
+        patience: Patience,
+        report: Report,
+        ways: Callable[[Graph, int, int], set[Edge] | None] = edges_between,
+    ) -> None:
+        self._truth, self._patience, self._report, self._ways = truth, patience, report, ways
+        self._counts: Counter[str] = Counter()
+        self._told: dict[Stream, list[Gap]] = {}
+        self._lost: dict[Stream, list[int]] = {}
+        """When what is missing was published."""
+        self._fresh: list[tuple[int, int]] = []
+        """Router and time of what was told since the last rest."""
+        self._met: dict[Want, set[Life]] = {}
+        """Who has known of a filter, at some rest."""
+        self._graphs: dict[int, Graph] = {}
+
+    # As it happens.
+
+    def told(self, router: int, span_us: int, ago_us: int, goes_on: bool) -> None:
+        """A router tells its clients, those that wanted something `ago_us` before."""
+        now_us = self._truth.now_us
+        self._fresh.append((router, now_us))
+        for client, wants in self._truth.in_force.items():
+            first = min(wants.values(), key=lambda want: want.since_us, default=None)
+            if first is not None and first.router == router and first.since_us <= now_us - ago_us:
+                self._told.setdefault((client, first.session), []).append(Gap(now_us, span_us, goes_on))
+
+    # Afterwards.
+
+    def judge(self, message: Judged) -> None:
+        if self._truth.is_tainted or message.lost.keys() & NOT_JUDGED:
+            return
+        for trial in message.tries:
+            if trial.entered:
+                self._one_try(message, trial)
+
+    def _one_try(self, message: Judged, trial: Trial) -> None:
+        calm_us = self._truth.last_calm(self._patience.known_us, trial.at_us)
+        seen = set()
+        for want in self._truth.wants:
+            is_due = want.contents >> message.content & 1 and want.until_us > trial.at_us + TOLD_AFTER_US
+            if is_due and want.client not in seen and self._was_known(want, trial, calm_us):
+                seen.add(want.client)
+                self._counts["due"] += 1
+                if want.client not in message.received:
+                    self._missing(message, trial, want)
+
+    def _was_known(self, want: Want, trial: Trial, calm_us: int) -> bool:
+        """By the router where the message entered, in that life of it."""
+        life = self._life(trial.router, trial.at_us)
+        if life in self._met.get(want, ()):
+            return True
+        if want.since_us > calm_us - self._patience.asked_us or life[1] > calm_us - self._patience.known_us:
+            return False
+        return want.router in component(self._graph(calm_us), trial.router)
+
+    def _missing(self, message: Judged, trial: Trial, want: Want) -> None:
+        stream, at_us = (want.client, want.session), trial.at_us
+        self._lost.setdefault(stream, []).append(at_us)
+        gaps = self._told.get(stream, [])
+        before = [gap for gap in gaps if gap.at_us < at_us]
+        if any(gap.at_us - gap.span_us <= at_us <= gap.at_us for gap in gaps) or (before and before[-1].goes_on):
+            return
+        self._report(
+            13, f"message {message.serial} is lost to client {want.client} of {want.router:x}, which is not told"
+        )
+
+    def at_rest(self) -> None:
+        """All messages are judged: what was told besides? And who knows of whom?"""
+        for router, at_us in self._fresh:
+            self._look(router, at_us)
+        self._fresh.clear()
+        truth = self._truth
+        graph = graph_of(truth.edges(truth.now_us), truth.living())
+        lives = {router: self._life(router, truth.now_us) for router in graph}
+        met: dict[Want, set[Life]] = {}
+        for want in (want for wants in truth.in_force.values() for want in wants.values() if want.router in graph):
+            met[want] = self._met.get(want, set()) | {lives[router] for router in component(graph, want.router)}
+        self._met = met
+        self._graphs.clear()
+
+    def _look(self, router: int, at_us: int) -> None:
+        """What happened before a gap: something, and on a way to that router if all of it was cuts."""
+        truth, since_us = self._truth, at_us - TOLD_AFTER_US
+        if not any(since_us <= moment <= at_us for moment in truth.unsettled):
+            self._report(13, f"{router:x} tells of a gap, and nothing has happened")
+            return
+        ended, joined = _changes(truth.whole, since_us, at_us)
+        graph = self._graph(min(moment for moment in truth.unsettled if moment >= since_us) - 1)
+        is_new = any(edge[1] not in graph[edge[0]] for edge in joined)
+        if not ended or is_new or any(_changes(truth.lives, since_us, at_us)) or truth.is_tainted:
+            return
+        ways = [self._ways(graph, source, router) or set() for source in graph if source != router]
+        if not any(ended & edges for edges in ways):
+            self._report(13, f"{router:x} tells of a gap, and no way to it was cut")
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was judged until now."""
+        told = [(gap, gaps[at + 1 :], stream) for stream, gaps in self._told.items() for at, gap in enumerate(gaps)]
+        counts = Counter(self._counts)
+        counts["lost"] = sum(map(len, self._lost.values()))
+        counts["gaps"] = len(told)
+        counts["gaps over a loss"] = sum(_is_over_a_loss(*each, self._lost) for each in told)
+        return counts
+
+    # Looking.
+
+    def _life(self, router: int, at_us: int) -> Life:
+        return router, max((span.since_us for span in self._truth.lives[router] if span.since_us <= at_us), default=0)
+
+    def _graph(self, at_us: int) -> Graph:
+        peace = self._truth.epoch_of_peace(at_us)
+        if peace not in self._graphs:
+            self._graphs[peace] = graph_of(self._truth.edges(at_us), list(self._truth.lives))
+        return self._graphs[peace]
+
+
+def _is_over_a_loss(gap: Gap, later: list[Gap], stream: Stream, lost: Mapping[Stream, list[int]]) -> bool:
+    times = sorted(lost.get(stream, ()))
+    until_us = gap.at_us if not gap.goes_on else later[0].at_us if later else FOREVER
+    at = bisect_left(times, gap.at_us - gap.span_us)
+    return at < len(times) and times[at] <= until_us
+
+
+def _changes(history: Mapping[What, Iterable[Span]], since_us: int, until_us: int) -> tuple[set[What], set[What]]:
+    """What ended and what began in between."""
+    ended: set[What] = set()
+    began: set[What] = set()
+    for what, spans in history.items():
+        for span in spans:
+            if since_us <= span.until_us <= until_us and span.until_us != FOREVER:
+                ended.add(what)
+            if since_us <= span.since_us <= until_us:
+                began.add(what)
+    return ended, began
