@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
 from tamis.native import Switch
@@ -19,7 +19,8 @@ from tamis.router.logs import fields
 from tamis.router.work import SlicedWork
 
 FILTERS_PER_SLICE: Final = 500
-"""A few milliseconds of work."""
+BYTES_PER_SLICE: Final = 131_072
+"""Of filters; either is a few milliseconds of work."""
 
 _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
@@ -38,8 +39,7 @@ class Installer:
         return not self._jobs
 
     def add(self, install: Install) -> None:
-        # The mapping is the core's own and changes with the next event.
-        self._queue(self._install(install.issuer, list(install.added.items()), install.removed))
+        self._queue(self._install(install.issuer, install.added, install.removed))
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Do something when all that was added until now is in the table."""
@@ -57,11 +57,11 @@ class Installer:
             yield from self._jobs[0]
             self._jobs.popleft()
 
-    def _install(self, issuer: int, added: list[tuple[int, bytes]], removed: tuple[int, ...]) -> _Job:
-        for start in range(0, len(added), FILTERS_PER_SLICE):
-            if start:
+    def _install(self, issuer: int, added: Mapping[int, bytes], removed: tuple[int, ...]) -> _Job:
+        for number, some in enumerate(_slices(added)):
+            if number:
                 yield
-            self._install_some(issuer, dict(added[start : start + FILTERS_PER_SLICE]))
+            self._install_some(issuer, some)
         for start in range(0, len(removed), FILTERS_PER_SLICE):
             if start or added:
                 yield
@@ -79,6 +79,19 @@ class Installer:
         if refused:
             self.refused += len(refused)
             _log.warning("filters of a router are left out", extra=fields(issuer=issuer, count=len(refused)))
+
+
+def _slices(filters: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
+    some: dict[int, bytes] = {}
+    size = 0
+    for id_, packed in filters.items():
+        if some and (len(some) == FILTERS_PER_SLICE or size + len(packed) > BYTES_PER_SLICE):
+            yield some
+            some, size = {}, 0
+        some[id_] = packed
+        size += len(packed)
+    if some:
+        yield some
 
 
 def _once(do: Callable[[], None]) -> _Job:
