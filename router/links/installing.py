@@ -8,6 +8,7 @@ counted and left out, and costs no other.
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
@@ -21,6 +22,9 @@ from tamis.router.work import SlicedWork
 FILTERS_PER_SLICE: Final = 500
 BYTES_PER_SLICE: Final = 131_072
 """Of filters; either is a few milliseconds of work."""
+REMOVED_AT_ONCE: Final = 32
+SLICE_S: Final = 0.003
+"""What taking a filter out costs depends on its length, which nobody here knows: so few at once, for so long."""
 
 _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
@@ -62,10 +66,14 @@ class Installer:
             if number:
                 yield
             self._install_some(issuer, some)
-        for start in range(0, len(removed), FILTERS_PER_SLICE):
-            if start or added:
+        if added and removed:
+            yield
+        end_s = time.monotonic() + SLICE_S
+        for start in range(0, len(removed), REMOVED_AT_ONCE):
+            if time.monotonic() > end_s:
                 yield
-            self._switch.uninstall(issuer, removed[start : start + FILTERS_PER_SLICE])
+                end_s = time.monotonic() + SLICE_S
+            self._switch.uninstall(issuer, removed[start : start + REMOVED_AT_ONCE])
         if removed:
             self._settle()
 
