@@ -95,6 +95,21 @@ ASSEMBLY_BYTES_MAX = 67_108_864
 ASSEMBLY_STREAMS_MAX = 4_096
 """Issuers whose control bodies may be unfinished at once on one link: a bound on what empty promises cost."""
 
+STATEMENT_BYTES_MAX = 1_048_576
+"""Filters that a router states in one body, each counted as its bytes and FILTER_OVERHEAD_BYTES. What is left follows
+in further bodies. One of this size is hashed, compared and packed in some milliseconds. A larger one is taken, too."""
+
+FILTER_OVERHEAD_BYTES = 192
+"""What hashing and keeping one filter costs besides its bytes, in terms of bytes: a statement has 4,000 short ones."""
+
+COLLECTED_BYTES_MAX = 536_870_912
+"""Filters of predicates that have come in part, of all issuers together, counted as in STATEMENT_BYTES_MAX. The
+predicate that would pass it is dropped with an alarm, and asked for again like any request without an answer."""
+
+PENDING_BYTES_MAX = 67_108_864
+"""Changes of predicates that wait for their base, of all issuers together, counted alike. A further one is dropped, and
+the whole predicate asked for."""
+
 ENTRIES_MAX = 1_000_000
 """Filters, ids or issuers in one control body. Objects cost twenty times their bytes: this bounds the decoded form."""
 

@@ -54,7 +54,7 @@ class Credulous(Rib):
         held = self.entries[change.issuer]
         removed = tuple(id_ for id_ in change.removed if held.filters.pop(id_, None) is not None)
         held.filters.update(change.added)
-        self.restate(change.issuer, Version(change.epoch, change.seq), change.digest)
+        self.restate(change.issuer, Version(change.epoch, change.seq), change.digest, held.size)
         return Change(dict(change.added), removed)
 
 
@@ -69,8 +69,8 @@ class Whispering(Flood):
 class Incurious(Neighbours):
     """R4: a link that comes up is used without comparing what both ends know."""
 
-    def up(self, neighbour: int, session: int, cost: int) -> None:
-        link = self._desk.links.up(neighbour, session, cost)
+    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
+        link = self._desk.links.up(neighbour, session, cost, version)
         if link is not None:
             link.is_synced = True
             self._states.links_changed()

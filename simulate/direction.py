@@ -89,6 +89,12 @@ class Direction:
     def queued(self) -> int:
         return len(self._control) + len(self._data) + self._travelling
 
+    @property
+    def control_leaves_us(self) -> int:
+        """When all the control that waits has left, if nothing stalls the line."""
+        waiting_us = self._control_bytes * 1_000 // self.line.bytes_per_ms
+        return max(self._busy_until_us, self._clock.now_us) + waiting_us
+
     def send(self, session: Session, control: bool, size: int, content: Any) -> bool:  # noqa: ANN401 - see Frame
         """Whether it waits or travels now; false: it was dropped at once."""
         self.sent += 1

@@ -35,6 +35,8 @@ class Router(Protocol):
 
     def link_down(self, neighbour: int, session: int) -> None: ...
 
+    def sent(self, neighbour: int, session: int) -> None: ...
+
     def heard(self, neighbour: int, session: int, body: Body) -> None: ...
 
     def carried(self, neighbour: int, packet: Packet) -> None: ...
@@ -94,13 +96,20 @@ class Link:
     def side_of(self, router: int) -> int:
         return 0 if self.name[0] == router else 1
 
-    def send(self, side: int, number: int, size: int, body: Body) -> None:
-        """A control frame, in the session that the core means."""
+    def send(self, side: int, number: int, size: int, body: Body, is_told: bool = False) -> None:
+        """A control frame, in the session that the core means, which is told when it has left."""
         session = self.believed[side]
         if session is None or session.number != number:
             self.ways[side].refuse(True, body)
         else:
             self.ways[side].send(session, True, size, body)
+            if is_told:
+                self._clock.at(self.ways[side].control_leaves_us, self._left, (side, session))
+
+    def _left(self, what: tuple[int, Session]) -> None:
+        side, session = what
+        if self.believed[side] is session:
+            self.ends[side].sent(self.name[1 - side], session.number)
 
     def carry(self, side: int, size: int, packet: Packet | None) -> bool:
         """A data frame, in the session of this side if it has one; false: it was dropped at once. No packet: traffic

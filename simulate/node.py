@@ -23,7 +23,7 @@ from tamis.router.core.commands import (
     Session,
     WaysChanged,
 )
-from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.forwarder import Forwarder
 from tamis.router.core.paths import PathCache
 from tamis.router.core.trees import Trees
@@ -155,6 +155,9 @@ class Node:
         self._observer.heard(self.number, neighbour, body)
         self._handle(Heard(neighbour, session, body))
 
+    def sent(self, neighbour: int, session: int) -> None:
+        self._handle(Sent(neighbour, session))
+
     def carried(self, neighbour: int, packet: Packet) -> None:
         transit, hops_left, _, _ = packet
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
@@ -259,7 +262,7 @@ class Node:
         self._observer.sent(self.number, command.to, body, size)
         for neighbour, session in command.to:
             link, side = self.links[neighbour]
-            link.send(side, session, size, body)
+            link.send(side, session, size, body, command.is_told)
 
     def _install(self, command: Install) -> None:
         self.table.install(command.issuer, command.added, command.removed)

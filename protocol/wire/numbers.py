@@ -64,9 +64,25 @@ def exchange(digest: bytes, old: bytes, new: bytes) -> bytes:
     return _sum(digest, _number(new) - _number(old))
 
 
+def weight_of(filters: Iterable[tuple[int, bytes]]) -> int:
+    """What filters add to the digest of their issuer's predicate, together."""
+    blake2b, number, id_of = hashlib.blake2b, int.from_bytes, _ID.pack
+    return sum(
+        [
+            number(blake2b(b"filter" + id_of(id_) + packed, digest_size=DIGEST_BYTES).digest(), "little")
+            for id_, packed in filters
+        ]
+    )
+
+
+def moved(digest: bytes, by: int) -> bytes:
+    """The digest of a predicate that has gained filters of this weight, or lost them where it is below 0."""
+    return _sum(digest, by)
+
+
 def predicate_digest(filters: Iterable[tuple[int, bytes]]) -> bytes:
     """The digest of a whole predicate, from (filter id, packed filter) in any order."""
-    return add(NO_DIGEST, *(filter_digest(filter_id, packed) for filter_id, packed in filters))
+    return moved(NO_DIGEST, weight_of(filters))
 
 
 def _digest(data: bytes) -> bytes:

@@ -1,7 +1,10 @@
 """R1: the part that says what this router asks for.
 
 Law: what is said is what `Own` has; a change goes out at once if the last is long ago, and whoever waits to be heard
-everywhere (`Await`) is answered when everybody has confirmed.
+everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
+further ones, each a change of the one before, as fast as the links take them: damping takes them for one, and a link
+that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much for one
+body is never flooded: neighbours are told by digests that there is something, and ask.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ class Asking:
         self.own = own
         self.holders = Holders()
         self._damper = Damper(desk.times.damp_first_us)
+        self._is_going_on = False
 
     # --- what clients do
 
@@ -43,7 +47,7 @@ class Asking:
         self.consider()
 
     def awaited(self, ticket: int) -> None:
-        self.holders.add(ticket)
+        self.holders.add(ticket, self.own.next_id)
         self.consider()
 
     # --- what is said
@@ -52,7 +56,7 @@ class Asking:
         """Holds are over (R7)."""
         self.own.expire(self._desk.now_us)
         if self.own.due_us is not None:
-            self._desk.timers.set(("narrow", 0), self.own.due_us)
+            self._desk.timers.set(("narrow", 0), max(self.own.due_us, self._desk.now_us + 1))
         self.consider()
 
     def consider(self) -> None:
@@ -69,28 +73,49 @@ class Asking:
         else:
             desk.timers.set_earlier(("issue", 0), ready_us)
 
+    def go_on(self) -> None:
+        """With a change that was too much for one body, if every link has room."""
+        if self._is_going_on and all(link.has_room for link in self._desk.links.by_neighbour.values()):
+            self.issue()
+
     def issue(self) -> None:
-        """The change since the last advertisement; the whole where that is shorter."""
+        """The change since the last advertisement, as much as one body states; the whole where that is shorter."""
         desk = self._desk
         base = desk.rib.entries[desk.me].version
         change = self.own.issue()
-        if base.epoch != desk.identity.epoch or len(change.added) + len(change.removed) > len(self.own.issued):
-            self.say()
+        is_longer = len(change.added) + len(change.removed) > len(self.own.issued)
+        if base.epoch != desk.identity.epoch or (is_longer and not self.own.is_large):
+            self._say_whole()
             return
-        desk.rib.restate(desk.me, desk.identity.next(), change.digest)
+        desk.rib.restate(desk.me, desk.identity.next(), change.digest, self.own.size)
         self._tell(base.seq, change.added, change.removed)
 
     def say(self) -> None:
         """Everything that is advertised, under a new version."""
-        desk = self._desk
         if self.own.has_changes:
             self.own.issue()
-        desk.rib.restate(desk.me, desk.identity.next(), self.own.digest)
-        self._tell(None, self.own.issued, ())
+        self._say_whole()
+
+    def _say_whole(self) -> None:
+        desk = self._desk
+        desk.rib.restate(desk.me, desk.identity.next(), self.own.digest, self.own.size)
+        if self.own.is_large:
+            desk.soon("digests")
+            self._plan_more()
+        else:
+            self._tell(None, self.own.issued, ())
+
+    def _plan_more(self) -> None:
+        """What did not fit goes on at once, or when its turn comes by damping."""
+        self._is_going_on = self.own.has_changes
+        if self._is_going_on:
+            self._desk.soon("more")
+            self._desk.timers.set_earlier(("issue", 0), self._desk.now_us + self._desk.times.damp_widen_max_us)
 
     def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
         """No base: that is all of it."""
         desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        self._plan_more()
         body = ReceiverAdvertisement(
             desk.me,
             *held.version,
@@ -102,16 +127,16 @@ class Asking:
             count=len(self.own.issued),
             confirm=self._asks_to_confirm(),
         )
-        desk.flood(body)
+        desk.flood(body, is_told=self._is_going_on)
         self.check()
 
     def _asks_to_confirm(self) -> bool:
-        """Whether somebody waits; then all of them wait for what is being said now."""
+        """Whether somebody waits for what is being said now, and for nothing that is still to be said."""
         if not len(self.holders):
             return False
-        self.holders.issued(self._desk.rib.entries[self._desk.me].version)
+        is_waited_for = self.holders.issued(self._desk.rib.entries[self._desk.me].version, self.own.issued_below)
         self._desk.timers.set(("confirm", 0), self._desk.now_us + self._desk.times.retry_us)
-        return True
+        return is_waited_for
 
     # --- who has heard it
 

@@ -1,7 +1,8 @@
 """The whole-tree form of paper 004's request, on demand: do all routers hold what this one holds?
 
 Law: a request of scope TREE goes down T(requester), everybody answers for itself, and answers are passed back the way
-the request came. Who lacks something asks for it; what the requester lacks comes with the answers.
+the request came. Who lacks something asks for it; what the requester lacks comes with the answers. Large predicates do
+not: each neighbour on the way is told to compare, and asks for them.
 """
 
 from __future__ import annotations
@@ -61,10 +62,13 @@ class Audits:
         differs = (desk.me,) if any(found) else ()
         for state in found.states:
             desk.send(link, state)
-        *first, last = self._exchange.replies(body, found.entries)
+        short = [issuer for issuer in found.entries if not desk.rib.entries[issuer].is_large]
+        *first, last = self._exchange.replies(body, short, link.version)
         for reply in first:
             desk.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))
         desk.send(link, UpdateReply(*body.ticket, last.entries, False, 1, differs))
+        if len(short) < len(found.entries):
+            self._neighbours.send_digest(link)
         if found.lacks:
             self._neighbours.ask(link)
 

@@ -23,17 +23,19 @@ class Session(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """The same body to each of these."""
+    """The same body to each of these. `is_told`: the event Sent follows when it has left, once for each."""
 
     to: tuple[Session, ...]
     body: Body
+    is_told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Install:
     """R6: filters of an issuer come into the table and go out of it; the new ones first, so that nothing is missing
-    between. The issuer is another router. `added` maps ids to packed filters; an id that is there already has another
-    filter from now on. A `Held` that follows says that all this is done: it must not leave before."""
+    between. The issuer is another router. `added` maps ids to packed filters, and nobody changes it any more; an id
+    that is there already has another filter from now on. A `Held` that follows says that all this is done: it must not
+    leave before."""
 
     issuer: int
     added: Mapping[int, bytes]

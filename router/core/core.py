@@ -18,7 +18,7 @@ from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, RaiseEpoch
 from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
-from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.exchange import Exchange
 from tamis.router.core.figures import Figures
 from tamis.router.core.flood import Flood
@@ -117,6 +117,7 @@ class Core:
         desk, predicates = self.desk, self._predicates
         unfinished = {
             "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
+            "predicates in pieces": predicates.collecting,
             "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
             "tickets": len(self._asking.holders),
         }
@@ -157,10 +158,18 @@ class Core:
     # --- events
 
     def _link_up(self, event: LinkUp) -> None:
-        self._neighbours.up(event.neighbour, event.session, event.cost)
+        self._neighbours.up(event.neighbour, event.session, event.cost, event.version)
 
     def _link_down(self, event: LinkDown) -> None:
         self._neighbours.down(event.neighbour, event.session)
+        self._asking.go_on()
+
+    def _sent(self, event: Sent) -> None:
+        link = self.desk.links.current(event.neighbour, event.session)
+        if link is not None:
+            link.unsent -= 1
+            self._neighbours.answer_on(link)
+            self._asking.go_on()
 
     def _heard(self, event: Heard) -> None:
         link = self.desk.links.current(event.neighbour, event.session)
@@ -239,6 +248,7 @@ _ON_EVENT: Final = cast(
     {
         LinkUp: Core._link_up,
         LinkDown: Core._link_down,
+        Sent: Core._sent,
         Heard: Core._heard,
         Wanted: Core._wanted,
         Unwanted: Core._unwanted,
@@ -259,6 +269,7 @@ _ON_BODY: Final = cast(
 )
 _ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
     "issue": lambda core, _: core._asking.consider(),
+    "more": lambda core, _: core._asking.go_on(),
     "narrow": lambda core, _: core._asking.narrow(),
     "confirm": lambda core, _: core._asking.confirm_again(),
     "links": lambda core, _: core._states.links_changed(),
@@ -268,6 +279,9 @@ _ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
     "request": lambda core, neighbour: core._neighbours.periodic(neighbour),
     "ask": lambda core, neighbour: core._neighbours.ask_again(neighbour),
     "gap": lambda core, issuer: core._neighbours.close_gap(issuer),
+    "pending": lambda core, issuer: core._predicates.go_on(issuer),
+    "collect": lambda core, issuer: core._predicates.collect_on(issuer),
+    "tidy": lambda core, _: core._predicates.tidy(),
     "digests": lambda core, _: core._neighbours.send_digests(),
     "held": lambda core, _: core._predicates.say_held(),
     "audit": lambda core, request: core._audits.end(request),

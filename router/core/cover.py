@@ -1,12 +1,13 @@
 """R1: which local filters need not be advertised, because another one that is covers them.
 
 Law: a filter is set aside only if covering is proven, and only under one that is not itself aside. It runs behind:
-what was not looked at yet is advertised as it is. Past FILTERS_MAX nothing more is looked at, so that memory and time
-stay bounded.
+what was not looked at yet is advertised as it is. Long filters are not looked at, and past FILTERS_MAX nothing more is,
+so that memory and time stay bounded.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
@@ -16,12 +17,16 @@ from tamis.protocol.wire.packed_filters import decode_filter
 
 FILTERS_MAX: Final = 10_000
 """Filters in the index: some KiB each, and a question about one costs a third of a millisecond at this size."""
+BYTES_MAX: Final = 1_024
+"""Of a filter that is looked at, packed. A long list of values takes milliseconds and hundreds of bytes for each value,
+and another filter seldom covers it."""
 
 
 class Cover:
     def __init__(self) -> None:
         self._index: CoverIndex[bytes] = CoverIndex()
-        self._queue: dict[bytes, None] = {}
+        self._queue: deque[bytes] = deque()
+        self._queued: set[bytes] = set()  # of the queue those that are still to be looked at
         self._under: dict[bytes, dict[bytes, None]] = {}
         self._above: dict[bytes, bytes] = {}
 
@@ -34,16 +39,20 @@ class Cover:
 
     @property
     def has_work(self) -> bool:
-        return bool(self._queue)
+        return bool(self._queued)
 
     def add(self, packed: bytes) -> None:
         """A filter that is advertised from now on, to be looked at later."""
-        self._queue[packed] = None
+        if len(packed) <= BYTES_MAX and len(self._index) < FILTERS_MAX:
+            self._queue.append(packed)
+            self._queued.add(packed)
 
     def drop(self, packed: bytes) -> Iterable[bytes]:
         """It is not advertised any more, or not wanted if it was aside. Gives those that it covered: they must be
         advertised."""
-        self._queue.pop(packed, None)
+        self._queued.discard(packed)
+        if not self._queued:
+            self._queue.clear()
         above = self._above.pop(packed, None)
         if above is not None:
             del self._under[above][packed]
@@ -57,10 +66,13 @@ class Cover:
 
     def look(self) -> tuple[bytes, ...]:
         """Look at the next one. Gives those that are set aside now: itself, or others."""
-        packed = next(iter(self._queue))
-        del self._queue[packed]
         if len(self._index) >= FILTERS_MAX:
+            self._queue.clear()
+            self._queued.clear()
             return ()
+        while (packed := self._queue.popleft()) not in self._queued:
+            pass
+        self._queued.remove(packed)
         filter_ = decode_filter(packed)
         try:
             by = next(self._index.covering(filter_), None)

@@ -39,18 +39,24 @@ class Desk:
     def me(self) -> int:
         return self.identity.number
 
-    def send(self, link: Link, body: Body) -> None:
-        self.out.append(Send((Session(link.neighbour, link.session),), body))
+    def send(self, link: Link, body: Body, is_told: bool = False) -> None:
+        link.unsent += is_told
+        self.out.append(Send((Session(link.neighbour, link.session),), body, is_told))
 
-    def flood(self, body: Body, but: int | None = None) -> None:
+    def flood(self, body: Body, but: int | None = None, is_told: bool = False) -> None:
         """To every neighbour but one."""
         if to := self.links.sessions(but):
-            self.out.append(Send(to, body))
+            self.out.append(Send(to, body, is_told))
+            for link in self.links.by_neighbour.values():
+                link.unsent += is_told and link.neighbour != but
+
+    def soon(self, kind: str) -> None:
+        """The next slice of something long comes after whatever else has happened by then."""
+        self.timers.set_earlier((kind, 0), self.now_us + 1)
 
     def send_towards(self, router: int, body: Body) -> None:
         """Nothing happens where there is no way; whoever needs an answer asks again."""
-        hop = self.trees.next_hop(router)
-        link = self.links.by_neighbour.get(hop) if hop is not None else None
+        link = self.link_towards(router)
         if link is not None:
             self.send(link, body)
 
@@ -67,6 +73,10 @@ class Desk:
         if self.trees.next_hop(issuer) is not None and self.may_correct(self.me, issuer):
             for body in said:
                 self.send_towards(issuer, body)
+
+    def link_towards(self, router: int) -> Link | None:
+        hop = self.trees.next_hop(router)
+        return self.links.by_neighbour.get(hop) if hop is not None else None
 
     def may_correct(self, neighbour: int, issuer: int) -> bool:
         """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""

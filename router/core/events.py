@@ -15,6 +15,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
+from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
 Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held
 
@@ -26,11 +27,21 @@ class LinkUp:
     neighbour: int
     session: int
     cost: int
+    version: int = PROTOCOL_VERSION
+    """Of the wire, as the two have chosen it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkDown:
     """A session is over. That of an older session than the present one says nothing."""
+
+    neighbour: int
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A body has left of which that was to be told (`Send.is_told`)."""
 
     neighbour: int
     session: int
@@ -82,4 +93,4 @@ class Tick:
     """Time has passed: `due_us` has come, or not."""
 
 
-Event = LinkUp | LinkDown | Heard | Wanted | Unwanted | Await | Audit | Tick
+Event = LinkUp | LinkDown | Sent | Heard | Wanted | Unwanted | Await | Audit | Tick

@@ -2,7 +2,9 @@
 
 Law: compared is what concerns routers that can be reached: of the others each side may know something else and nothing
 is missed. Statements carry their freshness, so an answer that comes late does no harm, and of an issuer that is not
-named nothing is said.
+named nothing is said. An answer is made body by body, as the link takes them; a predicate too large for one body comes
+in pieces, as it was when its first piece was made. Version 1 knows no pieces: it gets whole predicates up to what it
+takes, and larger ones not at all.
 
     SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher, missing or other;
                      else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
@@ -13,13 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, ENTRIES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
 from tamis.router.core.rib import Held, Rib
+from tamis.router.core.sizes import is_large, listed_size
 from tamis.router.core.topology import State, Topology
 
-REPLY_BYTES: Final = 1_048_576
-"""A reply is closed once its filters have so many bytes, so that the next one may be applied while more are made."""
+PIECES_SINCE: Final = 2
+"""The version of the wire that has them."""
+_WHOLE_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX * 3 // 4
+"""A whole predicate in one body: its filters take a few bytes more than they have, and it is not alone on its link."""
 
 
 class Comparison(NamedTuple):
@@ -82,16 +88,30 @@ class Exchange:
         missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]
         return [*fresher, *missing], lacks
 
-    def replies(self, request: SenderRequest, issuers: Iterable[int]) -> list[UpdateReply]:
-        """At least one, which may be empty: that is the answer, too."""
-        batches: list[list[Entry]] = [[]]
-        room = REPLY_BYTES
+    def replies(self, request: SenderRequest, issuers: Iterable[int], version: int) -> Iterator[UpdateReply]:
+        """At least one, which may be empty: that is the answer, too. To a peer that speaks `version`."""
+        batch: list[Entry] = []
+        size = 0
         for issuer in issuers:
-            if room < 0:
-                batches.append([])
-                room = REPLY_BYTES
-            held = self._rib.entries[issuer]
-            batches[-1].append(held.as_entry(issuer))
-            room -= sum(map(len, held.filters.values()))
-        ticket = request.ticket
-        return [UpdateReply(*ticket, tuple(batch), batch is not batches[-1]) for batch in batches]
+            for entry in self._entries(issuer, version):
+                size += listed_size(entry.filters)
+                if batch and is_large(size):
+                    yield UpdateReply(*request.ticket, tuple(batch), more=True)
+                    batch, size = [], listed_size(entry.filters)
+                batch.append(entry)
+        yield UpdateReply(*request.ticket, tuple(batch))
+
+    def _entries(self, issuer: int, version: int) -> Iterator[Entry]:
+        """The entry of an issuer, if there still is one, as a peer that speaks `version` takes it."""
+        held = self._rib.entries.get(issuer)
+        if held is None:
+            return
+        if held.is_large and version >= PIECES_SINCE:
+            yield from held.as_pieces(issuer)
+        elif fits_whole(held):
+            yield held.as_entry(issuer)
+
+
+def fits_whole(held: Held) -> bool:
+    """Does one body hold it?"""
+    return len(held.filters) <= ENTRIES_MAX and held.size <= _WHOLE_BYTES_MAX

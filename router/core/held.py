@@ -18,8 +18,10 @@ from tamis.router.core.freshness import Version
 @dataclass(slots=True)
 class Waiting:
     ticket: int
-    version: Version | None
-    """None: what it waits for has not been issued yet."""
+    upto: int
+    """Filters with ids below this one are what it waits for."""
+    version: Version | None = None
+    """None: that has not been issued yet."""
 
 
 class Holders:
@@ -36,12 +38,16 @@ class Holders:
     def wants_issue(self) -> bool:
         return any(waiting.version is None for waiting in self._waiting)
 
-    def add(self, ticket: int) -> None:
-        self._waiting.append(Waiting(ticket, None))
+    def add(self, ticket: int, upto: int = 0) -> None:
+        self._waiting.append(Waiting(ticket, upto))
 
-    def issued(self, version: Version) -> None:
-        for waiting in self._waiting:
-            waiting.version = waiting.version or version
+    def issued(self, version: Version, below: int = 0) -> bool:
+        """All filters with ids below `below` have been, the last of them with this version. Whether some ticket waits
+        for it from now on."""
+        found = [waiting for waiting in self._waiting if waiting.version is None and waiting.upto <= below]
+        for waiting in found:
+            waiting.version = version
+        return bool(found)
 
     def again(self) -> None:
         """All of them wait for a version that is still to be issued."""

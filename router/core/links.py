@@ -8,9 +8,16 @@ A link is told to the world (LSA) only once this end holds all that the other he
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
+from tamis.protocol.wire.routing_bodies import UpdateReply
+from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import Session
+
+UNSENT_MAX: Final = 2
+"""One that leaves and one behind it: so much of a long answer waits in memory."""
 
 
 @dataclass(slots=True)
@@ -18,23 +25,36 @@ class Link:
     neighbour: int
     session: int
     cost: int
+    version: int = PROTOCOL_VERSION
+    """Of the wire."""
     is_synced: bool = False
     tries: int = 0
     """How often the present question was asked again."""
     asked: int = 0
     """The request to the neighbour whose answer is awaited; 0: none."""
+    is_answered: bool = False
+    """The answer has come to its end, and something in it is not held yet."""
+    answer: Iterator[UpdateReply] | None = None
+    """What is left of the answer to the neighbour's last request."""
+    unsent: int = 0
+    """Bodies of which it is told when they have left, and that have not."""
+
+    @property
+    def has_room(self) -> bool:
+        """May the next of many bodies be handed to it?"""
+        return self.unsent < UNSENT_MAX
 
 
 class Links:
     def __init__(self) -> None:
         self.by_neighbour: dict[int, Link] = {}
 
-    def up(self, neighbour: int, session: int, cost: int) -> Link | None:
+    def up(self, neighbour: int, session: int, cost: int, version: int = PROTOCOL_VERSION) -> Link | None:
         """None: it is not newer than the one there is."""
         held = self.by_neighbour.get(neighbour)
         if held is not None and held.session >= session:
             return None
-        link = self.by_neighbour[neighbour] = Link(neighbour, session, cost)
+        link = self.by_neighbour[neighbour] = Link(neighbour, session, cost, version)
         return link
 
     def down(self, neighbour: int, session: int) -> bool:

@@ -7,11 +7,13 @@ not answered is asked again for as long as the session lasts.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
+from tamis.router.core.commands import Alarm
 from tamis.router.core.desk import Desk
-from tamis.router.core.exchange import Exchange
+from tamis.router.core.exchange import PIECES_SINCE, Exchange, fits_whole
 from tamis.router.core.link_states import LinkStates
 from tamis.router.core.links import Link
 from tamis.router.core.predicates import Predicates
@@ -27,11 +29,12 @@ class Neighbours:
         self._states = states
         self._predicates = predicates
         self._requests = 0
+        predicates.collected = self._collected
 
     # --- links
 
-    def up(self, neighbour: int, session: int, cost: int) -> None:
-        link = self._desk.links.up(neighbour, session, cost)
+    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
+        link = self._desk.links.up(neighbour, session, cost, version)
         if link is None:
             return
         self._states.links_changed()
@@ -44,11 +47,12 @@ class Neighbours:
             return
         self._desk.timers.cancel(("request", neighbour))
         self._desk.timers.cancel(("ask", neighbour))
+        self._predicates.lost(neighbour)
         self._states.links_changed()
 
     def _caught_up(self, link: Link) -> None:
         """This end holds what the other held when it was asked."""
-        link.asked = 0
+        link.asked, link.is_answered = 0, False
         self._desk.timers.cancel(("ask", link.neighbour))
         if not link.is_synced:
             link.is_synced = True
@@ -74,14 +78,21 @@ class Neighbours:
     def ask_again(self, neighbour: int) -> None:
         """Ever more patiently: a long answer takes its time, and asking again makes it longer."""
         link = self._desk.links.by_neighbour.get(neighbour)
-        if link is not None:
-            link.tries += 1
+        if link is None:
+            return
+        link.tries += 1
+        if link.is_answered and self._predicates.collects_from(neighbour):
+            self._wait(link)
+        else:
             self._ask(link)
 
     def _ask(self, link: Link) -> None:
         request = self._request(Scope.NEIGHBOUR)
-        link.asked = request.request
+        link.asked, link.is_answered = request.request, False
         self._desk.send(link, request)
+        self._wait(link)
+
+    def _wait(self, link: Link) -> None:
         wait_us = self._desk.times.retry_us << min(link.tries, DOUBLINGS_MAX)
         self._desk.timers.set(("ask", link.neighbour), self._desk.now_us + wait_us)
 
@@ -110,9 +121,8 @@ class Neighbours:
         if not self._predicates.is_behind(issuer):
             return
         desk.timers.set(("gap", issuer), desk.now_us + desk.times.retry_us)
-        hop = desk.trees.next_hop(issuer)
-        link = desk.links.by_neighbour.get(hop) if hop is not None else None
-        if link is not None:
+        link = desk.link_towards(issuer)
+        if link is not None and not self._predicates.collects(issuer):
             self.ask(link)
 
     # --- being asked
@@ -127,13 +137,42 @@ class Neighbours:
         found = self._exchange.compare(body)
         for state in found.states:
             self._desk.send(link, state)
-        for reply in self._exchange.replies(body, found.entries):
-            self._desk.send(link, reply)
+        link.answer = self._exchange.replies(body, found.entries, link.version)
+        self.answer_on(link)
+        self._tell_of_too_large(found.entries, link)
         if found.lacks:
             self.ask(link)
+
+    def answer_on(self, link: Link) -> None:
+        """What is left of an answer, as far as there is room."""
+        while link.answer is not None and link.has_room:
+            reply = next(link.answer)
+            if not reply.more:
+                link.answer = None
+            self._desk.send(link, reply, is_told=reply.more)
+
+    def _tell_of_too_large(self, issuers: Iterable[int], link: Link) -> None:
+        desk = self._desk
+        for issuer in issuers if link.version < PIECES_SINCE else ():
+            if not fits_whole(desk.rib.entries[issuer]) and desk.may_correct(link.neighbour, issuer):
+                one, other = map(desk.topology.name_of, (issuer, link.neighbour))
+                problem = f"speaks version {link.version}, which cannot take the predicate of {one}"
+                desk.out.append(Alarm(f"{other} {problem}"))
 
     def replied(self, body: UpdateReply, link: Link) -> None:
         for entry in body.entries:
             self._predicates.hear_entry(entry, link.neighbour)
-        if body.requester == self._desk.me and body.request == link.asked != 0 and not body.more:
+        if body.requester != self._desk.me or body.request != link.asked or not link.asked:
+            return
+        link.is_answered = not body.more
+        if body.more or self._predicates.collects_from(link.neighbour):
+            self._wait(link)
+        else:
             self._caught_up(link)
+
+    def _collected(self, neighbours: set[int]) -> None:
+        """A large predicate that came from these is held now."""
+        for neighbour in neighbours:
+            link = self._desk.links.by_neighbour.get(neighbour)
+            if link is not None and link.is_answered and not self._predicates.collects_from(neighbour):
+                self._caught_up(link)

@@ -2,7 +2,8 @@
 
 Law: every filter that a client wants is advertised or covered by one that is. What is new is advertised at once; what
 nobody wants any more stays for the hold, so that whoever comes back in time costs nothing. Filters are named by a
-counter that never goes back, and never by their content, which could be forged to collide.
+counter that never goes back, and never by their content, which could be forged to collide. One issue is as much as one
+body states (`sizes.py`): what is new goes first, in the order of ids, and what goes away when nothing new is left.
 
     nobody --want--> fresh --issue--> advertised --unwant--> leaving --hold--> gone --issue--> nobody
                        |                  |                     '--want--> advertised
@@ -16,9 +17,12 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.wire import numbers
 from tamis.router.core.cover import Cover
+from tamis.router.core.sizes import FILTERS_MAX, first_of, is_large, size_of
 
 LOOKS_PER_SLICE: Final = 4
 """Filters looked at in one slice of covering: about 2 ms when the index is full."""
+EXPIRED_PER_SLICE: Final = 4_000
+"""Holds that end in one slice: a few milliseconds."""
 
 
 class Issue(NamedTuple):
@@ -41,6 +45,8 @@ class Own:
         self._leaving_order: deque[tuple[int, bytes]] = deque()
         self._next_id = 1
         self.issued: dict[int, bytes] = {}
+        self.size = 0
+        """Of what is advertised."""
         self.digest = numbers.NO_DIGEST
 
     @property
@@ -51,6 +57,21 @@ class Own:
     @property
     def has_changes(self) -> bool:
         return bool(self._fresh or self._gone)
+
+    @property
+    def is_large(self) -> bool:
+        """Is more advertised than one body states?"""
+        return is_large(self.size)
+
+    @property
+    def next_id(self) -> int:
+        """All that is wanted now has an id below this one, or is covered by such a filter."""
+        return self._next_id
+
+    @property
+    def issued_below(self) -> int:
+        """Whatever has an id below this one has been issued."""
+        return next(iter(self._fresh), self._next_id)
 
     @property
     def has_work(self) -> bool:
@@ -100,8 +121,10 @@ class Own:
     # --- what time and idleness bring
 
     def expire(self, now_us: int) -> None:
-        """Holds that are over."""
-        while self._leaving_order and self._leaving_order[0][0] <= now_us:
+        """Holds that are over, a slice of them."""
+        for _ in range(EXPIRED_PER_SLICE):
+            if not self._leaving_order or self._leaving_order[0][0] > now_us:
+                return
             until_us, packed = self._leaving_order.popleft()
             if self._leaving.get(packed) == until_us:
                 del self._leaving[packed]
@@ -116,16 +139,22 @@ class Own:
                 self._withdraw(covered)
 
     def issue(self) -> Issue:
-        """All changes so far; they are now advertised."""
-        added, removed = self._fresh, tuple(self._gone)
-        self._fresh, self._gone = {}, []
-        digest = numbers.add(self.digest, *(numbers.filter_digest(*filter_) for filter_ in added.items()))
-        digest = numbers.subtract(digest, *(numbers.filter_digest(id_, self.issued[id_]) for id_ in removed))
+        """As many changes as one body states; they are now advertised."""
+        added = dict(first_of(self._fresh.items()))
+        if len(added) == len(self._fresh):
+            self._fresh = {}
+        else:
+            for id_ in added:
+                del self._fresh[id_]
+        removed = {} if self._fresh else dict(first_of((id_, self.issued[id_]) for id_ in self._gone[:FILTERS_MAX]))
+        del self._gone[: len(removed)]
         self.issued.update(added)
         for id_ in removed:
             del self.issued[id_]
-        self.digest = digest
-        return Issue(added, removed, digest)
+        self.size += size_of(added.values()) - size_of(removed.values())
+        weight = numbers.weight_of(added.items()) - numbers.weight_of(removed.items())
+        self.digest = numbers.moved(self.digest, weight)
+        return Issue(added, tuple(removed), self.digest)
 
     def _advertise(self, packed: bytes) -> None:
         self._ids[packed] = self._next_id

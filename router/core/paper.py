@@ -7,6 +7,8 @@ now, and replaces them. Both are sent again and again. This loses messages (a st
 advertisement that somebody behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
 starts.
 
+A predicate travels in one body, so one of more than 64 MiB does not.
+
 Topology is that of the other modes: link states, and exchanges between neighbours that are about link states alone.
 """
 
@@ -87,9 +89,10 @@ class Advertising(Asking):
 
     def say(self) -> None:
         desk = self._desk
-        self.own.issue()
+        while self.own.has_changes:
+            self.own.issue()
         version, digest = desk.identity.next(), self.own.digest
-        desk.rib.restate(desk.me, version, digest)
+        desk.rib.restate(desk.me, version, digest, self.own.size)
         filters = advertised(self.own.issued)
         body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
         send_down(self._desk, desk.me, body)

@@ -2,22 +2,27 @@
 
 Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, with the digest it
 promises afterwards; else the old entry stays and what is missing is asked for. Whoever hands in a whole predicate has
-checked its digest.
+checked its digest. What is no longer held and large is emptied in slices (`tidy`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, cast
 
+from tamis.protocol.limits import PENDING_BYTES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement
 from tamis.router.core.freshness import Verdict, Version, judge
+from tamis.router.core.sizes import cut, is_large, listed_size, size_of
 
-PENDING_MAX: Final = 16
-"""Changes of one issuer that wait for their base. More than that are worth a whole predicate."""
+PENDING_MAX: Final = 1_024
+"""Changes of one issuer that wait for their base, within PENDING_BYTES_MAX. The base may be large and on its way."""
+EMPTIED_PER_SLICE: Final = 10_000
+"""Filters that are let go in one slice: a millisecond or two."""
 
 
 _advertised = cast("Callable[[tuple[int, bytes]], AdvertisedFilter]", partial(tuple.__new__, AdvertisedFilter))
@@ -30,14 +35,31 @@ def advertised(filters: Mapping[int, bytes]) -> tuple[AdvertisedFilter, ...]:
 
 @dataclass(slots=True)
 class Held:
-    """The predicate of one issuer."""
+    """The predicate of one issuer. `size` is that of its filters (`sizes.py`)."""
 
     version: Version
     digest: bytes
     filters: dict[int, bytes]
+    size: int = 0
+
+    @property
+    def is_large(self) -> bool:
+        return is_large(self.size)
 
     def as_entry(self, issuer: int) -> Entry:
         return Entry(issuer, *self.version, self.digest, advertised(self.filters))
+
+    def as_news(self, issuer: int) -> Entry:
+        """That this version exists: a piece without filters."""
+        return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters))
+
+    def as_pieces(self, issuer: int) -> Iterator[Entry]:
+        """As it is now, whatever comes in between: each piece is made when it is asked for."""
+        version, digest, total = self.version, self.digest, len(self.filters)
+        first = 0
+        for some in cut(zip(list(self.filters), list(self.filters.values()), strict=True)):
+            yield Entry(issuer, *version, digest, tuple(map(_advertised, some)), first, total)
+            first += len(some)
 
 
 class Change(NamedTuple):
@@ -58,6 +80,8 @@ class Rib:
         self.digest = numbers.NO_DIGEST
         """The sum of all entries, kept with every change, so that two neighbours that compare do not add it all up."""
         self._pending: dict[int, list[ReceiverAdvertisement]] = {}
+        self._pending_bytes = 0
+        self._scraps: deque[dict[int, bytes]] = deque()
 
     def version(self, issuer: int) -> Version | None:
         held = self.entries.get(issuer)
@@ -69,18 +93,28 @@ class Rib:
 
     def replace(self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes]) -> Change:
         """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
-        held = self.entries.get(issuer)
-        old: Mapping[int, bytes] = held.filters if held else {}
-        before = self.weight(issuer)
-        self.entries[issuer] = Held(version, digest, filters)
-        self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
+        old = self.filters(issuer)
+        self.put(issuer, Held(version, digest, filters, size_of(filters.values())))
         added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
         return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
 
-    def restate(self, issuer: int, version: Version, digest: bytes) -> None:
+    def put(self, issuer: int, new: Held) -> None:
+        """In the place of what was held."""
+        held, before = self.entries.get(issuer), self.weight(issuer)
+        self.entries[issuer] = new
+        self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
+        if held is not None and held.is_large:
+            self.scrap(held.filters)
+
+    def filters(self, issuer: int) -> Mapping[int, bytes]:
+        """What is held of an issuer."""
+        held = self.entries.get(issuer)
+        return held.filters if held else {}
+
+    def restate(self, issuer: int, version: Version, digest: bytes, size: int) -> None:
         """The filters of an entry have changed, in place."""
         held, before = self.entries[issuer], self.weight(issuer)
-        held.version, held.digest = version, digest
+        held.version, held.digest, held.size = version, digest, size
         self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
 
     def weight(self, issuer: int) -> bytes:
@@ -99,32 +133,41 @@ class Rib:
             raise Gap  # an id is named twice, or one is removed that is not there
         if not added.keys().isdisjoint(held.filters):
             raise Gap
-        digest = numbers.add(held.digest, *(numbers.filter_digest(*filter_) for filter_ in added.items()))
-        digest = numbers.subtract(digest, *(numbers.filter_digest(*filter_) for filter_ in gone.items()))
+        weight = numbers.weight_of(added.items()) - numbers.weight_of(gone.items())
+        digest = numbers.moved(held.digest, weight)
         if digest != change.digest or len(held.filters) + len(added) - len(gone) != change.count:
             raise Gap
         held.filters.update(added)
         for id_ in gone:
             del held.filters[id_]
-        self.restate(change.issuer, Version(change.epoch, change.seq), digest)
+        size = held.size + size_of(added.values()) - size_of(gone.values())
+        self.restate(change.issuer, Version(change.epoch, change.seq), digest, size)
         return Change(added, change.removed)
 
     # --- changes that came before their base
 
     def put_off(self, change: ReceiverAdvertisement) -> None:
-        waiting = self._pending.setdefault(change.issuer, [])
-        if change in waiting:
+        waiting = self._pending.get(change.issuer, [])
+        size = _size(change)
+        if change in waiting or self._pending_bytes + size > PENDING_BYTES_MAX:
             return
+        self._pending[change.issuer] = waiting
+        self._pending_bytes += size
         waiting.append(change)
         waiting.sort(key=lambda other: (other.epoch, other.seq))
+        for late in waiting[PENDING_MAX:]:
+            self._pending_bytes -= _size(late)
         del waiting[PENDING_MAX:]
 
     def next_pending(self, issuer: int) -> ReceiverAdvertisement | None:
         """A change whose base is here by now, taken out; those that are too old are dropped."""
         version = self.version(issuer)
-        waiting = [c for c in self._pending.pop(issuer, ()) if version is None or (c.epoch, c.seq) > version]
+        before = self._pending.pop(issuer, [])
+        waiting = [change for change in before if version is None or (change.epoch, change.seq) > version]
         found = next((change for change in waiting if version == (change.epoch, change.base_seq)), None)
-        if waiting and (rest := [change for change in waiting if change is not found]):
+        rest = [change for change in waiting if change is not found]
+        self._pending_bytes -= sum(map(_size, before)) - sum(map(_size, rest))
+        if rest:
             self._pending[issuer] = rest
         return found
 
@@ -133,7 +176,33 @@ class Rib:
 
     def forget(self, issuer: int) -> tuple[int, ...]:
         """The ids of the filters that are gone with it."""
-        self._pending.pop(issuer, None)
+        self._pending_bytes -= sum(map(_size, self._pending.pop(issuer, ())))
         self.digest = numbers.subtract(self.digest, self.weight(issuer))
         held = self.entries.pop(issuer, None)
-        return tuple(held.filters) if held else ()
+        gone = tuple(held.filters) if held else ()
+        if held is not None and held.is_large:
+            self.scrap(held.filters)
+        return gone
+
+    # --- what nobody needs any more
+
+    def scrap(self, filters: dict[int, bytes]) -> None:
+        """Let it go in slices."""
+        self._scraps.append(filters)
+
+    @property
+    def has_scraps(self) -> bool:
+        return bool(self._scraps)
+
+    def tidy(self) -> None:
+        """A slice of that."""
+        filters = self._scraps[0]
+        for _ in range(min(EMPTIED_PER_SLICE, len(filters))):
+            filters.popitem()
+        if not filters:
+            self._scraps.popleft()
+
+
+def _size(change: ReceiverAdvertisement) -> int:
+    """In terms of `sizes.py`; an id that is removed counts as 16 bytes."""
+    return listed_size(change.added) + 16 * len(change.removed)

@@ -26,6 +26,8 @@ class Times:
     """As damp_widen_max_us, for a link that comes and goes."""
     base_wait_us: int = 100 * MS
     """R2: a change that came before its base waits so long for it; another way may be slower."""
+    piece_wait_us: int = 10 * S
+    """R4: pieces of a predicate of which no further one comes for so long are dropped."""
     narrow_hold_us: int = 2 * S
     """R7: what nobody wants any more is still asked for: a client that comes back costs nothing."""
     tree_hold_us: int = 2 * S

@@ -58,6 +58,8 @@ class Greeted:
     frame_bytes_max: int
     hold_ms: int
     cost: int
+    version: int
+    """Of the wire, as both have chosen it."""
 
 
 Certified = frozenset[str] | None
@@ -122,7 +124,10 @@ class Dialling:
         secret = self._neighbour.secret
         if secret is not None and not proves(verdict.proof, secret, Prover.ACCEPTOR, self._hello, self._welcome_frame):
             raise _refusal(f"{welcome.name} does not know the secret of this link")
-        self.other = Greeted(welcome.name, welcome.epoch, welcome.frame_bytes_max, welcome.hold_ms, welcome.link_cost)
+        self.other = Greeted(
+            *(welcome.name, welcome.epoch, welcome.frame_bytes_max),
+            *(welcome.hold_ms, welcome.link_cost, welcome.version),
+        )
 
 
 class Accepting:
@@ -188,7 +193,10 @@ class Accepting:
         if secret is not None and not proves(auth.credential, secret, Prover.CONNECTOR, *self._frames):
             raise _refusal(f"{hello.name} does not know the secret of this link")
         own_proof = proof(secret, Prover.ACCEPTOR, *self._frames) if secret is not None else b""
-        other = Greeted(hello.name, hello.epoch, hello.frame_bytes_max, hello.hold_ms, hello.link_cost)
+        other = Greeted(
+            *(hello.name, hello.epoch, hello.frame_bytes_max),
+            *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions)),
+        )
         self._admit(other)
         self.session.sent(Kind.AUTHENTICATED)
         self.other = other

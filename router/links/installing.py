@@ -8,8 +8,9 @@ counted and left out, and costs no other.
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
 from tamis.native import Switch
@@ -19,7 +20,11 @@ from tamis.router.logs import fields
 from tamis.router.work import SlicedWork
 
 FILTERS_PER_SLICE: Final = 500
-"""A few milliseconds of work."""
+BYTES_PER_SLICE: Final = 131_072
+"""Of filters; either is a few milliseconds of work."""
+REMOVED_AT_ONCE: Final = 32
+SLICE_S: Final = 0.003
+"""What taking a filter out costs depends on its length, which nobody here knows: so few at once, for so long."""
 
 _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
@@ -38,8 +43,7 @@ class Installer:
         return not self._jobs
 
     def add(self, install: Install) -> None:
-        # The mapping is the core's own and changes with the next event.
-        self._queue(self._install(install.issuer, list(install.added.items()), install.removed))
+        self._queue(self._install(install.issuer, install.added, install.removed))
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Do something when all that was added until now is in the table."""
@@ -57,15 +61,19 @@ class Installer:
             yield from self._jobs[0]
             self._jobs.popleft()
 
-    def _install(self, issuer: int, added: list[tuple[int, bytes]], removed: tuple[int, ...]) -> _Job:
-        for start in range(0, len(added), FILTERS_PER_SLICE):
-            if start:
+    def _install(self, issuer: int, added: Mapping[int, bytes], removed: tuple[int, ...]) -> _Job:
+        for number, some in enumerate(_slices(added)):
+            if number:
                 yield
-            self._install_some(issuer, dict(added[start : start + FILTERS_PER_SLICE]))
-        for start in range(0, len(removed), FILTERS_PER_SLICE):
-            if start or added:
+            self._install_some(issuer, some)
+        if added and removed:
+            yield
+        end_s = time.monotonic() + SLICE_S
+        for start in range(0, len(removed), REMOVED_AT_ONCE):
+            if time.monotonic() > end_s:
                 yield
-            self._switch.uninstall(issuer, removed[start : start + FILTERS_PER_SLICE])
+                end_s = time.monotonic() + SLICE_S
+            self._switch.uninstall(issuer, removed[start : start + REMOVED_AT_ONCE])
         if removed:
             self._settle()
 
@@ -79,6 +87,19 @@ class Installer:
         if refused:
             self.refused += len(refused)
             _log.warning("filters of a router are left out", extra=fields(issuer=issuer, count=len(refused)))
+
+
+def _slices(filters: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
+    some: dict[int, bytes] = {}
+    size = 0
+    for id_, packed in filters.items():
+        if some and (len(some) == FILTERS_PER_SLICE or size + len(packed) > BYTES_PER_SLICE):
+            yield some
+            some, size = {}, 0
+        some[id_] = packed
+        size += len(packed)
+    if some:
+        yield some
 
 
 def _once(do: Callable[[], None]) -> _Job:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -160,9 +161,9 @@ class Link(OtherEnd):
 
     # --- what goes -------------------------------------------------------------------------------------------------
 
-    def post(self, body: Packed) -> None:
-        """Let a body leave when its turn has come."""
-        self._outgoing.add(body)
+    def post(self, body: Packed, left: Callable[[], None] | None = None) -> None:
+        """Let a body leave when its turn has come; `left` is called when it has."""
+        self._outgoing.add(body, left)
 
     def report(self, report: Report) -> None:
         """Pass a report on, if there is room."""

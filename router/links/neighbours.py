@@ -10,7 +10,7 @@ import itertools
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 class Told(Protocol):
     """Who wants to know what happens; neighbours go by their number."""
 
-    def up(self, neighbour: int, session: int, cost: int) -> None: ...
+    def up(self, neighbour: int, session: int, cost: int, version: int) -> None: ...
 
     def down(self, neighbour: int, session: int) -> None: ...
 
@@ -179,7 +179,7 @@ class Neighbours:
         admission = link_admission(self._settings, neighbour.settings, neighbour.number, other)
         self.plane.switch.admit(link.connection, admission)
         _log.info("link up", extra=fields(neighbour=other.name, peer=link.peer, session=link.session))
-        self._told.up(neighbour.number, link.session, neighbour.settings.cost)
+        self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
         """It ends, or has ended; one that never was up says nothing."""
@@ -228,14 +228,16 @@ class Neighbours:
         if link is not None:
             link.report(report)
 
-    def send(self, to: Iterable[Session], body: Body) -> None:
-        """The same body to each of these sessions, packed once; those that are over get nothing."""
-        links = [link for link in map(self._current, to) if link is not None]
+    def send(self, to: Iterable[Session], body: Body, left: Callable[[Session], None] | None = None) -> None:
+        """The same body to each of these sessions, packed once; those that are over get nothing. `left` is called when
+        it has left for one of them."""
+        current = {session: link for session in to if (link := self._current(session)) is not None}
+        links = list(current.values())
         if links:
             room = min(CONTROL_PART_BYTES_MAX, *(link.frame_bytes_max for link in links))
             packed = Packed(body, room, self.plane.work)
-            for link in links:
-                link.post(packed)
+            for session, link in current.items():
+                link.post(packed, None if left is None else partial(left, session))
             if self.plane.recorder is not None:
                 packed.when_packed(partial(self._record, links, body, packed))
 

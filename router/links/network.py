@@ -34,10 +34,11 @@ from tamis.router.core.commands import (
     Reached,
     Reroute,
     Send,
+    Session,
     WaysChanged,
 )
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS, Times
 from tamis.router.core.trees import Broadcast, Trees
 from tamis.router.epoch import Epoch
@@ -108,13 +109,17 @@ class Network:
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
-    def up(self, neighbour: int, session: int, cost: int) -> None:
+    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
         self.news_s = time.monotonic()
-        self._handle(LinkUp(neighbour, session, cost))
+        self._handle(LinkUp(neighbour, session, cost, version))
 
     def down(self, neighbour: int, session: int) -> None:
         self.news_s = time.monotonic()
         self._handle(LinkDown(neighbour, session))
+
+    def _sent(self, session: Session) -> None:
+        """At the next turn of the loop: what is sent next must not leave before the frame that is in hand."""
+        self.plane.loop.call_soon(self._handle, Sent(*session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         if not isinstance(body, SenderRequest) and not (isinstance(body, UpdateReply) and not body.entries):
@@ -203,7 +208,8 @@ class Network:
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Send):
-            send = partial(self.neighbours.send, command.to, command.body)
+            left = self._sent if command.is_told else None
+            send = partial(self.neighbours.send, command.to, command.body, left)
             if isinstance(command.body, Held):
                 self.installer.afterwards(send)
             else:

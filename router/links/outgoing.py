@@ -35,14 +35,15 @@ class Outgoing:
         overflow: Callable[[], None],
     ) -> None:
         self._hand, self._when_writable, self._overflow = hand, when_writable, overflow
-        self._streams: dict[Stream, deque[Packed]] = {}
+        self._streams: dict[Stream, deque[tuple[Packed, Callable[[], None] | None]]] = {}
         self._turn: deque[tuple[Stream, deque[bytes]]] = deque()  # of streams whose first body is packed: its frames
         self._window = WINDOW_BYTES
         self._is_waiting = self._is_closed = False
         self.queued_bytes = self.frames = self.bytes = 0
 
-    def add(self, body: Packed) -> None:
-        self._streams.setdefault(body.stream, deque()).append(body)
+    def add(self, body: Packed, left: Callable[[], None] | None = None) -> None:
+        """`left` is called when its last frame has been handed over."""
+        self._streams.setdefault(body.stream, deque()).append((body, left))
         body.when_packed(partial(self._packed, body))
 
     def waiting(self, stream: Stream) -> int:
@@ -63,7 +64,7 @@ class Outgoing:
         if self.queued_bytes > QUEUE_BYTES_MAX:
             self._overflow()
             return
-        if self._streams[body.stream][0] is body:
+        if self._streams[body.stream][0][0] is body:
             self._turn.append((body.stream, deque(body.frames)))
         self._pump()
 
@@ -75,22 +76,27 @@ class Outgoing:
             self.queued_bytes -= len(frame)
             self.frames += 1
             self.bytes += len(frame)
+            left = None
             if frames:
                 self._turn.append((stream, frames))
             else:
-                self._next_body(stream)
+                left = self._next_body(stream)
             self._hand(frame)  # which may close us
+            if left is not None:
+                left()
         if self._turn and not self._is_waiting:
             self._is_waiting = True
             self._when_writable(self._writable)
 
-    def _next_body(self, stream: Stream) -> None:
+    def _next_body(self, stream: Stream) -> Callable[[], None] | None:
+        """One has left: whom to tell."""
         bodies = self._streams[stream]
-        bodies.popleft()
+        _, left = bodies.popleft()
         if not bodies:
             del self._streams[stream]
-        elif bodies[0].frames is not None:
-            self._turn.append((stream, deque(bodies[0].frames)))
+        elif bodies[0][0].frames is not None:
+            self._turn.append((stream, deque(bodies[0][0].frames)))
+        return left
 
     def _writable(self) -> None:
         self._is_waiting = False

@@ -8,7 +8,7 @@ import pytest
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
-from tamis.router.core import exchange as exchange_
+from tamis.router.core import sizes
 from tamis.router.core.audit import PASSING_MAX, REQUEST_BASE
 from tamis.router.core.commands import Audited, Send, Session
 from tamis.router.core.events import Audit
@@ -151,7 +151,7 @@ def test_answers_go_back_the_way_the_request_came_and_those_nobody_asked_for_go_
 
 
 def test_a_long_answer_counts_as_one_router(monkeypatch):
-    monkeypatch.setattr(exchange_, "REPLY_BYTES", 0)
+    monkeypatch.setattr(sizes, "STATEMENT_BYTES_MAX", 1)
     single = between()
     single.core.desk.rib.entries[ME].filters[1] = b"1"
     single.core.desk.rib.entries[X] = replace(single.core.desk.rib.entries[ME], filters={1: b"2"})

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tamis.protocol.wire.numbers import NO_DIGEST, add, entry_digest, predicate_digest, stable_number, state_digest
 from tamis.protocol.wire.routing_bodies import Known, Scope, SenderRequest
-from tamis.router.core import exchange as exchange_
+from tamis.protocol.wire.versions import PROTOCOL_VERSION
+from tamis.router.core import sizes
 from tamis.router.core.exchange import Comparison, Exchange
 from tamis.router.core.freshness import Version
 from tamis.router.core.rib import Rib
@@ -88,15 +89,15 @@ def test_the_digest_is_the_sum_over_entries_and_link_states():
 
 def test_an_answer_with_nothing_in_it_is_an_answer():
     exchange = knowing({}, {})
-    [reply] = exchange.replies(request(exchange), ())
+    [reply] = exchange.replies(request(exchange), (), PROTOCOL_VERSION)
     assert (reply.ticket, reply.entries, reply.more, reply.answered) == ((9, 1, 3), (), False, 1)
 
 
 def test_an_answer_is_closed_when_it_is_long_and_the_last_one_says_so(monkeypatch):
-    monkeypatch.setattr(exchange_, "REPLY_BYTES", 5)
+    monkeypatch.setattr(sizes, "FILTER_OVERHEAD_BYTES", 0)
+    monkeypatch.setattr(sizes, "STATEMENT_BYTES_MAX", 10)
     exchange = knowing({name: (1, {1: b"four", 2: b"4"}) for name in NAMES}, {})
-    replies = exchange.replies(request(exchange), (A, B, C, D))
+    replies = list(exchange.replies(request(exchange), (A, B, C, D), PROTOCOL_VERSION))
     assert [[known.issuer for known in reply.entries] for reply in replies] == [[A, B], [C, D]]
     assert [reply.more for reply in replies] == [True, False]
     assert replies[0].entries[0] == entry("a", 1, {1: b"four", 2: b"4"})
-    assert exchange_.REPLY_BYTES == 5

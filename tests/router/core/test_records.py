@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
+from tamis.protocol.limits import STATEMENT_BYTES_MAX
 from tamis.router.core.commands import Command
 from tamis.router.core.core import CoreSettings, Parts
 from tamis.router.core.cover import FILTERS_MAX
 from tamis.router.core.events import Event
-from tamis.router.core.exchange import REPLY_BYTES
 from tamis.router.core.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US
 from tamis.router.core.rib import PENDING_MAX
 from tamis.router.core.times import Times
@@ -45,4 +45,4 @@ def test_the_delays_of_the_paper_are_of_the_order_of_those():
 
 
 def test_the_bounds_are_those_that_the_documentation_names():
-    assert (FILTERS_MAX, REPLY_BYTES, PENDING_MAX) == (10_000, 2**20, 16)
+    assert (FILTERS_MAX, STATEMENT_BYTES_MAX, PENDING_MAX) == (10_000, 2**20, 1_024)

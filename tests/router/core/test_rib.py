@@ -64,7 +64,7 @@ def test_changes_lead_to_the_predicate_that_the_issuer_has(versions, data):
 def test_the_sum_over_all_entries_follows_each_of_them():
     rib, b = holding(ONE), stable_number("b")
     rib.replace(b, Version(1, 1), NO_DIGEST, {})
-    rib.restate(A, Version(2, 1), predicate_digest(TWO.items()))
+    rib.restate(A, Version(2, 1), predicate_digest(TWO.items()), 0)
     assert rib.digest == add(NO_DIGEST, rib.weight(A), rib.weight(b))
     assert rib.weight(A) == entry_digest(A, 2, 1, predicate_digest(TWO.items()))
     rib.forget(b)

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from tamis.protocol.wire.numbers import predicate_digest
+from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.freshness import Version
 from tamis.router.core.times import MS
 
@@ -51,11 +52,11 @@ class World:
             self.cut(*pair)
         del self.cores[name], self.installed[name]
 
-    def connect(self, one: str, other: str, cost: int = 1) -> None:
+    def connect(self, one: str, other: str, cost: int = 1, version: int = PROTOCOL_VERSION) -> None:
         self._session += 1
         self._links[self._session] = (one, other)
         for me, peer in ((one, other), (other, one)):
-            self.handle(me, LinkUp(self.cores[peer].me, self._session, cost))
+            self.handle(me, LinkUp(self.cores[peer].me, self._session, cost, version))
 
     def cut(self, one: str, other: str) -> None:
         [session] = [session for session, pair in self._links.items() if {*pair} == {one, other}]
@@ -112,8 +113,7 @@ class World:
         for command in commands:
             match command:
                 case Send():
-                    for _, session in command.to:
-                        self._send(name, session, command.body)
+                    self._send_all(name, command)
                 case Install():
                     table = self.installed[name].setdefault(command.issuer, {})
                     for id_ in command.removed:
@@ -128,6 +128,12 @@ class World:
                 case Reroute() | Forget() | RaiseEpoch():
                     pass
 
+    def _send_all(self, name: str, command: Send) -> None:
+        for neighbour, session in command.to:
+            self._send(name, session, command.body)
+            if command.is_told:
+                self._push(name, Sent(neighbour, session))
+
     def _send(self, name: str, session: int, body: Body) -> None:
         if session not in self._links:
             return
@@ -136,9 +142,11 @@ class World:
         if type(body) in self.lose:
             self.lose.remove(type(body))
             return
+        self._push(peer, Heard(self.cores[name].me, session, body))
+
+    def _push(self, name: str, event: Event) -> None:
         self._serial += 1
-        event = Heard(self.cores[name].me, session, body)
-        heappush(self._queue, (self.now_us + DELAY_US, self._serial, peer, event))
+        heappush(self._queue, (self.now_us + DELAY_US, self._serial, name, event))
 
     # --- what to look at
 
