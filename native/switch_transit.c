@@ -194,12 +194,11 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
 /* Local clients: how many it is for. A drop is counted, and is one. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message) {
     size_t count = 0;
-    uint32_t row = WINDOW_NONE;
     bool is_fresh = true;
     bool is_known = switch_match(sw, message, &count);
     if (is_known && count > 0 && !message->is_dry) {
-        is_known = tm_windows_note(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN), 0,
-                                   tm_load64(message->frame + WIRE_COUNTER), &row, &is_fresh);
+        is_known = tm_publishers_deliver(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
+                                         tm_load64(message->frame + WIRE_COUNTER), &is_fresh);
     }
     if (!is_known || !is_fresh) {
         unsigned reason = is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY;

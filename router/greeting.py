@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
@@ -17,6 +18,9 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
+
+COUNTERS_TOLD: Final = 2
+"""The first version whose AUTHENTICATED says the newest counter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class Door:
     filters_max: int
     admits: Callable[[str, bytes], bool] | None
     nonce: Callable[[], bytes]
+    newest: Callable[[int], int]
+    """The highest message counter that is known of a publisher; 0: none."""
 
     @property
     def method(self) -> AuthMethod:
@@ -37,12 +43,13 @@ class Door:
 
 
 class Greeting:
-    """`hello` is what the client said of itself; `is_over` once it has been let in."""
+    """`hello` is what the client said of itself, `version` the one that was chosen; `is_over` once it is let in."""
 
     def __init__(self, door: Door) -> None:
         self._door = door
         self.session = Session(CLIENT_CONNECTION, is_connector=False)
         self.hello: Hello | None = None
+        self.version = 0
         self.is_over = False
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
@@ -62,7 +69,7 @@ class Greeting:
                 "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
         self.hello, door = hello, self._door
-        version = negotiate(SPOKEN, hello.versions)
+        self.version = version = negotiate(SPOKEN, hello.versions)
         self.session.sent(Kind.WELCOME)
         return encode(
             Welcome(
@@ -79,4 +86,6 @@ class Greeting:
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, "this name does not come in with this token")
         self.session.sent(Kind.AUTHENTICATED)
         self.is_over = True
-        return encode(Authenticated(b"", stable_number(hello.name), door.filters_max))
+        number = stable_number(hello.name)
+        newest = door.newest(number) if self.version >= COUNTERS_TOLD else 0
+        return encode(Authenticated(b"", number, door.filters_max, newest))

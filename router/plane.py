@@ -103,6 +103,7 @@ class Plane:
             filters_max=settings.limits.filters_per_client,
             admits=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
+            newest=self.switch.newest,
         )
 
     def join(self, network: Network, table: Table, sources_max: int) -> None:

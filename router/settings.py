@@ -83,7 +83,7 @@ def switch_options(settings: RouterSettings, epoch: int) -> SwitchOptions:
     )
 
 
-def admission(settings: RouterSettings, hello: Hello) -> Admission:
+def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission:
     """What a client is admitted to; a PING goes out in time for the hold time it has announced."""
     limits, slow = settings.limits, settings.slow_consumer
     return Admission(
@@ -97,6 +97,7 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
+        version=version,
     )
 
 

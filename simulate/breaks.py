@@ -27,7 +27,7 @@ from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.rib import Change, Rib
 from tamis.router.core.trees import Broadcast, Trees, make_trees
-from tamis.router.core.windows import PublisherWindows
+from tamis.router.core.windows import Entry, PublisherWindows
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.strategies import Kit
 
@@ -154,7 +154,10 @@ class Trusting(Neighbours):
 class Forgetful(PublisherWindows):
     """R11: nobody remembers which messages came before."""
 
-    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the signature is the windows'
+    def enter(self, publisher: int, counter: int) -> Entry:  # noqa: ARG002 - the signature is the windows'
+        return Entry.NEW
+
+    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the same
         return True
 
 
