@@ -261,12 +261,24 @@ class Plane:
         else:
             end.event(event.type)
 
+    def resume(self) -> None:
+        """Confirmed publishes wait no longer: go on with the clients that sent them."""
+        self.work.add(self._resume())
+
+    def _resume(self) -> Task:
+        left = 1
+        while left:
+            events, left = self.switch.resume(POLL_BUDGET_US)
+            self._take(events)
+            yield
+
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
         """Tell everybody; new messages and subscriptions are refused from here on."""
         self.is_draining = True
         self.switch.drain(True)
+        self.resume()
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
         self.work.add(self._to_each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None))
 

@@ -113,6 +113,17 @@ class Core:
     def has_work(self) -> bool:
         return self._asking.own.has_work
 
+    def links_in_step(self) -> dict[int, bool]:
+        """Neighbour -> whether both ends of the link have caught up (R4), each of which lists it then, and messages may
+        go that way."""
+        desk = self.desk
+        return {
+            neighbour: link.is_synced
+            and neighbour in desk.trees.routers
+            and desk.topology.is_edge(desk.me, neighbour)
+            for neighbour, link in desk.links.by_neighbour.items()
+        }
+
     def figures(self) -> Figures:
         desk, predicates = self.desk, self._predicates
         unfinished = {

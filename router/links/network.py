@@ -32,6 +32,7 @@ from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
+from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
 from tamis.router.logs import fields
 from tamis.router.plane import Plane
@@ -58,6 +59,9 @@ class Network:
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
         self._tickets = itertools.count(1)
+        self.step = InStep(
+            plane, len(settings.links), self.core.links_in_step, lambda known: self.wanted((), known), self._is_behind
+        )
         self._awaited: dict[int, Callable[[], None]] = {}
         self.audits: dict[int, Audited | None] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -69,6 +73,7 @@ class Network:
         self.news_s = time.monotonic()
 
     def start(self) -> None:
+        self.step.start()
         self._carry_out(self.core.start(_now_us()))
         for dialler in self._diallers:
             dialler.start()
@@ -80,6 +85,7 @@ class Network:
 
     def close(self) -> None:
         self.stop_dialling()
+        self.step.close()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -95,10 +101,12 @@ class Network:
 
     def up(self, neighbour: int, session: int, cost: int) -> None:
         self.news_s = time.monotonic()
+        self.step.up(neighbour)
         self._handle(LinkUp(neighbour, session, cost))
 
     def down(self, neighbour: int, session: int) -> None:
         self.news_s = time.monotonic()
+        self.step.down(neighbour)
         self._handle(LinkDown(neighbour, session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
@@ -154,6 +162,7 @@ class Network:
                 self._carry_out(self.core.handle(self._events.popleft(), _now_us()))
         finally:
             self._is_handling = False
+        self.step.look()
 
     def _note_cause(self, event: Event) -> None:
         """What may be why the topology changes: now, or when it is time."""
@@ -215,6 +224,10 @@ class Network:
         self._epoch.raise_to(epoch)
         self.plane.epoch = epoch
         self.plane.switch.raise_epoch(epoch)
+
+    def _is_behind(self, neighbour: int) -> None:
+        name = self.neighbours.name_of(neighbour)
+        self._alarm(Alarm(f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"))
 
     def _alarm(self, alarm: Alarm) -> None:
         self.alarms += 1
