@@ -282,8 +282,12 @@ class Plane:
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
         self.work.add(self._to_each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None))
 
+    def dismiss_clients(self) -> None:
+        """They have to leave now."""
+        self.work.add(self._to_each(self.clients, OtherEnd.leave))
+
     def dismiss(self) -> None:
-        """Everybody has to leave now."""
+        """Everybody has to."""
         self.work.add(self._to_each(self._ends, OtherEnd.leave))
 
     def _to_each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
@@ -299,5 +303,7 @@ class Plane:
 
     @property
     def is_flushed(self) -> bool:
-        """Nothing waits to be done or to be sent."""
-        return self.work.is_idle and not self._events and self.switch.figures().queued_bytes == 0
+        """Nothing waits to be done, or to be sent to a client."""
+        links = self.network.neighbours.links if self.network is not None else []
+        between = sum(self.switch.connection(link.connection).queued_bytes for link in links)
+        return self.work.is_idle and not self._events and self.switch.figures().queued_bytes <= between

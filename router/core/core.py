@@ -18,7 +18,7 @@ from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, RaiseEpoch
 from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
-from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Audit, Await, Event, Heard, Leave, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.exchange import Exchange
 from tamis.router.core.figures import Figures
 from tamis.router.core.flood import Flood
@@ -190,6 +190,9 @@ class Core:
     def _audit(self, event: Audit) -> None:
         self._audits.start(event.ticket)
 
+    def _leave(self, event: Leave) -> None:  # noqa: ARG002 - it says nothing more
+        self._states.leave()
+
     def _tick(self, event: Tick) -> None:
         """What is due comes with every event."""
 
@@ -255,6 +258,7 @@ _ON_EVENT: Final = cast(
         Unwanted: Core._unwanted,
         Await: Core._await,
         Audit: Core._audit,
+        Leave: Core._leave,
         Tick: Core._tick,
     },
 )

@@ -24,8 +24,8 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Held, LinkState, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
-from tamis.router.core.times import MS
+from tamis.router.core.events import Audit, Body, Event, Heard, Leave, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.times import MS, S, Times
 from tamis.router.core.trees import Broadcast, Trees
 from tamis.router.epoch import Epoch
 from tamis.router.links.dialler import Dialler
@@ -40,6 +40,9 @@ from tamis.router.settings import new_table
 
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
+LEAVE_S: Final = Times().tree_hold_us / S + 0.25
+"""R5b: the others send by the trees before for their hold, which begins when they hear that this router leaves. A
+message that somebody sent before that passes here meanwhile, however full the links are."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +72,7 @@ class Network:
         self._events: deque[Event] = deque()
         self._is_working = self._is_handling = False
         self._cause = "start"
+        self._left_s, self._passed = 0.0, -1
         self.alarms = 0
         self.news_s = time.monotonic()
 
@@ -82,6 +86,18 @@ class Network:
         """No new links; those that are up stay."""
         for dialler in self._diallers:
             dialler.close()
+
+    def leave(self) -> None:
+        """Let the others go around this router, which goes on with what still comes."""
+        self._left_s = time.monotonic()
+        self._handle(Leave())
+
+    def is_left(self) -> bool:
+        """The others go around it, and since this was asked last nothing has passed."""
+        figures = self.plane.switch.figures()
+        passed, self._passed = self._passed, figures.forwarded + figures.deliveries
+        waiting = any(self.plane.switch.connection(link.connection).queued_bytes for link in self.neighbours.links)
+        return time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed and not waiting
 
     def close(self) -> None:
         self.stop_dialling()
