@@ -22,7 +22,7 @@ from tamis.router.core.commands import (
     Send,
     Session,
 )
-from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
+from tamis.router.core.events import Body, Event, Heard, Leave, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.forwarder import Forwarder
 from tamis.router.core.paths import PathCache
 from tamis.router.core.trees import Trees
@@ -92,6 +92,7 @@ class Node:
         self.name = name
         self.number = stable_number(name)
         self.alive = False
+        self.is_leaving = False
         self.epoch_file: int | None = None
         self.clock_skew_ms = 0
         self.links: dict[int, tuple[Link, int]] = {}
@@ -118,7 +119,7 @@ class Node:
         epoch = unix_ms + self.clock_skew_ms if self.epoch_file is None else self.epoch_file + 1
         self.epoch_file = epoch
         self.life += 1
-        self.alive = True
+        self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
         self.table = self._kit.table(self._matches)
@@ -135,6 +136,11 @@ class Node:
         self._listeners.clear()
         for link, side in self.links.values():
             link.end_died(side, silently)
+
+    def leave(self) -> None:
+        """As one that is asked to stop: it takes nothing new, and forwards for a while."""
+        self.is_leaving = True
+        self._handle(Leave())
 
     # What links bring.
 
