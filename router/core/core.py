@@ -118,9 +118,7 @@ class Core:
         go that way."""
         desk = self.desk
         return {
-            neighbour: link.is_synced
-            and neighbour in desk.trees.routers
-            and desk.topology.is_edge(desk.me, neighbour)
+            neighbour: link.is_synced and neighbour in desk.trees.routers and desk.topology.is_edge(desk.me, neighbour)
             for neighbour, link in desk.links.by_neighbour.items()
         }
 

@@ -1,7 +1,8 @@
 """R5, R8: the part that speaks and hears link states, and makes of them the trees that messages go by.
 
 Law: what this router says of its links is what is in force (R4), lost ones at once, new ones damped; one that is about
-to stop has none. Trees follow the graph, at most so often. What is out of reach is kept for a while and then forgotten, as if it had never been.
+to stop has none (R13). Trees follow the graph, at most so often. What is out of reach is kept for a while and then
+forgotten, as if it had never been.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     "scenario",
     [
-        Scenario("random:3", 200, FIRST_TEN, 375, only=(5, 9, 10, 16, 19, 25)),  # asked by a router that went out of reach
+        Scenario("random:3", 200, FIRST_TEN, 375, only=(5, 9, 10, 16, 19, 25)),  # asked by one that went out of reach
         Scenario("ring:2", 200, FIRST_TEN, 555, only=(0, 2, 3, 4, 16, 18)),  # a wait answered before a link was known
     ],
     ids=lambda scenario: f"{scenario.topology}/{scenario.seed}",

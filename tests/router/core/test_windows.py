@@ -102,12 +102,12 @@ def starts() -> st.SearchStrategy[list[int]]:
 def test_a_message_is_delivered_once_and_none_is_taken_for_one_that_came_before(data):
     """Two routers, each of which delivers what enters at either; second tries are of messages sent lately."""
     routers, plain = (PublisherWindows(), PublisherWindows()), (PlainPublisher(), PlainPublisher())
-    runs = {start: 0 for start in data.draw(starts())}
+    runs = dict.fromkeys(data.draw(starts()), 0)
     for _ in range(data.draw(st.integers(1, 40))):
         start = data.draw(st.sampled_from(sorted(runs)))
         is_again = runs[start] > 0 and data.draw(st.booleans())
-        counter = start + (runs[start] - data.draw(st.integers(0, min(runs[start], 50))) if is_again else runs[start] + 1)
-        runs[start] = max(runs[start], counter - start)
+        runs[start] += not is_again
+        counter = start + runs[start] - (data.draw(st.integers(0, min(runs[start] - 1, 50))) if is_again else 0)
         at = data.draw(st.integers(0, 1))
         entry = routers[at].enter(7, counter)
         assert (entry is Entry.DUPLICATE) is (counter in plain[at].entered)
