@@ -14,7 +14,18 @@ from tamis.native.query import Mode
 from tamis.native.records import Records
 from tamis.native.results import Gone, OutOfMemory, TooCostly, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch import Admission, Bug, Clock, Event, EventType, SlowPolicy, Subscribed, Switch, SwitchOptions
+from tamis.native.switch import (
+    Admission,
+    Bug,
+    Clock,
+    Event,
+    EventType,
+    SlowPolicy,
+    Step,
+    Subscribed,
+    Switch,
+    SwitchOptions,
+)
 from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
@@ -37,6 +48,7 @@ __all__ = [
     "Records",
     "RefusedFilter",
     "SlowPolicy",
+    "Step",
     "SubscribeFrame",
     "Subscribed",
     "Switch",

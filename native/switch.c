@@ -41,7 +41,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->epoll = -1;
     sw->connection_free = CONNECTION_NONE;
     tm_subscriptions_init(&sw->subscriptions, &sw->memory, table);
-    tm_windows_init(&sw->publishers, &sw->memory, WINDOW_OF_PUBLISHER, options->publishers_max);
+    tm_publishers_init(&sw->publishers, &sw->memory, options->publishers_max);
     int result = fill(sw);
     if (result != TM_OK) {
         tm_switch_free(sw);
@@ -82,7 +82,7 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->events, tm_event, sw->event_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);
     tm_subscriptions_clear(&sw->subscriptions);
-    tm_windows_clear(&sw->publishers);
+    tm_publishers_clear(&sw->publishers);
     switch_net_free(sw->net, &sw->memory);
     if (sw->epoll >= 0) {
         close(sw->epoll);
@@ -260,7 +260,7 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                                          .is_fed = fd < 0,
                                          .state = CONNECTION_GREETING,
                                          .greeting_left = sw->options.greeting_bytes_max,
-                                         .publisher_row = WINDOW_NONE,
+                                         .publisher_row = PUBLISHER_NONE,
                                          .neighbour = NEIGHBOUR_NONE,
                                          .subscriptions = SUBSCRIPTION_NONE,
                                          .clock_round_trip_us = UINT64_MAX,
@@ -336,6 +336,7 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     clear_connection(sw, connection);
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
+    switch_wait_no_more(sw, id);
     if (switch_is_blocked(connection)) {
         connection->blocker_count = 0;
         sw->blocked_count--;

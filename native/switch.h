@@ -3,8 +3,10 @@
  *     switch.c           life of the switch and of its connections
  *     switch_read.c      bytes in -> whole frames
  *     switch_publish.c   a PUBLISH: checked, matched, copied into the outputs that want it
+ *     switch_counters.c  whether the counter of a PUBLISH is taken
  *     switch_write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
  *     switch_poll.c      sockets that are ready, and what time brings
+ *     switch_step.c      confirmed publishes that wait until neighbours are in step
  *     switch_beat.c      PINGs and PONGs, and what they say of a neighbour's clock
  *     switch_subscribe.c SUBSCRIBE frames and single subscriptions
  *     switch_net.c       other routers: neighbours, what they want, the ways to them
@@ -24,6 +26,7 @@
 
 #include "few.h"
 #include "outbox.h"
+#include "publishers.h"
 #include "records.h"
 #include "shape.h"
 #include "subscriptions.h"
@@ -53,8 +56,9 @@ typedef struct tm_connection {
     bool is_fed;  /* its bytes come and go by hand */
     bool is_deaf; /* after a fault, or closing: nothing more is read */
     bool is_paused;
-    bool has_drained; /* the peer has sent DRAIN */
-    bool is_dirty;    /* has output that nobody tried to send yet */
+    bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
+    bool has_drained;    /* the peer has sent DRAIN */
+    bool is_dirty;       /* has output that nobody tried to send yet */
     bool waits_to_write;
     bool is_announced; /* TM_EVENT_OUTPUT is out */
     bool told_silent;
@@ -160,6 +164,8 @@ struct tm_switch {
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
+    uint8_t step;           /* TM_STEP_* */
+    uint32_t waiting_count; /* connections that wait for it */
 
     tm_connection *connections; /* owned */
     uint32_t connection_count;  /* high-water mark of ids */
@@ -169,7 +175,8 @@ struct tm_switch {
     uint32_t blocked_count;
 
     tm_subscriptions subscriptions;
-    tm_windows publishers;
+    tm_publishers publishers;
+    uint64_t counter_max; /* of a message: a day ahead of the clock, as it was when it was looked at last */
 
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
     tm_attribute *attributes; /* owned; of the message at hand */
@@ -243,6 +250,16 @@ void switch_shut(tm_switch *sw, uint32_t connection, int error);
 void switch_read(tm_switch *sw, uint32_t connection);
 void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
 
+/* Go on with what was kept when a connection began to wait. */
+void switch_take_kept(tm_switch *sw, uint32_t connection);
+
+/* ---- switch_step.c */
+
+/* A frame of this connection is to be taken later, and all behind it. */
+void switch_wait(tm_switch *sw, uint32_t connection);
+/* It waits no longer, whatever the reason. */
+void switch_wait_no_more(tm_switch *sw, uint32_t connection);
+
 /* ---- switch_beat.c */
 
 /* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
@@ -251,6 +268,11 @@ bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint3
 /* ---- switch_publish.c */
 
 void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+/* ---- switch_counters.c */
+
+/* The highest counter that a message may have now: a day ahead of the later of this router's clock and its epoch. */
+uint64_t switch_counter_max(const tm_switch *sw);
 
 /* ---- switch_net.c */
 
@@ -274,7 +296,9 @@ void switch_flush_dirty(tm_switch *sw);
 void switch_grant(tm_switch *sw, uint32_t connection);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
-void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text);
+/* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
+void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
+                   uint64_t newest);
 /* Tell losses that were not told yet: in the place of the gap where there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t connection);
 /* Publishers get credit again that need to wait for no receiver any more. */

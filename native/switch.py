@@ -42,6 +42,16 @@ class EventType(enum.IntEnum):
     UNROUTED = lib.TM_EVENT_UNROUTED
     TRACED = lib.TM_EVENT_TRACED
     PLANTED = lib.TM_EVENT_PLANTED
+    WAITS = lib.TM_EVENT_WAITS
+    GOES_ON = lib.TM_EVENT_GOES_ON
+
+
+class Step(enum.IntEnum):
+    """What happens to a confirmed publish; see TM_STEP_*."""
+
+    IN = lib.TM_STEP_IN
+    WAIT = lib.TM_STEP_WAIT
+    REFUSE = lib.TM_STEP_REFUSE
 
 
 class Bug(enum.IntEnum):
@@ -108,6 +118,7 @@ class Admission:
     policy: SlowPolicy = SlowPolicy.DROP_NEWEST
     is_link: bool = False
     table_bytes_max: int = UNBOUNDED
+    version: int = 1
 
 
 class Subscribed(NamedTuple):
@@ -208,6 +219,18 @@ class Switch(Others):
 
     def drain(self, is_draining: bool) -> None:
         lib.tm_switch_drain(self.c, is_draining)
+
+    def step(self, step: Step) -> None:
+        check(lib.tm_switch_step(self.c, step))
+
+    def resume(self, budget_us: int) -> tuple[list[Event], int]:
+        """Go on with connections that waited, for a while; what happened, and how many wait still."""
+        check(lib.tm_switch_resume(self.c, budget_us, self._number, self._events, self._count))
+        return self._taken(), int(self._number[0])
+
+    def newest(self, publisher: int) -> int:
+        """The highest counter of a message that is known of it, if it is not too far ahead; 0: none."""
+        return int(lib.tm_switch_newest(self.c, publisher))
 
     # --- bytes ---------------------------------------------------------------------------------------------------
 

@@ -140,7 +140,7 @@ int tm_switch_validate(const tm_switch *sw, const char **reason) {
         *reason = "the count of connections that live or wait is wrong";
     } else if (filters != sw->subscriptions.filters || !tm_subscriptions_are_sound(&sw->subscriptions)) {
         *reason = "subscriptions and filters do not agree";
-    } else if (sw->publishers.count > 0 && !tm_windows_are_sound(&sw->publishers)) {
+    } else if (sw->publishers.count > 0 && !tm_publishers_are_sound(&sw->publishers)) {
         *reason = "a publisher is not found under its number";
     } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
         *reason = "routers, their filters and the routes to them do not agree";

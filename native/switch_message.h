@@ -26,6 +26,7 @@ typedef struct parts {
     uint8_t hops; /* left when it came here, or was stamped */
     uint8_t hops_onward;
     bool is_dry;     /* delivered to nobody */
+    bool was_here;   /* local clients had it when it entered elsewhere */
     tm_trail *trail; /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
@@ -82,6 +83,13 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
 }
 /* One frame to each receiver among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
+
+/* ---- switch_counters.c */
+
+/* The counter of a message that its publisher sends here: noted, unless it is refused. */
+tm_counter switch_note_counter(tm_switch *sw, tm_connection *publisher, uint64_t counter);
+/* Turn it away for its counter, and say so where a confirmation was asked for. */
+void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why);
 
 /* ---- switch_plant.c */
 

@@ -36,7 +36,8 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     if (!switch_is_alive(connection)) {
         return;
     }
-    if (!connection->is_deaf && !connection->is_paused && (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
+    if (!connection->is_deaf && !connection->is_paused && !connection->waits_for_step &&
+        (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
         switch_read(sw, id);
     } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
         switch_shut(sw, id, 0); /* nobody is there to read what waits */
@@ -104,7 +105,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     }
     const tm_admission *admission = &connection->admission;
     connection->told_extension = false;
-    if (connection->state == CONNECTION_OPEN && !connection->is_paused) {
+    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !connection->waits_for_step) {
         if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
             !connection->told_silent) {
             connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
@@ -133,6 +134,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     }
     switch_begin(sw);
     trim_events(sw);
+    sw->counter_max = switch_counter_max(sw);
     if (sw->net != NULL) {
         switch_expire_routes(sw);
     }

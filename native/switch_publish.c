@@ -383,7 +383,7 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refu
         switch_record_refusal(sw, message, reason);
     }
     if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-        switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), code, text);
+        switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), code, text, 0);
     } else if (code == WIRE_REFUSED_UNKNOWN_EXTENSION) {
         switch_fault(sw, message->from, WIRE_UNKNOWN_EXTENSION, message->frame, text);
     }
@@ -423,7 +423,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
     }
-    if (behind + switch_deliver(sw, message, count) == 0) {
+    if (behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
     }
     switch_trim_shape(message);
@@ -435,10 +435,24 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     }
 }
 
-static void admit(tm_switch *sw, parts *message, const extensions *found) {
+/* Is it one that this publisher may send now, and that has not come before? It is noted, or refused. */
+static bool take_counter(tm_switch *sw, parts *message) {
     tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
-    bool is_fresh = true;
+    tm_counter found = switch_note_counter(sw, publisher, counter);
+    message->was_here = found == COUNTER_NEW_BUT_DELIVERED;
+    if (found == COUNTER_NEW || message->was_here) {
+        return true;
+    }
+    if (found == COUNTER_NO_MEMORY) {
+        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
+    } else {
+        switch_refuse_counter(sw, message, found);
+    }
+    return false;
+}
+
+static void admit(tm_switch *sw, parts *message, const extensions *found) {
     if (found->is_strange) {
         drop(sw, message, TM_DROP_EXTENSION, WIRE_REFUSED_UNKNOWN_EXTENSION,
              "an extension that must be understood, and is not");
@@ -446,16 +460,10 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if (!message->is_dry && !tm_windows_note(&sw->publishers, publisher->admission.number, 0, counter,
-                                                    &publisher->publisher_row, &is_fresh)) {
-        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
-    } else if (!is_fresh) {
-        switch_turn_away(sw, message, TM_DROP_DUPLICATE);
-        switch_record_refusal(sw, message, TM_DROP_DUPLICATE);
-        if (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) {
-            switch_confirm(sw, message->from, counter);
-        }
-    } else {
+    } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
+        drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
+             "a linked neighbour does not hold yet what this router holds, or the reverse");
+    } else if (message->is_dry || take_counter(sw, message)) {
         forward(sw, message, found);
     }
 }

@@ -14,6 +14,7 @@
 
 #define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter ones are copied in front of the next chunk */
 #define PARTIAL_BYTES_MIN 256U
+#define WAITING_BYTES_MAX (4U << 20) /* of a connection without a socket, kept while it waits; then it is closed */
 
 /* ---- one frame -------------------------------------------------------------------------------------------------- */
 
@@ -105,6 +106,12 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
 
 /* ---- a chunk ---------------------------------------------------------------------------------------------------- */
 
+/* Is it a publish that may not be confirmed yet? */
+static inline bool must_wait(const tm_switch *sw, const tm_connection *connection, const uint8_t *frame) {
+    return sw->step == TM_STEP_WAIT && frame[WIRE_KIND] == WIRE_PUBLISH && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) &&
+           connection->state == CONNECTION_OPEN && !switch_is_link(connection) && !sw->is_draining;
+}
+
 /* Take the whole frames; returns the bytes they had. */
 static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     size_t at = 0;
@@ -114,6 +121,10 @@ static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
         }
         uint32_t length = tm_load32(bytes + at);
         if (length > size - at) {
+            break;
+        }
+        if (must_wait(sw, switch_at(sw, id), bytes + at)) {
+            switch_wait(sw, id);
             break;
         }
         take_frame(sw, id, bytes + at, length);
@@ -145,14 +156,14 @@ static void free_partial(tm_switch *sw, tm_connection *connection) {
     connection->partial_size = 0;
 }
 
-/* Keep the beginning of a frame for the next chunk; a long frame gets room for all of itself. */
+/* Keep the beginning of a frame for the next chunk, or all that waits; a long frame gets room for all of itself. */
 static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     tm_connection *connection = switch_at(sw, id);
     if (connection->is_deaf || !switch_is_alive(connection)) {
         return;
     }
     uint32_t length = size >= sizeof(uint32_t) ? tm_load32(bytes) : 0;
-    uint32_t room = length > LONG_FRAME_BYTES ? length : (uint32_t)size;
+    uint32_t room = length > LONG_FRAME_BYTES && length > size ? length : (uint32_t)size;
     if (!reserve_partial(sw, connection, room)) {
         switch_shut(sw, id, ENOMEM);
         return;
@@ -187,6 +198,22 @@ static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t 
     settle(sw, id);
 }
 
+/* The buffer is given away first, as what is in it may be kept once more. */
+void switch_take_kept(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    uint8_t *bytes = connection->partial;
+    uint32_t capacity = connection->partial_capacity;
+    uint32_t size = connection->partial_size;
+    if (bytes == NULL || connection->is_deaf) {
+        return;
+    }
+    connection->partial = NULL;
+    connection->partial_capacity = 0;
+    connection->partial_size = 0;
+    take_chunk(sw, id, bytes, size);
+    TM_DELETE(&sw->memory, TM_COLD, bytes, uint8_t, capacity);
+}
+
 static bool wants_long_frame(const tm_connection *connection) {
     return connection->partial_size >= sizeof(uint32_t) && tm_load32(connection->partial) > LONG_FRAME_BYTES;
 }
@@ -198,14 +225,7 @@ static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
     if (connection->partial_size < tm_load32(connection->partial)) {
         return;
     }
-    uint8_t *frame = connection->partial;
-    uint32_t capacity = connection->partial_capacity;
-    uint32_t size = connection->partial_size;
-    connection->partial = NULL; /* the frame may end the connection, not its own bytes */
-    connection->partial_capacity = 0;
-    connection->partial_size = 0;
-    take_chunk(sw, id, frame, size);
-    TM_DELETE(&sw->memory, TM_COLD, frame, uint8_t, capacity);
+    switch_take_kept(sw, id); /* the frame may end the connection, not its own bytes */
 }
 
 /* What was kept goes to the front of the chunk. */
@@ -216,10 +236,26 @@ static void take_kept(tm_switch *sw, tm_connection *connection) {
     }
 }
 
+/* What was fed before anybody heard that it is to be fed no more. */
+static void keep_behind(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->partial_size + size > WAITING_BYTES_MAX ||
+        !reserve_partial(sw, connection, connection->partial_size + (uint32_t)size)) {
+        switch_shut(sw, id, ENOBUFS);
+        return;
+    }
+    memcpy(connection->partial + connection->partial_size, bytes, size);
+    connection->partial_size += (uint32_t)size;
+}
+
 void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     note_received(sw, switch_at(sw, id), size);
     while (size > 0 && !switch_at(sw, id)->is_deaf) {
         tm_connection *connection = switch_at(sw, id);
+        if (connection->waits_for_step) {
+            keep_behind(sw, id, bytes, size);
+            return;
+        }
         size_t step = size;
         if (wants_long_frame(connection)) {
             size_t missing = tm_load32(connection->partial) - connection->partial_size;

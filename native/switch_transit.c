@@ -245,11 +245,10 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
 /* Local clients, of whom `count` rows are found unless there was no memory: how many it is for; 1 where it is dropped,
  * which is counted under that reason alone. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
-    uint32_t row = WINDOW_NONE;
     bool is_fresh = true;
     if (is_known && count > 0 && !message->is_dry) {
-        is_known = tm_windows_note(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN), 0,
-                                   tm_load64(message->frame + WIRE_COUNTER), &row, &is_fresh);
+        is_known = tm_publishers_deliver(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
+                                         tm_load64(message->frame + WIRE_COUNTER), &is_fresh);
     }
     if (!is_known || !is_fresh) {
         unsigned reason = is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY;

@@ -73,17 +73,22 @@ void switch_confirm(tm_switch *sw, uint32_t id, uint64_t counter) {
     done->last[done->count++] = counter;
 }
 
-void switch_refuse(tm_switch *sw, uint32_t id, uint64_t counter, wire_refusal code, const char *text) {
+/* Version 1 has no word for `newest`. */
+void switch_refuse(tm_switch *sw, uint32_t id, uint64_t counter, wire_refusal code, const char *text, uint64_t newest) {
+    bool says_newest = newest > 0 && switch_at(sw, id)->admission.version >= WIRE_VERSION_NEWEST;
     wire_begin(&sw->writer, WIRE_ACK);
     wire_array(&sw->writer, 4);
     wire_unsigned(&sw->writer, WIRE_ACK_OF_PUBLISH);
     wire_unsigned(&sw->writer, 0);
     wire_array(&sw->writer, 0);
     wire_array(&sw->writer, 1);
-    wire_array(&sw->writer, 3);
+    wire_array(&sw->writer, says_newest ? 4 : 3);
     wire_unsigned(&sw->writer, counter);
     wire_unsigned(&sw->writer, code);
     wire_text(&sw->writer, text);
+    if (says_newest) {
+        wire_unsigned(&sw->writer, newest);
+    }
     wire_end(&sw->writer);
     send_urgent(sw, id);
 }
@@ -297,7 +302,7 @@ void switch_watch(tm_switch *sw, uint32_t id) {
     if (connection->fd < 0 || !switch_is_alive(connection)) {
         return;
     }
-    bool reads = !connection->is_deaf && !connection->is_paused;
+    bool reads = !connection->is_deaf && !connection->is_paused && !connection->waits_for_step;
     struct epoll_event event = {.events = (reads ? EPOLLIN : 0U) | (connection->waits_to_write ? EPOLLOUT : 0U),
                                 .data.u32 = id};
     epoll_ctl(sw->epoll, EPOLL_CTL_MOD, connection->fd, &event);

@@ -254,6 +254,7 @@ typedef struct tm_admission {
     uint32_t ping_ms; /* nothing sent for so long: a PING goes out */
     uint32_t block_ms;
     uint8_t policy;  /* TM_SLOW_* */
+    uint8_t version; /* of the wire, as the session chose it */
     uint8_t is_link; /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
                         filters, and dropping the newest */
 } tm_admission;
@@ -279,6 +280,9 @@ int tm_switch_pause(tm_switch *sw, uint32_t connection, bool paused);
  * to be given out. */
 int tm_switch_forget(tm_switch *sw, uint32_t connection, uint32_t steps, uint32_t *left);
 
+/* The highest counter of a message that is known of a publisher, if it is not too far ahead; 0: none. */
+uint64_t tm_switch_newest(const tm_switch *sw, uint64_t publisher);
+
 /* New publishes of all clients are refused as DRAINING. */
 void tm_switch_drain(tm_switch *sw, bool draining);
 
@@ -297,6 +301,9 @@ void tm_switch_drain(tm_switch *sw, bool draining);
 #define TM_EVENT_TRACED 7   /* what became of a message with a trace id: `frame` is a tm_trace */
 #define TM_EVENT_PLANTED                                                                                               \
     8 /* a delivery went wrong on purpose: `frame` is the message's header, `code` who else got it */
+
+#define TM_EVENT_WAITS 9    /* of a connection without a socket: it is to be fed no more */
+#define TM_EVENT_GOES_ON 10 /* the same: it may be fed again */
 
 typedef struct tm_event {
     const uint8_t *frame; /* `size` bytes, borrowed until the next call to the switch */
@@ -322,6 +329,15 @@ int tm_switch_sent(tm_switch *sw, uint32_t connection, size_t size);
 /* What time alone brings: PINGs, silence, credit that was withheld, buffers given back. Call it about ten times a
  * second. */
 int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count);
+
+/* What happens to a publish that asks for a confirmation while a linked neighbour lacks something. */
+#define TM_STEP_IN 0     /* none does: it is taken */
+#define TM_STEP_WAIT 1   /* its connection is not read any more, and the publish taken later; plain ones go on */
+#define TM_STEP_REFUSE 2 /* it is refused as NOT_IN_STEP */
+int tm_switch_step(tm_switch *sw, int step);
+/* After any other than TM_STEP_WAIT, or a drain: go on with connections that wait, for about `budget_us`; `*left` of
+ * them wait still. */
+int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm_event **events, size_t *count);
 
 #define TM_PLANT_NONE 0
 #define TM_PLANT_DROP 1   /* a delivery is left out */
@@ -450,22 +466,25 @@ typedef struct tm_trace {
 
 /* ---- figures */
 
-#define TM_DROP_REASONS 15
+#define TM_DROP_REASONS 18
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
 #define TM_DROP_DUPLICATE 3 /* the publisher sent it before */
 #define TM_DROP_DRAINING 4
-#define TM_DROP_UNMATCHED 5 /* no subscription wanted it */
-#define TM_DROP_EXTENSION 6 /* an extension that must be understood */
-#define TM_DROP_CLOSED 7    /* queued for a connection that ended */
-#define TM_DROP_MEMORY 8    /* no memory for the queue */
-#define TM_DROP_HOPS 9      /* no hop left */
-#define TM_DROP_PARENT 10   /* from a neighbour that is no parent in the tree of its source */
-#define TM_DROP_TRANSIT 11  /* came this way before */
-#define TM_DROP_NO_ROUTE 12 /* from a source that nobody has set a route for */
-#define TM_DROP_NO_LINK 13  /* for a neighbour that has no link just now */
-#define TM_DROP_COSTLY 14   /* matching it took more than match_steps: it is for nobody */
+#define TM_DROP_UNMATCHED 5      /* no subscription wanted it */
+#define TM_DROP_EXTENSION 6      /* an extension that must be understood */
+#define TM_DROP_CLOSED 7         /* queued for a connection that ended */
+#define TM_DROP_MEMORY 8         /* no memory for the queue */
+#define TM_DROP_HOPS 9           /* no hop left */
+#define TM_DROP_PARENT 10        /* from a neighbour that is no parent in the tree of its source */
+#define TM_DROP_TRANSIT 11       /* came this way before */
+#define TM_DROP_NO_ROUTE 12      /* from a source that nobody has set a route for */
+#define TM_DROP_NO_LINK 13       /* for a neighbour that has no link just now */
+#define TM_DROP_TOO_OLD 14       /* its counter is older than what is remembered of its publisher */
+#define TM_DROP_TOO_FAR_AHEAD 15 /* its counter is more than a day ahead of the clock */
+#define TM_DROP_NOT_IN_STEP 16   /* it asked for a confirmation, and a neighbour that is linked lacks something */
+#define TM_DROP_COSTLY 17        /* matching it took more than match_steps: it is for nobody */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 

@@ -1,4 +1,4 @@
-/* windows.h - which counters were seen, source by source: publishers' messages end to end, routers' in transit.
+/* windows.h - which counters of messages in transit were seen, source by source.
  *
  * Law: of each remembered source the last `width` counters below its highest, of its highest epoch, are known exactly;
  * anything older, and any older epoch, counts as seen. A newer epoch begins a new window. At the bound the source that
@@ -10,7 +10,6 @@
 #include "idset.h"
 
 #define WINDOW_NONE UINT32_MAX
-#define WINDOW_OF_PUBLISHER 4096U
 #define WINDOW_IN_TRANSIT 65536U
 
 typedef struct tm_window {

@@ -49,6 +49,7 @@ typedef enum {
 } wire_kind;
 
 #define WIRE_FLAG_CONFIRM 0x01U
+#define WIRE_FLAG_RETRY 0x02U
 #define WIRE_FLAG_OWN 0x08U
 #define WIRE_FLAG_TRACED 0x10U
 #define WIRE_FLAGS_KNOWN 0x1fU
@@ -91,6 +92,10 @@ typedef enum {
     WIRE_REFUSED_DRAINING = 11,
     WIRE_REFUSED_UNKNOWN_EXTENSION = 12,
     WIRE_REFUSED_OUT_OF_MEMORY = 13,
+    WIRE_REFUSED_DUPLICATE = 14,
+    WIRE_REFUSED_TOO_OLD = 15,
+    WIRE_REFUSED_TOO_FAR_AHEAD = 16,
+    WIRE_REFUSED_NOT_IN_STEP = 17,
     WIRE_REFUSED_TOO_COSTLY = 18,
     WIRE_REFUSED_OVER_QUOTA = 19,
 } wire_refusal;
@@ -98,6 +103,7 @@ typedef enum {
 typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3, WIRE_LOST_TOO_COSTLY = 7 } wire_loss;
 
 #define WIRE_ACK_OF_PUBLISH 3U
+#define WIRE_VERSION_NEWEST 2U /* the first in which a refusal may say the newest counter that is known */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");
 

@@ -123,7 +123,7 @@ class Client(OtherEnd):
             self._end()
         if greeting.is_over and greeting.hello is not None:
             self._greeted()
-            granted = admission(self.plane.settings, greeting.hello)
+            granted = admission(self.plane.settings, greeting.hello, greeting.version)
             self.name, self.number = greeting.hello.name, granted.number
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
             self.table_bytes_max = granted.table_bytes_max

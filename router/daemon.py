@@ -1,7 +1,8 @@
 """One router's life: startup, serve, drain, stop.
 
 Law: it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told, nothing new is taken,
-queues are flushed) until nothing is left or the deadline is over; the second leaves at once. SIGHUP reads the settings
+queues are flushed, other routers go around this one) until nothing is left or the deadline is over; the second leaves
+at once. SIGHUP reads the settings
 again: all that may change changes, or nothing does.
 """
 
@@ -253,15 +254,21 @@ class Daemon:
     # --- drain and stop --------------------------------------------------------------------------------------------
 
     async def _drain(self) -> int:
-        """0: everything was flushed."""
+        """0: everything was flushed. Other routers go around this one before its links close."""
         plane = self._running.plane
+        network = plane.network
         self._enter(Life.DRAINING, "stopping")
         notify.stopping()
         _log.info("draining", extra=fields(clients=len(plane.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)
+        if network is not None:
+            network.leave()
         plane.drain()
         deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
         is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
+        plane.dismiss_clients()
+        if network is not None and network.neighbours.links:
+            is_flushed &= await self._until(network.is_left, QUIET_TICKS, deadline_s)
         plane.dismiss()
         is_empty = await self._until(lambda: plane.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
         _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(plane.clients)))

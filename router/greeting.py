@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.peer_names import check_peer_name
@@ -28,6 +29,9 @@ def check_said_name(name: str) -> None:
     except Refused as error:
         raise NameRefused(str(error)) from None
 
+COUNTERS_TOLD: Final = 2
+"""The first version whose AUTHENTICATED says the newest counter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Door:
@@ -40,6 +44,8 @@ class Door:
     filters_max: int
     admits: Callable[[str, bytes], bool] | None
     nonce: Callable[[], bytes]
+    newest: Callable[[int], int]
+    """The highest message counter that is known of a publisher; 0: none."""
 
     @property
     def method(self) -> AuthMethod:
@@ -47,8 +53,8 @@ class Door:
 
 
 class Greeting:
-    """`hello` is what the client said of itself, `method` and `credential` by what it proved it; `is_over` once it has
-    been let in."""
+    """`hello` is what the client said of itself, `method` and `credential` by what it proved it, `version` the one that was
+    chosen; `is_over` once it has been let in."""
 
     def __init__(self, door: Door) -> None:
         self._door = door
@@ -56,6 +62,7 @@ class Greeting:
         self.hello: Hello | None = None
         self.method: AuthMethod | None = None
         self.credential = b""
+        self.version = 0
         self.is_over = False
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
@@ -76,7 +83,7 @@ class Greeting:
                 ErrorCode.AUTHENTICATION_FAILED,
                 "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
-        version = negotiate(SPOKEN, hello.versions)
+        self.version = version = negotiate(SPOKEN, hello.versions)
         self.session.sent(Kind.WELCOME)
         return encode(
             Welcome(
@@ -95,4 +102,6 @@ class Greeting:
         self.session.sent(Kind.AUTHENTICATED)
         self.credential = auth.credential
         self.is_over = True
-        return encode(Authenticated(b"", stable_number(hello.name), door.filters_max))
+        number = stable_number(hello.name)
+        newest = door.newest(number) if self.version >= COUNTERS_TOLD else 0
+        return encode(Authenticated(b"", number, door.filters_max, newest))

@@ -84,6 +84,8 @@ class OtherEnd:
             self.fail(FrameError(ErrorCode.SLOW, "your queue is full, and this router disconnects who cannot keep up"))
         elif type_ == EventType.OUTPUT and self.on_output is not None:
             self.on_output()
+        elif type_ in (EventType.WAITS, EventType.GOES_ON) and self.on_pause is not None:
+            self.on_pause(type_ == EventType.WAITS or self._is_paused)
 
     # --- before it has greeted -------------------------------------------------------------------------------------
 

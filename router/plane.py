@@ -123,6 +123,7 @@ class Plane:
             filters_max=settings.limits.filters_per_client,
             admits=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
+            newest=self.switch.newest,
         )
 
     def join(self, network: Network, table: Table, sources_max: int) -> None:
@@ -323,17 +324,33 @@ class Plane:
         else:
             end.event(event.type)
 
+    def resume(self) -> None:
+        """Confirmed publishes wait no longer: go on with the clients that sent them."""
+        self.work.add(self._resume())
+
+    def _resume(self) -> Task:
+        left = 1
+        while left:
+            events, left = self.switch.resume(POLL_BUDGET_US)
+            self._take(events)
+            yield
+
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
         """Tell everybody; new messages and subscriptions are refused from here on."""
         self.is_draining = True
         self.switch.drain(True)
+        self.resume()
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
         self.work.add(self._to_each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None))
 
+    def dismiss_clients(self) -> None:
+        """They have to leave now."""
+        self.work.add(self._to_each(self.clients, OtherEnd.leave))
+
     def dismiss(self) -> None:
-        """Everybody has to leave now."""
+        """Everybody has to."""
         self.work.add(self._to_each(self._ends, OtherEnd.leave))
 
     def each_client(self, do: Callable[[Client], None]) -> None:
@@ -353,5 +370,7 @@ class Plane:
 
     @property
     def is_flushed(self) -> bool:
-        """Nothing waits to be done or to be sent."""
-        return self.work.is_idle and not self._events and self.switch.figures().queued_bytes == 0
+        """Nothing waits to be done, or to be sent to a client."""
+        links = self.network.neighbours.links if self.network is not None else []
+        between = sum(self.switch.connection(link.connection).queued_bytes for link in links)
+        return self.work.is_idle and not self._events and self.switch.figures().queued_bytes <= between

@@ -89,7 +89,7 @@ def switch_options(settings: RouterSettings, epoch: int, connections: int) -> Sw
     )
 
 
-def admission(settings: RouterSettings, hello: Hello) -> Admission:
+def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission:
     """What a client is admitted to; a PING goes out in time for the hold time it has announced."""
     limits, slow = settings.limits, settings.slow_consumer
     queue_bytes_max = max(limits.connection_queue_bytes, limits.frame_bytes)
@@ -105,6 +105,7 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
+        version=version,
     )
 
 

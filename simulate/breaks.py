@@ -28,7 +28,7 @@ from tamis.router.core.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.rib import Change, Rib
 from tamis.router.core.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways import Ways
-from tamis.router.core.windows import PublisherWindows
+from tamis.router.core.windows import Entry, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.strategies import Kit
 
@@ -155,8 +155,25 @@ class Trusting(Neighbours):
 class Forgetful(PublisherWindows):
     """R11: nobody remembers which messages came before."""
 
-    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the signature is the windows'
+    def enter(self, publisher: int, counter: int) -> Entry:  # noqa: ARG002 - the signature is the windows'
+        return Entry.NEW
+
+    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the same
         return True
+
+
+class OneRun(PublisherWindows):
+    """R11b: what is older than the last counters of its publisher counts as seen, whatever start it is from."""
+
+    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - as above
+        return runs[0] if runs else None
+
+
+class Sudden(LinkStates):
+    """R15: a router that stops says nothing before."""
+
+    def leave(self) -> None:
+        pass
 
 
 class OneLane(Direction):
@@ -170,7 +187,7 @@ class OneLane(Direction):
 
 
 class Untold(Ways):
-    """R13: clients are not told which ways have broken."""
+    """R14: clients are not told which ways have broken."""
 
     def tell(self) -> None:
         pass
@@ -211,8 +228,10 @@ BREAKS: Final[dict[str, Break]] = {
     "R9": Break(_part(identity=Humble), frozenset({1, 4}), "random:6", 400, "crash,jump"),
     "R10": Break(_part(neighbours=Trusting), frozenset({1, 4}), "random:8", 300, "lose"),
     "R11": Break(_piece(windows=Forgetful), frozenset({2}), "random:8", 100, "none"),
+    "R11b": Break(_piece(windows=OneRun), frozenset({1}), "random:8", 100, "rewind"),
     "R12": Break(_piece(direction=OneLane), frozenset({9}), "random:8", 300, "none"),
-    "R13": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
+    "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
+    "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
 }
 
 

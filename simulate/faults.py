@@ -52,6 +52,8 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "partition": ("partition", "merge"),
     "jump": ("jump",),
     "flood": ("flood",),
+    "leave": ("leave", "return"),
+    "rewind": ("rewind",),
 }
 """What a kind of fault consists of: doing it, and undoing it."""
 CLIENTS_PER_ROUTER: Final = 3
@@ -222,6 +224,16 @@ def _jump(guess: Guess) -> Args | None:
     return guess.random.randrange(guess.size), guess.random.choice((-86_400_000, -3_600_000, -5_000, 5_000, 3_600_000))
 
 
+def _leave(guess: Guess) -> Args | None:
+    crashed = _crash(guess)
+    return None if crashed is None else crashed[:1]
+
+
+def _rewind(guess: Guess) -> Args | None:
+    """A publisher starts again, under a clock that was put back or forward by so many seconds."""
+    return guess.random.randrange(PUBLISHERS), guess.random.choice((-86_400, -3_600, -5, 5, 3_600))
+
+
 def _flood(guess: Guess) -> Args | None:
     link = _some_link(guess, broken=False)
     return None if link is None else (link, guess.random.randrange(2), guess.random.choice((5, 40)))
@@ -245,6 +257,8 @@ MAKE: Final[dict[str, Make]] = {
     "merge": _merge,
     "jump": _jump,
     "flood": _flood,
+    "leave": _leave,
+    "rewind": _rewind,
 }
 
 

@@ -23,11 +23,11 @@ from tamis.router.core.commands import (
     Session,
     WaysChanged,
 )
-from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.events import Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.forwarder import Forwarder
 from tamis.router.core.paths import PathCache
 from tamis.router.core.trees import Trees
-from tamis.router.core.windows import PublisherWindows
+from tamis.router.core.windows import Entry, PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import Link
@@ -95,6 +95,7 @@ class Node:
         self.name = name
         self.number = stable_number(name)
         self.alive = False
+        self.is_leaving = False
         self.epoch_file: int | None = None
         self.clock_skew_ms = 0
         self.links: dict[int, tuple[Link, int]] = {}
@@ -111,8 +112,7 @@ class Node:
         self.life = 0
         self._armed_us: int | None = None
         self._working = False
-        self._entered: PublisherWindows
-        self._delivered: PublisherWindows
+        self._publishers: PublisherWindows
         self._listeners: dict[int, tuple[int, ...]] = {}
 
     # Life and death.
@@ -122,12 +122,11 @@ class Node:
         epoch = unix_ms + self.clock_skew_ms if self.epoch_file is None else self.epoch_file + 1
         self.epoch_file = epoch
         self.life += 1
-        self.alive = True
+        self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
         self.table = self._kit.table(self._matches)
-        self._entered = self._kit.windows()
-        self._delivered = self._kit.windows()
+        self._publishers = self._kit.windows()
         self._armed_us = None
         self._working = False
         self._observer.started(self.number, epoch)
@@ -140,6 +139,11 @@ class Node:
         self._listeners.clear()
         for link, side in self.links.values():
             link.end_died(side, silently)
+
+    def leave(self) -> None:
+        """As one that is asked to stop: it takes nothing new, and forwards for a while."""
+        self.is_leaving = True
+        self._handle(Leave())
 
     # What links bring.
 
@@ -159,10 +163,11 @@ class Node:
         self._handle(Sent(neighbour, session))
 
     def carried(self, neighbour: int, packet: Packet) -> None:
-        transit, hops_left, _, _ = packet
+        transit, hops_left, *_ = packet
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
         if refusal is None:
-            self._take(packet, neighbour)
+            message = packet.message
+            self._take(packet, neighbour, self._publishers.fresh(message.publisher, message.counter))
         else:
             self._observer.refused(self.number, packet, neighbour, refusal.value)
 
@@ -181,11 +186,12 @@ class Node:
         self._handle(event)
 
     def publish(self, message: Message) -> None:
-        entered = self._entered.fresh(message.publisher, message.counter)
+        entry = self._publishers.enter(message.publisher, message.counter)
+        entered = entry in (Entry.NEW, Entry.NEW_AND_DELIVERED)
         message.tries.append(Try(self.number, self._clock.now_us, entered))
         if entered:
             transit, hop_limit = self.forwarder.enter(self._clock.now_us)
-            self._take(Packet(transit, hop_limit, message), None)
+            self._take(Packet(transit, hop_limit, message), None, entry is Entry.NEW)
 
     def _listen(self, client: int, contents: int) -> None:
         self._listeners.clear()
@@ -194,10 +200,10 @@ class Node:
         else:
             self.clients.pop(client, None)
 
-    def _take(self, packet: Packet, came_from: int | None) -> None:
+    def _take(self, packet: Packet, came_from: int | None, is_new_here: bool) -> None:
         transit, hops_left, message, hop = packet
         self._observer.took(self.number, message)
-        clients = self._deliver(message)
+        clients = self._deliver(message) if is_new_here else ()
         matched = self.table.matching(message.content)
         departures: tuple[int, ...] = ()
         if matched:
@@ -213,14 +219,12 @@ class Node:
         return link.carry(side, DATA_BYTES, packet)
 
     def _deliver(self, message: Message) -> tuple[int, ...]:
-        """To whom: nobody where it has been here before."""
+        """To whom."""
         listeners = self._listeners.get(message.content)
         if listeners is None:
             content = message.content
             listeners = tuple(client for client, contents in self.clients.items() if contents >> content & 1)
             self._listeners[content] = listeners
-        if not self._delivered.fresh(message.publisher, message.counter):
-            return ()
         for client in listeners:
             self._observer.delivered(client, message)
         return listeners

@@ -18,7 +18,7 @@ from tamis.simulate import view
 from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
-from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, WISHES, Args, Operation, Say
+from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, PUBLISHERS, WISHES, Args, Operation, Say
 from tamis.simulate.link import Link
 from tamis.simulate.log_files import Lines
 from tamis.simulate.logbook import Logbook
@@ -40,6 +40,13 @@ UNIX_MS: Final = 1_700_000_000_000
 NEWS_US: Final = 200 * MS
 """Links are so fast that news crosses any network within this: the hold of R5b is made for that."""
 DELAY_MAX_US: Final = 30 * MS
+LEAVE_US: Final = Times().tree_hold_us + 250 * MS
+"""R5b: whoever stops forwards for as long as others may send by the trees before."""
+FAREWELLS: Final = 20
+"""Publications about the moment when a router that leaves is gone."""
+S_NS: Final = 1_000_000_000
+CLOCK_NS: Final = UNIX_MS * 1_000_000
+"""Publishers count from their clocks when they start again, and from 1 at first."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
@@ -100,7 +107,7 @@ class World:
         self.recorder.on_reached = self._reached
         self._partition: list[Link] = []
         self._counters: dict[int, int] = {}
-        self._serial = 0
+        self._serial = self._starts = 0
 
     def begin(self) -> None:
         """All start at about the same time, each client with a filter or two."""
@@ -216,8 +223,31 @@ class World:
                 if client.home == args[0]:
                     self._lose_connection(client)
 
+    def _leave(self, args: Args) -> None:
+        """It stops as it should: its clients go, others go around it, and then it is gone."""
+        node = self.nodes[args[0]]
+        if not node.alive or node.is_leaving:
+            return
+        self.recorder.truth.leaves(node.number)
+        for client in self.clients:
+            if client.home == args[0]:
+                self._disconnect(client)
+        node.leave()
+        self.clock.after(LEAVE_US, self._left, (args[0], node.life))
+        for _ in range(FAREWELLS):
+            router, content = self._random.randrange(len(self.nodes)), self._random.randrange(len(CONTENTS))
+            after_us = LEAVE_US + self._random.randint(-60 * MS, 60 * MS)
+            self.clock.after(after_us, self._say, Say(0, self._random.randrange(PUBLISHERS), router, content, 0, 0))
+
+    def _left(self, what: tuple[int, int]) -> None:
+        index, life = what
+        if self.nodes[index].alive and self.nodes[index].life == life:
+            self._crash((index, 0))
+
     def _return(self, args: Args) -> None:
         node = self.nodes[args[0]]
+        if node.alive and node.is_leaving:
+            self.clock.after(LEAVE_US, self._return, args)
         if node.alive:
             return
         if not args[1]:
@@ -252,6 +282,11 @@ class World:
             if link is not None:
                 link.carry(args[1], FILLER_BYTES, None)
 
+    def _rewind(self, args: Args) -> None:
+        publisher, seconds = args
+        self._starts += 1
+        self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * S_NS // 1_000
+
     def fill(self, link: Link) -> None:
         """As much data as its queues hold, both ways."""
         for side in (0, 1):
@@ -263,7 +298,7 @@ class World:
     def publish(self, router: int, content: int, publisher: int) -> Message | None:
         """None where the router is down."""
         node = self.nodes[router]
-        if not node.alive:
+        if not node.alive or node.is_leaving:
             return None
         counter = self._counters[publisher] = self._counters.get(publisher, 0) + 1
         self._serial += 1
@@ -280,7 +315,7 @@ class World:
 
     def _say_again(self, what: tuple[int, Message]) -> None:
         node = self.nodes[what[0]]
-        if node.alive:
+        if node.alive and not node.is_leaving:
             self.recorder.counts["retries"] += 1
             node.publish(what[1])
 
@@ -307,12 +342,15 @@ class World:
 
     def _connect(self, what: tuple[Client, int]) -> None:
         client, attempt = what
-        if client.is_connected or attempt != client.attempts or not self.nodes[client.home].alive:
+        if client.is_connected or attempt != client.attempts or not self._takes_clients(client.home):
             return
         client.is_connected = True
         sessions = self.recorder.sessions
         sessions[client.number] = sessions.get(client.number, 0) + 1
         self._want(client, sorted(client.wishes))
+
+    def _takes_clients(self, index: int) -> bool:
+        return self.nodes[index].alive and not self.nodes[index].is_leaving
 
     def _disconnect(self, client: Client) -> None:
         if client.is_connected:
@@ -416,4 +454,6 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "merge": World._merge,
     "jump": World._jump,
     "flood": World._flood,
+    "leave": World._leave,
+    "rewind": World._rewind,
 }

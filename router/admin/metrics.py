@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
-from tamis.router.admin.routes import link_form
+from tamis.router.admin.routes import link_forms
 from tamis.router.admin.status import resident_bytes
 from tamis.router.running import Life, Running
 from tamis.router.settings import switch_bytes_max, table_bytes_max
@@ -104,7 +104,7 @@ def _limits(page: Exposition, running: Running, figures: SwitchFigures) -> None:
 
 
 def _links(page: Exposition, network: Network) -> None:
-    forms = [link_form(neighbour, network.plane) for neighbour in network.neighbours.named.values()]
+    forms = link_forms(network)
     labels = [{"neighbour": str(form["neighbour"])} for form in forms]
     page.gauge(
         "tamis_reachable_routers",
@@ -115,6 +115,9 @@ def _links(page: Exposition, network: Network) -> None:
     page.counter("tamis_alarms", "Times that the routing core wanted somebody to look.", network.alarms)
     up = [float(form["state"] == "up") for form in forms]
     page.family("tamis_link_up", "gauge", "1 while the neighbour is linked.", zip(labels, up, strict=True))
+    in_step = [float(form["in_step"]) for form in forms]
+    page.family("tamis_link_in_step", "gauge", "1 while both ends hold the same.", zip(labels, in_step, strict=True))
+    page.gauge("tamis_in_step", "1 while all links that are up are in step.", int(network.step.is_in_step))
     rtt = [(label, form["rtt_us"] / 1e6) for label, form in zip(labels, forms, strict=True) if form["rtt_us"]]
     page.family("tamis_link_rtt_seconds", "gauge", "Round trip as the kernel measures it.", rtt)
     for name, kind, meaning, key in _LINK_FAMILIES:

@@ -79,8 +79,12 @@ def _health(_: Request, running: Running) -> Answer:
 
 
 def _ready(_: Request, running: Running) -> Answer:
-    is_ready = running.life is Life.SERVING
-    return json_answer({"ready": is_ready, "state": running.life.value}, 200 if is_ready else 503)
+    """Once all links that are up have been in step, whatever they are later: others may not go elsewhere for that."""
+    network = running.plane.network
+    is_in_step = network is None or network.step.is_in_step
+    is_ready = running.life is Life.SERVING and (network is None or network.step.was_in_step)
+    state = {"ready": is_ready, "state": running.life.value, "in_step": is_in_step}
+    return json_answer(state, 200 if is_ready else 503)
 
 
 def _metrics(_: Request, running: Running) -> Answer:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tamis.router.links.network import Network
 
 
-def link_form(neighbour: Neighbour, plane: Plane) -> dict[str, Any]:
+def link_form(neighbour: Neighbour, plane: Plane, is_in_step: bool) -> dict[str, Any]:
     link, settings = neighbour.link, neighbour.settings
     present: dict[str, object] = {"peer": None, "since_s": None, "rtt_us": None, "queued_bytes": 0}
     if link is not None:
@@ -27,6 +27,7 @@ def link_form(neighbour: Neighbour, plane: Plane) -> dict[str, Any]:
     return {
         "neighbour": settings.neighbour,
         "state": state_of(neighbour),
+        "in_step": is_in_step,
         "cost": settings.cost,
         "dials": str(settings.dial) if settings.dial else None,
         "sessions": neighbour.sessions,
@@ -37,11 +38,18 @@ def link_form(neighbour: Neighbour, plane: Plane) -> dict[str, Any]:
     }
 
 
+def link_forms(network: Network) -> list[dict[str, Any]]:
+    in_step = network.core.links_in_step()
+    named = network.neighbours.named.values()
+    return [link_form(neighbour, network.plane, in_step.get(neighbour.number, False)) for neighbour in named]
+
+
 def network_form(network: Network) -> dict[str, object]:
     """For the status of a router."""
     core = network.core
     return {
-        "links": [link_form(neighbour, network.plane) for neighbour in network.neighbours.named.values()],
+        "links": link_forms(network),
+        "in_step": network.step.is_in_step,
         "routers": len(core.desk.trees.routers),
         "remote_filters": network.plane.switch.figures().remote_filters,
         "refused_filters": network.installer.refused,

@@ -11,6 +11,6 @@ whoever owns a core calls it with `Tick` when `core.due_us` has come.
     identity.py     R9      epoch and seq of one's own  held.py         who holds an advertisement
     topology.py     R5      links that both ends list   paths.py        R5      unique shortest paths
     trees.py        R5 R6   parent, children, below     forwarder.py    R5b R6 R11   where a message goes
-    windows.py      R11     what came before            paper.py        paper 004 to the letter
+    windows.py      R11 R11b what came before           paper.py        paper 004 to the letter
     figures.py              what a core says of itself
 """

@@ -18,7 +18,7 @@ from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, RaiseEpoch
 from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
-from tamis.router.core.events import Audit, Await, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.events import Audit, Await, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.exchange import Exchange
 from tamis.router.core.figures import Figures
 from tamis.router.core.flood import Flood
@@ -113,6 +113,15 @@ class Core:
     def has_work(self) -> bool:
         return self._asking.own.has_work
 
+    def links_in_step(self) -> dict[int, bool]:
+        """Neighbour -> whether both ends of the link have caught up (R4), each of which lists it then, and messages may
+        go that way."""
+        desk = self.desk
+        return {
+            neighbour: link.is_synced and neighbour in desk.trees.routers and desk.topology.is_edge(desk.me, neighbour)
+            for neighbour, link in desk.links.by_neighbour.items()
+        }
+
     def figures(self) -> Figures:
         desk, predicates = self.desk, self._predicates
         unfinished = {
@@ -188,6 +197,9 @@ class Core:
     def _audit(self, event: Audit) -> None:
         self._audits.start(event.ticket)
 
+    def _leave(self, event: Leave) -> None:  # noqa: ARG002 - it says nothing more
+        self._states.leave()
+
     def _tick(self, event: Tick) -> None:
         """What is due comes with every event."""
 
@@ -254,6 +266,7 @@ _ON_EVENT: Final = cast(
         Unwanted: Core._unwanted,
         Await: Core._await,
         Audit: Core._audit,
+        Leave: Core._leave,
         Tick: Core._tick,
     },
 )

@@ -89,8 +89,13 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """This router is going to stop: it says that it has no links, from here on, and goes on forwarding meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed: `due_us` has come, or not."""
 
 
-Event = LinkUp | LinkDown | Sent | Heard | Wanted | Unwanted | Await | Audit | Tick
+Event = LinkUp | LinkDown | Sent | Heard | Wanted | Unwanted | Await | Audit | Leave | Tick

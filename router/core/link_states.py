@@ -1,7 +1,8 @@
 """R5, R8: the part that speaks and hears link states, and makes of them the trees that messages go by.
 
-Law: what this router says of its links is what is in force (R4), lost ones at once, new ones damped. Trees follow the
-graph, at most so often. What is out of reach is kept for a while and then forgotten, as if it had never been.
+Law: what this router says of its links is what is in force (R4), lost ones at once, new ones damped; one that is about
+to stop has none (R15). Trees follow the graph, at most so often. What is out of reach is kept for a while and then
+forgotten, as if it had never been.
 """
 
 from __future__ import annotations
@@ -44,21 +45,31 @@ class LinkStates:
         self._digest: bytes | int | None = None
         self._rerouted_us = NEVER
         self.ways = self.ways_of(desk)
+        self._is_leaving = False
 
     # --- what this router says
 
     def say(self) -> None:
         """State the links as they are now, whatever was said before."""
         desk = self._desk
-        self._said = {link.neighbour: _adjacency(link) for link in desk.links.synced}
+        self._said = self._links()
         body = LinkState(desk.identity.name, *desk.identity.next(), tuple(self._said.values()))
         desk.topology.hear(body)
         desk.flood(body)
         self.follow()
 
+    def leave(self) -> None:
+        """From here on none: others go around this router, which forwards by the trees before for their hold (R5b)."""
+        self._is_leaving = True
+        self.say()
+
+    def _links(self) -> dict[int, Adjacency]:
+        synced = () if self._is_leaving else self._desk.links.synced
+        return {link.neighbour: _adjacency(link) for link in synced}
+
     def links_changed(self) -> None:
         desk = self._desk
-        links = {link.neighbour: _adjacency(link) for link in desk.links.synced}
+        links = self._links()
         if links == self._said:
             return
         if not self._said.items() <= links.items():

@@ -119,6 +119,10 @@ class Topology:
             self._changed = {}
         return self._graph
 
+    def is_edge(self, one: int, other: int) -> bool:
+        """Whether both list it."""
+        return self._cost(one, other) is not None
+
     def _cost(self, one: int, other: int) -> int | None:
         """Of the edge between them; None: they do not both list it."""
         there = [link.cost for link in self._links(one) if link.neighbour == other]

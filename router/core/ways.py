@@ -1,6 +1,6 @@
 """Loss is told: which changes of the network broke a way of messages to here, and when clients hear of it.
 
-Law (R13): a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a
+Law (R14): a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a
 router comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter
 way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. What follows
 one another within the hold is told once, when the hold is over: only the new ways are in force from then on, and all

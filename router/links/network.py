@@ -38,8 +38,8 @@ from tamis.router.core.commands import (
     WaysChanged,
 )
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
-from tamis.router.core.times import MS, Times
+from tamis.router.core.events import Audit, Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.times import MS, S, Times
 from tamis.router.core.trees import Broadcast, Trees
 from tamis.router.epoch import Epoch
 from tamis.router.links.dialler import Dialler
@@ -47,6 +47,7 @@ from tamis.router.links.installing import Installer
 from tamis.router.links.losses import QUEUED_MS, Losses
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
+from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
 from tamis.router.logs import fields
 from tamis.router.plane import Plane
@@ -54,6 +55,9 @@ from tamis.router.settings import new_table
 
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
+LEAVE_S: Final = Times().tree_hold_us / S + 0.25
+"""R5b: the others send by the trees before for their hold, which begins when they hear that this router leaves. A
+message that somebody sent before that passes here meanwhile, however full the links are."""
 
 _log = logging.getLogger(__name__)
 
@@ -74,6 +78,9 @@ class Network:
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
         self._tickets = itertools.count(1)
+        self.step = InStep(
+            plane, len(settings.links), self.core.links_in_step, lambda known: self.wanted((), known), self._is_behind
+        )
         self._awaited: dict[int, Callable[[], None]] = {}
         self.audits: dict[int, Audited | None] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -81,10 +88,12 @@ class Network:
         self._events: deque[Event] = deque()
         self._is_working = self._is_handling = False
         self._cause = "start"
+        self._left_s, self._passed = 0.0, -1
         self.alarms = 0
         self.news_s = time.monotonic()
 
     def start(self) -> None:
+        self.step.start()
         self._carry_out(self.core.start(_now_us()))
         for dialler in self._diallers:
             dialler.start()
@@ -94,8 +103,21 @@ class Network:
         for dialler in self._diallers:
             dialler.close()
 
+    def leave(self) -> None:
+        """Let the others go around this router, which goes on with what still comes."""
+        self._left_s = time.monotonic()
+        self._handle(Leave())
+
+    def is_left(self) -> bool:
+        """The others go around it, and since this was asked last nothing has passed."""
+        figures = self.plane.switch.figures()
+        passed, self._passed = self._passed, figures.forwarded + figures.deliveries
+        waiting = any(self.plane.switch.connection(link.connection).queued_bytes for link in self.neighbours.links)
+        return time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed and not waiting
+
     def close(self) -> None:
         self.stop_dialling()
+        self.step.close()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -111,10 +133,12 @@ class Network:
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
         self.news_s = time.monotonic()
+        self.step.up(neighbour)
         self._handle(LinkUp(neighbour, session, cost, version))
 
     def down(self, neighbour: int, session: int) -> None:
         self.news_s = time.monotonic()
+        self.step.down(neighbour)
         self._handle(LinkDown(neighbour, session))
 
     def _sent(self, session: Session) -> None:
@@ -177,6 +201,7 @@ class Network:
                 self._carry_out(self.core.handle(self._events.popleft(), _now_us()))
         finally:
             self._is_handling = False
+        self.step.look()
 
     def _note_cause(self, event: Event) -> None:
         """What may be why the topology changes: now, or when it is time."""
@@ -241,6 +266,10 @@ class Network:
         self._epoch.raise_to(epoch)
         self.plane.epoch = epoch
         self.plane.switch.raise_epoch(epoch)
+
+    def _is_behind(self, neighbour: int) -> None:
+        name = self.neighbours.name_of(neighbour)
+        self._alarm(Alarm(f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"))
 
     def _alarm(self, alarm: Alarm) -> None:
         self.alarms += 1

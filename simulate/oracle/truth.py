@@ -41,6 +41,8 @@ class Truth:
         self.whole: dict[Edge, list[Span]] = {}
         """When each edge was whole, the present last."""
         self.lives: dict[int, list[Span]] = {}
+        self.leaving: dict[int, list[Span]] = {}
+        """When routers had said that they are about to stop."""
         self.unsettled: list[int] = []
         self._changed: list[int] = []
         """When edges came and went."""
@@ -72,6 +74,12 @@ class Truth:
 
     def ended(self, router: int) -> None:
         _end(self.lives.get(router), self.now_us)
+        _end(self.leaving.get(router), self.now_us)
+        self.unsettle()
+
+    def leaves(self, router: int) -> None:
+        """Its edges carry still, and no way goes by them once everybody knows."""
+        self.leaving.setdefault(router, []).append(Span(self.now_us, FOREVER))
         self.unsettle()
 
     def unsettle(self) -> None:
@@ -90,7 +98,7 @@ class Truth:
 
     def forget(self, before_us: int) -> None:
         """Nobody will ask about what ended before."""
-        for spans in (*self.whole.values(), *self.lives.values()):
+        for spans in (*self.whole.values(), *self.lives.values(), *self.leaving.values()):
             spans[:] = [span for span in spans if span.until_us > before_us]
         self.wants = [want for want in self.wants if want.until_us > before_us]
         del self.unsettled[: bisect_right(self.unsettled, before_us)]
@@ -114,8 +122,11 @@ class Truth:
         return bits
 
     def edges(self, at_us: int) -> dict[Edge, int]:
-        """Those that were whole then, with their costs."""
-        return {edge: self.costs[edge] for edge, spans in self.whole.items() if _at(spans, at_us)}
+        """Those that were whole then and not about to end, with their costs."""
+        left = {router for router, spans in self.leaving.items() if _at(spans, at_us)}
+        return {
+            edge: self.costs[edge] for edge, spans in self.whole.items() if _at(spans, at_us) and not left & {*edge}
+        }
 
     def stayed_whole(self, edge: Edge, since_us: int, until_us: int) -> bool:
         span = _at(self.whole.get(edge, []), since_us)

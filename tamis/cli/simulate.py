@@ -43,7 +43,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R13, or R5b.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R11b, R14, R15.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option(
     "--records",
@@ -63,8 +63,8 @@ def command(
     """Run a network of routers in virtual time, do things to it, and judge every delivery.
 
     Shapes are tree, line, ring, grid, random, scale-free and dumbbell, of so many routers. Kinds of faults are cut,
-    reset, half-open, stall, lose, add, crash, partition, jump and flood; clients come, go and change their minds
-    all the while. With --break, what is not given is chosen so that the rule is missed soon.
+    reset, half-open, stall, lose, add, crash, partition, jump, flood, leave and rewind; clients come, go and change
+    their minds all the while. With --break, what is not given is chosen so that the rule is missed soon.
 
     The exit code is 0 if nothing was wrong, 1 if something was: it is printed with the shortest command that shows
     it again.

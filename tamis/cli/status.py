@@ -112,4 +112,6 @@ def _links(status: dict[str, Any]) -> str:
     if status["network"] is None:
         return ""
     links = status["network"]["links"]
-    return f"{sum(link['state'] == 'up' for link in links)}/{len(links)}"
+    behind = [link["neighbour"] for link in links if link["state"] == "up" and not link.get("in_step", True)]
+    shown = f"{sum(link['state'] == 'up' for link in links)}/{len(links)}"
+    return f"{shown}, not in step: {' '.join(behind)}" if behind else shown

@@ -272,7 +272,7 @@ class ClientCore:
         self._reader.authenticated()
         self._is_greeted = True
         self.redial.opened(self._now)
-        self.outbox.opened(self._frame_bytes_max)
+        self.outbox.opened(self._frame_bytes_max, body.newest)
         self.registry.opened(self._frame_bytes_max)
         settle(self._opened)
 

@@ -4,7 +4,8 @@
                              `------> unanswered ---> settled by an ACK; by a cut: unknown, or held again (RETRY)
 
 Law: messages leave in the order in which they were published, and the totals of CREDIT are never passed. A counter is
-used for one message only, whatever becomes of it. Control frames wait for nothing.
+used for one message only, whatever becomes of it; what has not left yet is counted above whatever the router knows of
+this publisher. A refusal of a second try says nothing of the first. Control frames wait for nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.client.errors import PublishRefused, PublishUnknown
+from tamis.client.errors import PublishRefused, PublishUnknown, explain_refusal
 from tamis.client.waiter import Waiter, settle
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
@@ -25,11 +26,14 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Body, encode
-from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, RETRY, TRACED
+from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, ID_OFFSET, RETRY, TIME_OFFSET, TRACED
 from tamis.protocol.wire.kinds import Kind
 
 OUTPUT_BYTES_MAX: Final = 262_144
 """Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
+_COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
+NEWEST_MAX: Final = 2**63
+"""No clock in nanoseconds comes so far: a router that knows of a higher counter is not followed there."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,15 @@ class Held:
     waiter: Waiter
     confirm: bool
     retry: bool
+
+    @property
+    def is_second_try(self) -> bool:
+        return bool(self.frame[FLAGS_OFFSET] & RETRY)
+
+    def renumber(self, counter: int) -> None:
+        frame = bytearray(self.frame)
+        frame[_COUNTER] = counter.to_bytes(8, "little")
+        self.counter, self.frame = counter, bytes(frame)
 
 
 class Outbox:
@@ -122,8 +135,10 @@ class Outbox:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int) -> None:
-        """A new connection is open: its credit counts from nothing."""
+    def opened(self, frame_bytes_max: int, newest: int = 0) -> None:
+        """A new connection is open: its credit counts from nothing. `newest`: the highest counter that the router knows
+        of this publisher."""
+        self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
         self._granted = Credit(0, 0)
@@ -179,13 +194,18 @@ class Outbox:
             settle(self.unanswered.pop(counter).waiter)
         again: list[Held] = []
         for refusal in ack.refusals:
+            self._counter = max(self._counter, _after(refusal.newest))
             message = self.unanswered.pop(refusal.number, None)
             if message is None:
                 continue
             if message.retry and refusal.code == RefusalCode.DRAINING:
                 again.append(message)
-            else:
+            elif not message.is_second_try:
                 settle(message.waiter, PublishRefused(refusal))
+            elif refusal.code == RefusalCode.DUPLICATE:
+                settle(message.waiter)
+            else:
+                settle(message.waiter, PublishUnknown(f"a second try was refused: {explain_refusal(refusal)}"))
         self._hold_again(again)
 
     def cut(self, reason: str) -> None:
@@ -207,10 +227,8 @@ class Outbox:
         self.close(error)
         self.cut("the client was closed")
         for message in self.held:
-            sent = message.retry and message.frame[FLAGS_OFFSET] & RETRY
-            settle(
-                message.waiter, PublishUnknown("the client was closed, before the router answered") if sent else error
-            )
+            unknown = PublishUnknown("the client was closed, before the router answered")
+            settle(message.waiter, unknown if message.is_second_try else error)
         self.held.clear()
 
     # --- rules ---------------------------------------------------------------------------------------------------
@@ -220,6 +238,18 @@ class Outbox:
         self.held.append(message)
         self._counter += 1
         self.pump()
+
+    def _count_above(self, newest: int) -> None:
+        """What was never sent gets counters above `newest`, in order; a second try keeps its own."""
+        first = min((message.counter for message in self.held if not message.is_second_try), default=self._counter)
+        if first >= _after(newest):
+            return
+        counter = max(self._counter, _after(newest))
+        for message in self.held:
+            if not message.is_second_try:
+                message.renumber(counter)
+                counter += 1
+        self._counter = counter
 
     def _may_pass(self, message: Held) -> bool:
         size = len(message.frame)
@@ -249,3 +279,8 @@ class Outbox:
                 yield from (counter for counter in range(first, last + 1) if counter in self.unanswered)
             else:
                 yield from (counter for counter in self.unanswered if first <= counter <= last)
+
+
+def _after(newest: int) -> int:
+    """The least counter that a router takes which knows of `newest`."""
+    return newest + 1 if newest < NEWEST_MAX else 0

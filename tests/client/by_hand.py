@@ -47,12 +47,14 @@ class Hand:
         self.core.connected(self.now)
         return self.sent()
 
-    def open(self, credit: Credit | None = PLENTY, hold_ms: int = 30_000, frame_bytes_max: int = 1 << 20) -> Hand:
+    def open(
+        self, credit: Credit | None = PLENTY, hold_ms: int = 30_000, frame_bytes_max: int = 1 << 20, newest: int = 0
+    ) -> Hand:
         """A new connection, to the end of its greeting; the HELLO and AUTH of it are taken."""
         self.connect()
         self.say(Welcome("rome", 1, bytes(16), 1, (), frame_bytes_max, hold_ms, 0, (AuthMethod.NONE,)))
         self.sent()
-        self.say(Authenticated(b"", stable_number(NAME), 10_000))
+        self.say(Authenticated(b"", stable_number(NAME), 10_000, newest))
         if credit is not None:
             self.say(credit)
         return self

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -199,3 +201,82 @@ def test_held_messages_survive_a_cut() -> None:
     assert not hand.core.outbox.try_publish({"n": 2}, b"", 0)
     assert numbers(hand.open().sent()) == [1]
     assert waiter.done()
+
+
+# --- counters --------------------------------------------------------------------------------------------------------
+
+
+def counters(hand: Hand) -> list[int]:
+    return [frame.message.id.counter for frame in hand.sent() if isinstance(frame, DataFrame)]
+
+
+def test_what_was_never_sent_is_counted_above_what_the_router_knows() -> None:
+    """The clock was put back: the counters of this start are below those of the last."""
+    hand = Hand()
+    hand.publish(1)
+    hand.publish(2, confirm=True)
+    hand.open(newest=1_000)
+    hand.publish(3)
+    assert counters(hand) == [1_001, 1_002, 1_003]
+    hand.cut()
+    hand.open(newest=900)
+    hand.publish(4)
+    assert counters(hand) == [1_004], "another router knows less"
+
+
+def test_the_answer_finds_a_message_that_was_counted_anew() -> None:
+    hand = Hand()
+    waiter = hand.publish(1, confirm=True)
+    hand.open(newest=50)
+    hand.say(taken(51, 51))
+    assert waiter.result(0) is None
+
+
+def test_a_second_try_keeps_its_counter_whatever_the_router_knows() -> None:
+    hand = Hand().open()
+    hand.publish(1, confirm=True, retry=True)
+    assert counters(hand) == [1]
+    hand.cut()
+    hand.publish(2)
+    hand.open(newest=1_000)
+    assert counters(hand) == [1, 1_001]
+
+
+def test_a_counter_that_no_clock_reaches_is_not_followed() -> None:
+    hand = Hand().open(newest=2**64 - 1)
+    hand.publish(1)
+    assert counters(hand) == [1]
+
+
+@pytest.mark.parametrize("code", [RefusalCode.DUPLICATE, RefusalCode.TOO_OLD, RefusalCode.NOT_IN_STEP])
+def test_a_fresh_message_whose_counter_is_not_taken_fails_and_the_next_are_counted_above(code: RefusalCode) -> None:
+    hand = Hand().open()
+    waiter = hand.publish(1, confirm=True)
+    hand.sent()
+    hand.say(Ack(AckOf.PUBLISH, 0, (), (Refusal(1, code, "", 700),)))
+    with pytest.raises(PublishRefused, match=code.name):
+        waiter.result(0)
+    hand.publish(2)
+    assert counters(hand) == [701]
+
+
+def second_try() -> tuple[Hand, Future[None]]:
+    hand = Hand().open()
+    waiter = hand.publish(1, confirm=True, retry=True)
+    hand.cut()
+    hand.open().sent()
+    return hand, waiter
+
+
+def test_a_second_try_that_was_taken_before_is_done() -> None:
+    hand, waiter = second_try()
+    hand.say(refused(1, RefusalCode.DUPLICATE))
+    assert waiter.result(0) is None
+
+
+@pytest.mark.parametrize("code", [RefusalCode.TOO_OLD, RefusalCode.NOT_IN_STEP, RefusalCode.EXPIRED])
+def test_a_second_try_that_is_refused_leaves_the_first_unknown(code: RefusalCode) -> None:
+    hand, waiter = second_try()
+    hand.say(refused(1, code))
+    with pytest.raises(PublishUnknown, match=code.name):
+        waiter.result(0)

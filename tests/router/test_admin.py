@@ -45,7 +45,7 @@ async def test_health_and_readiness(asked):
     net.running.life = Life.DRAINING
     assert (await ask("/healthz"))[0] == 200
     status, _, body = await ask("/readyz")
-    assert (status, json.loads(body)) == (503, {"ready": False, "state": "draining"})
+    assert (status, json.loads(body)) == (503, {"ready": False, "state": "draining", "in_step": True})
 
 
 async def test_metrics_follow_the_format_and_count(asked):
@@ -80,7 +80,7 @@ async def test_metrics_follow_the_format_and_count(asked):
 
 def test_every_drop_has_its_reason():
     assert DROP_REASONS[:2] == ("queue_full", "too_large")
-    assert len(DROP_REASONS) == len(set(DROP_REASONS)) == 14
+    assert len(DROP_REASONS) == len(set(DROP_REASONS)) == 17
 
 
 def test_a_histogram_is_cumulative_and_labels_are_escaped():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tamis.protocol.errors import FrameError, VersionRefused
@@ -15,8 +17,8 @@ from tamis.router.greeting import Door, Greeting
 from tests.router.wire_client import auth, hello
 
 
-def greeting(admits=None) -> Greeting:
-    return Greeting(Door("rome", 5, 65_536, 9_000, 77, admits, lambda: b"n" * 16))
+def greeting(admits=None, newest=0) -> Greeting:
+    return Greeting(Door("rome", 5, 65_536, 9_000, 77, admits, lambda: b"n" * 16, lambda _: newest))
 
 
 def say(it: Greeting, frame: object) -> object:
@@ -91,3 +93,11 @@ def test_a_hello_that_does_not_decode():
     with pytest.raises(FrameError) as caught:
         greeting().receive(b"\x09\0\0\0\x10\0\0\0\x90", Kind.HELLO)
     assert caught.value.code == ErrorCode.MALFORMED
+
+
+@pytest.mark.parametrize(("version", "told"), [(1, 0), (2, 41)])
+def test_who_speaks_version_2_hears_the_newest_counter_that_is_known(version, told):
+    it = greeting(newest=41)
+    say(it, replace(hello("alice"), version_high=version))
+    assert it.version == version
+    assert say(it, auth()).newest == told

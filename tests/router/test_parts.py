@@ -209,10 +209,10 @@ def test_memory_is_shared_between_table_and_switch():
 
 def test_an_admission_follows_the_settings_and_the_hello():
     keys = "slow_consumer: {policy: drop-oldest}\nlimits: {filters_per_client: 9}\nkeepalive: {ping_ms: 700}"
-    granted = admission(settings(keys=keys), hello("alice", hold_ms=900, frame_bytes_max=5_000))
+    granted = admission(settings(keys=keys), hello("alice", hold_ms=900, frame_bytes_max=5_000), 2)
     assert (granted.policy, granted.filters_max) == (SlowPolicy.DROP_OLDEST, 9)
-    assert (granted.ping_ms, granted.frame_bytes_max) == (300, 5_000)
-    assert admission(settings(keys=keys), hello("alice", hold_ms=1)).ping_ms == 1
+    assert (granted.ping_ms, granted.frame_bytes_max, granted.version) == (300, 5_000, 2)
+    assert admission(settings(keys=keys), hello("alice", hold_ms=1), 1).ping_ms == 1
 
 
 def test_an_unknown_router_is_named(tmp_path):

@@ -12,6 +12,8 @@ import pytest
 from tamis.simulate.run import Outcome, Scenario, plan_of, run
 from tamis.simulate.shrink import shrink
 
+FIRST_TEN = "cut,reset,half-open,stall,lose,add,crash,partition,jump,flood"
+"""All there were when the seeds below were found."""
 SMALL = Scenario("random:5", 40, "all", 3)
 
 
@@ -73,8 +75,8 @@ def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     "scenario",
     [
-        Scenario("random:3", 200, "all", 375, only=(5, 9, 10, 16, 19, 25)),  # asked by a router that went out of reach
-        Scenario("ring:2", 200, "all", 555, only=(0, 2, 3, 4, 16, 18)),  # a wait answered before a link was known
+        Scenario("random:3", 200, FIRST_TEN, 375, only=(5, 9, 10, 16, 19, 25)),  # asked by one that went out of reach
+        Scenario("ring:2", 200, FIRST_TEN, 555, only=(0, 2, 3, 4, 16, 18)),  # a wait answered before a link was known
     ],
     ids=lambda scenario: f"{scenario.topology}/{scenario.seed}",
 )
@@ -88,12 +90,12 @@ def test_what_the_judge_once_took_for_a_fault_is_none(scenario: Scenario) -> Non
 def test_two_lives_that_lost_their_epochs_do_not_share_one() -> None:
     """The one jumped to where the other had been, of which none of its neighbours had heard."""
     some = (*range(29, 34), *range(64, 69), *range(98, 103), *range(108, 113), *range(118, 123), *range(132, 147))
-    _clean(run(Scenario("random:6", 200, "all", 3105, broadcast="shared-tree", only=some)))
+    _clean(run(Scenario("random:6", 200, FIRST_TEN, 3105, broadcast="shared-tree", only=some)))
 
 
 @pytest.mark.long
 def test_a_message_on_a_longer_way_than_its_source_knows_has_hops_enough() -> None:
-    _clean(run(Scenario("ring:64", 200, "all", 4209, only=(12, 14, 15, 16))))
+    _clean(run(Scenario("ring:64", 200, FIRST_TEN, 4209, only=(12, 14, 15, 16))))
 
 
 def test_only_some_operations_are_done() -> None:

@@ -13,6 +13,7 @@ from tamis.router.core.windows import (
     PUBLISHERS_MAX,
     SOURCES_MAX,
     TRANSIT_WINDOW,
+    Entry,
     PublisherWindows,
     TransitWindows,
     Window,
@@ -82,13 +83,92 @@ def test_transit_windows_do_as_plain_sets(messages):
         assert len(windows) == len(plain.sources)
 
 
+class PlainPublisher:
+    """One publisher, of whom nothing is forgotten."""
+
+    def __init__(self) -> None:
+        self.entered: set[int] = set()
+        self.delivered: set[int] = set()
+
+
+def starts() -> st.SearchStrategy[list[int]]:
+    """Counters of a publisher that starts a few times, under clocks that may have been put back or forward."""
+    starts_ = st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True)
+    return starts_.map(lambda at: [10**18 + 3_600 * 10**9 * each for each in at])
+
+
 @checks
-@given(st.lists(st.tuples(st.integers(1, 4), near(SIZE)), max_size=60))
-def test_publisher_windows_do_as_transit_windows_of_one_epoch(messages):
-    windows, plain = PublisherWindows(publishers_max=3, size=SIZE), PlainTransit(3)
-    for publisher, counter in messages:
-        assert windows.fresh(publisher, counter) == plain.fresh(publisher, 1, counter)
-        assert len(windows) == len(plain.sources)
+@given(st.data())
+def test_a_message_is_delivered_once_and_none_is_taken_for_one_that_came_before(data):
+    """Two routers, each of which delivers what enters at either; second tries are of messages sent lately."""
+    routers, plain = (PublisherWindows(), PublisherWindows()), (PlainPublisher(), PlainPublisher())
+    runs = dict.fromkeys(data.draw(starts()), 0)
+    for _ in range(data.draw(st.integers(1, 40))):
+        start = data.draw(st.sampled_from(sorted(runs)))
+        is_again = runs[start] > 0 and data.draw(st.booleans())
+        runs[start] += not is_again
+        counter = start + runs[start] - (data.draw(st.integers(0, min(runs[start] - 1, 50))) if is_again else 0)
+        at = data.draw(st.integers(0, 1))
+        entry = routers[at].enter(7, counter)
+        assert (entry is Entry.DUPLICATE) is (counter in plain[at].entered)
+        if entry in (Entry.DUPLICATE, Entry.TOO_OLD):
+            assert entry is Entry.DUPLICATE or counter + 4_096 <= routers[at].newest(7)
+            continue
+        assert (entry is Entry.NEW) is (counter not in plain[at].delivered)
+        plain[at].entered.add(counter)
+        plain[at].delivered.add(counter)
+        other = 1 - at
+        assert routers[other].fresh(7, counter) is (counter not in plain[other].delivered)
+        plain[other].delivered.add(counter)
+
+
+def test_a_clock_an_hour_back_is_delivered_elsewhere_and_refused_where_the_newest_is_known():
+    now, hour = 1_700_000_000 * 10**9, 3_600 * 10**9
+    a, b, c = PublisherWindows(), PublisherWindows(), PublisherWindows()
+    assert a.enter(1, now) is Entry.NEW
+    assert c.fresh(1, now)
+    assert b.enter(1, now - hour) is Entry.NEW, "b has carried nothing of it"
+    assert c.fresh(1, now - hour), "c has delivered what is newer, and this it has not"
+    assert not c.fresh(1, now - hour), "a second try by another router"
+    assert a.enter(1, now - hour) is Entry.TOO_OLD
+    assert a.enter(1, now) is Entry.DUPLICATE
+    assert a.newest(1) == now
+
+
+def test_a_second_try_goes_on_where_the_first_was_only_delivered():
+    windows = PublisherWindows()
+    assert windows.fresh(1, 5)
+    assert windows.enter(1, 5) is Entry.NEW_AND_DELIVERED, "beyond this router it may not have come"
+    assert windows.enter(1, 5) is Entry.DUPLICATE
+
+
+def test_what_lags_far_behind_its_own_run_is_no_second_copy():
+    """First tries in a queue come after thousands of later messages that went another way."""
+    windows = PublisherWindows()
+    assert windows.fresh(1, 10_000)
+    assert all(windows.fresh(1, counter) for counter in range(10_001, 20_000))
+    assert all(windows.fresh(1, counter) for counter in range(5_000, 9_000))
+    assert not any(windows.fresh(1, counter) for counter in range(10_000, 20_000, 97))
+
+
+def test_four_runs_of_a_publisher_are_remembered():
+    windows = PublisherWindows()
+    day = 86_400 * 10**9
+    assert all(windows.fresh(1, start * day) for start in range(1, 5))
+    assert not any(windows.fresh(1, start * day) for start in range(1, 5))
+    assert windows.fresh(1, 5 * day)
+    assert not windows.fresh(1, 2 * day)
+    assert windows.fresh(1, 1 * day), "the run used least recently is forgotten"
+
+
+@checks
+@given(st.lists(st.integers(1, 4), max_size=30))
+def test_publishers_are_forgotten_in_the_order_of_their_use(publishers):
+    windows, kept = PublisherWindows(publishers_max=3), []
+    for publisher in publishers:
+        assert windows.fresh(publisher, 1) is (publisher not in kept)
+        kept = [*(each for each in kept if each != publisher), publisher][-3:]
+        assert len(windows) == len(kept)
 
 
 @pytest.mark.parametrize("jump", [2, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 2**63])
@@ -134,9 +214,9 @@ def test_the_least_recent_is_forgotten_at_the_bound(windows, most):
 def test_the_bounds_are_those_of_the_rules():
     assert (TRANSIT_WINDOW, SOURCES_MAX, PUBLISHER_WINDOW, PUBLISHERS_MAX) == (65_536, 4_096, 4_096, 10_000)
     publishers = PublisherWindows()
-    assert publishers.fresh(1, 10_000)
-    assert not publishers.fresh(1, 10_000 - 4_096)
-    assert publishers.fresh(1, 10_001 - 4_096)
+    assert publishers.enter(1, 10_000) is Entry.NEW
+    assert publishers.enter(1, 10_000 - 4_096) is Entry.TOO_OLD
+    assert publishers.enter(1, 10_001 - 4_096) is Entry.NEW
 
 
 def test_counters_far_apart_cost_no_memory():

@@ -1,0 +1,128 @@
+"""Whether this router and its neighbours are in step: each holds what the other held when their link came up.
+
+Law: what is confirmed while in step goes to everybody who wants it. A link is in step when both ends list it, which
+each does once it has caught up (R4); the router is when all links that are up are, and every router in reach has heard
+of it, so that none refuses what comes by a new way. Links that are down are not waited for, but for a while after the
+start. Confirmed publishes wait for at most WAIT_S and are refused from then on.
+
+    behind --links in step--> asking --all have heard--> settling --SETTLE_S--> in step
+       ^_______________a link comes up___|___________________|____________________|
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tamis.native import Step
+from tamis.router.plane import Plane
+
+WAIT_S: Final = 5.0
+"""A publisher waits so long for its confirmation, and a link that takes longer is an alarm."""
+START_S: Final = 2.0
+"""A neighbour that is there is linked by then: whoever dials tries again after 1.25 s at most."""
+SETTLE_S: Final = 0.05
+"""Whoever has heard of a topology goes by it within 20 ms (R5)."""
+
+
+class Phase(enum.Enum):
+    BEHIND = enum.auto()
+    ASKING = enum.auto()
+    SETTLING = enum.auto()
+    IN_STEP = enum.auto()
+
+
+class InStep:
+    """`links` says of each link that is up whether it is in step; `ask` calls back when all in reach have heard what is
+    said now; `alarm` is told of a neighbour whose link is not in step after WAIT_S."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        neighbours: int,
+        links: Callable[[], Mapping[int, bool]],
+        ask: Callable[[Callable[[], None]], None],
+        alarm: Callable[[int], None],
+    ) -> None:
+        self._plane, self._neighbours = plane, neighbours
+        self._links, self._ask, self._alarm = links, ask, alarm
+        self._phase = Phase.BEHIND
+        self._round = 0
+        """Links that came up: what was asked before the last of them says nothing any more."""
+        self._is_starting = True
+        self.was_in_step = False
+        """At least once."""
+        self._timers: dict[object, asyncio.TimerHandle] = {}
+
+    @property
+    def is_in_step(self) -> bool:
+        return self._phase is Phase.IN_STEP
+
+    def start(self) -> None:
+        self._behind()
+        self._later("start", START_S, self._started)
+
+    def close(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def up(self, neighbour: int) -> None:
+        """A link has come up."""
+        self._round += 1
+        self._behind()
+        self._later(neighbour, WAIT_S, lambda: self._alarm(neighbour))
+
+    def down(self, neighbour: int) -> None:
+        self._cancel(neighbour)
+
+    def look(self) -> None:
+        """Something has been heard."""
+        if self._phase is not Phase.BEHIND:
+            return
+        links = self._links()
+        for neighbour, is_in_step in links.items():
+            if is_in_step:
+                self._cancel(neighbour)
+        if all(links.values()) and not (self._is_starting and len(links) < self._neighbours):
+            self._phase = Phase.ASKING
+            round_ = self._round
+            self._ask(lambda: self._heard_by_all(round_))
+
+    def _behind(self) -> None:
+        if self._phase is Phase.IN_STEP or "wait" not in self._timers:
+            self._plane.switch.step(Step.WAIT)
+            self._later("wait", WAIT_S, self._waited)
+        self._phase = Phase.BEHIND
+
+    def _heard_by_all(self, round_: int) -> None:
+        if self._phase is Phase.ASKING and round_ == self._round:
+            self._phase = Phase.SETTLING
+            self._later("settle", SETTLE_S, lambda: self._settled(round_))
+
+    def _settled(self, round_: int) -> None:
+        if self._phase is Phase.SETTLING and round_ == self._round:
+            self._phase, self.was_in_step = Phase.IN_STEP, True
+            self._cancel("wait")
+            self._plane.switch.step(Step.IN)
+            self._plane.resume()
+
+    def _waited(self) -> None:
+        """Who waits is refused, and so is who comes, until the router is in step again."""
+        self._plane.switch.step(Step.REFUSE)
+        self._plane.resume()
+
+    def _started(self) -> None:
+        self._is_starting = False
+        self.look()
+
+    def _later(self, what: object, delay_s: float, do: Callable[[], None]) -> None:
+        self._cancel(what)
+        self._timers[what] = self._plane.later(delay_s, do)
+
+    def _cancel(self, what: object) -> None:
+        timer = self._timers.pop(what, None)
+        if timer is not None:
+            timer.cancel()
