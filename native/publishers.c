@@ -30,11 +30,12 @@ void tm_publishers_clear(tm_publishers *publishers) {
 /* ---- the set ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
-    return tm_hash_u64(((const tm_publishers *)owner)->rows[id - 1].number, 0);
+    const tm_publishers *publishers = owner;
+    return tm_hash_u64(publishers->rows[id - 1].number, &publishers->memory->key);
 }
 
 static uint32_t find(const tm_publishers *publishers, uint64_t number) {
-    uint32_t at = tm_idset_start(&publishers->set, tm_hash_u64(number, 0));
+    uint32_t at = tm_idset_start(&publishers->set, tm_hash_u64(number, &publishers->memory->key));
     for (uint32_t id; (id = tm_idset_next(&publishers->set, &at)) != 0;) {
         if (publishers->rows[id - 1].number == number) {
             return id - 1;
@@ -99,7 +100,7 @@ static uint32_t new_row(tm_publishers *publishers, uint64_t number) {
         forget_runs(publishers, &publishers->rows[row]);
     }
     publishers->rows[row] = (tm_publisher){.number = number};
-    tm_idset_insert(&publishers->set, tm_hash_u64(number, 0), row + 1);
+    tm_idset_insert(&publishers->set, tm_hash_u64(number, &publishers->memory->key), row + 1);
     link_newest(publishers, row);
     return row;
 }
