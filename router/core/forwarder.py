@@ -82,8 +82,8 @@ class Forwarder:
 
     def raise_epoch(self, epoch: int) -> None:
         """R9: messages that enter from now on carry the new epoch, and are counted from 1 again."""
-        if epoch <= self._epoch:
-            raise ValueError(f"epoch {epoch} is not above {self._epoch}")
+        if epoch == self._epoch:
+            raise ValueError(f"epoch {epoch} is that of before")
         self._epoch, self._counter = epoch, 0
 
     def forget(self, source: int) -> None:

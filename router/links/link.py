@@ -22,7 +22,7 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
-from tamis.protocol.wire.routing_bodies import Held, LinkState
+from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
 from tamis.router.core.events import Body
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
@@ -91,7 +91,7 @@ class Link(OtherEnd):
         body = decode(frame)
         if isinstance(body, Part):
             self._incoming.add(body, len(frame))
-        elif isinstance(body, LinkState | Held):
+        elif isinstance(body, LinkState | Held | EpochRefused):
             self._heard(body, len(frame))
         else:
             self._take(body)

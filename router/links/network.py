@@ -21,13 +21,13 @@ from typing import Final, cast
 
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import Held, LinkState, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
 from tamis.router.core.trees import Broadcast, Trees
-from tamis.router.epoch import Epoch
+from tamis.router.epoch import Epoch, unix_ms
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.neighbours import Neighbours
@@ -102,7 +102,9 @@ class Network:
         self._handle(LinkDown(neighbour, session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
-        if not isinstance(body, SenderRequest) and not (isinstance(body, UpdateReply) and not body.entries):
+        if not isinstance(body, SenderRequest | EpochRefused) and not (
+            isinstance(body, UpdateReply) and not body.entries
+        ):
             self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
         self._handle(Heard(neighbour, session, body))
 
@@ -212,7 +214,7 @@ class Network:
             self.plane.recorder.topology(trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, epoch: int) -> None:
-        self._epoch.raise_to(epoch)
+        self._epoch.keep(epoch)
         self.plane.epoch = epoch
         self.plane.switch.raise_epoch(epoch)
 
@@ -242,5 +244,5 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     if strategy.mode == "paper":
         from tamis.router.core.paper import PaperCore
 
-        return PaperCore(settings.id, epoch, routing)
-    return Core(settings.id, epoch, routing)
+        return PaperCore(settings.id, epoch, routing, unix_ms=unix_ms)
+    return Core(settings.id, epoch, routing, unix_ms=unix_ms)
