@@ -19,6 +19,7 @@
 static const char *const REASONS[TM_DROP_REASONS] = {
     "queue_full", "too_large", "expired", "duplicate", "draining", "unmatched", "extension",
     "closed",     "memory",    "hops",    "parent",    "transit",  "no_route",  "no_link",
+    "epoch",
 };
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */

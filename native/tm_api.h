@@ -363,6 +363,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
+/* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */
+void tm_switch_bound_epochs(tm_switch *sw, uint64_t epoch_max);
 /* Nothing is known of a router any more: its next life may count its messages anew, from any epoch on. */
 void tm_switch_forget_source(tm_switch *sw, uint64_t router);
 
@@ -424,7 +426,7 @@ typedef struct tm_trace {
 
 /* ---- figures */
 
-#define TM_DROP_REASONS 14
+#define TM_DROP_REASONS 15
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -439,6 +441,7 @@ typedef struct tm_trace {
 #define TM_DROP_TRANSIT 11  /* came this way before */
 #define TM_DROP_NO_ROUTE 12 /* from a source that nobody has set a route for */
 #define TM_DROP_NO_LINK 13  /* for a neighbour that has no link just now */
+#define TM_DROP_EPOCH 14    /* of an epoch of its source that is not believed */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 

@@ -206,6 +206,8 @@ class Plane:
     def _tick(self) -> None:
         self._ticking = self.loop.call_later(TICK_S, self._tick)
         self._take(self.switch.tick())
+        if self.network is not None:
+            self.network.tick()
         self._ticked.set_result(None)
         self._ticked = self.loop.create_future()
 

@@ -139,6 +139,7 @@ class Node:
         self.alive = True
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
+        self.forwarder.epoch_max = 0  # read when a message asks for more
         self.table = self._kit.table(self._matches)
         self._entered = self._kit.windows()
         self._delivered = self._kit.windows()
@@ -171,6 +172,8 @@ class Node:
 
     def carried(self, neighbour: int, packet: Packet) -> None:
         transit, hops_left, _, _ = packet
+        if transit.epoch > self.forwarder.epoch_max:
+            self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
         if refusal is None:
             self._take(packet, neighbour)

@@ -36,7 +36,7 @@ from tamis.router.core.links import Link, Links
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, PathCache
-from tamis.router.core.plausible import Plausible, no_clock
+from tamis.router.core.plausible import EPOCH_MAX, Plausible, no_clock
 from tamis.router.core.predicates import Predicates
 from tamis.router.core.rib import Rib
 from tamis.router.core.times import Times
@@ -118,6 +118,10 @@ class Core:
     @property
     def epoch(self) -> int:
         return self.desk.identity.epoch
+
+    def epoch_max(self, now_us: int) -> int:
+        """Messages of later epochs of their sources are not believed."""
+        return self.desk.plausible.acceptable(EPOCH_MAX, now_us)
 
     @property
     def due_us(self) -> int | None:

@@ -51,6 +51,7 @@ class Network:
         self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
         plane.join(self, self.table, SOURCES_MAX)
+        self.tick()
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
         self.routes = Routes(plane.switch, self.core.me, self.core.desk.times.tree_hold_us // 1_000)
@@ -90,6 +91,10 @@ class Network:
         if self.core.has_work or not self.installer.is_idle or is_sending:
             return 0.0
         return time.monotonic() - self.news_s
+
+    def tick(self) -> None:
+        """Ten times a second: the switch is told which epochs are believed."""
+        self.plane.switch.bound_epochs(self.core.epoch_max(_now_us()))
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
