@@ -1,8 +1,8 @@
 """The epoch of a router: a number that is greater at every start.
 
 Law: an epoch is on disk before it is used. Without a folder to keep it in it is the time, in Unix milliseconds, and a
-clock that was set back makes neighbours say so (R9). A file that holds no epoch, or one that lies more than a day ahead of
-the clock, stops no start: the log shows what it held, and the time takes its place.
+clock that was set back makes neighbours say so (R9). A file that holds no epoch, or one that lies more than a day ahead
+of the clock, stops no start: the log shows what it held, and the time takes its place.
 """
 
 from __future__ import annotations

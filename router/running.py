@@ -29,5 +29,10 @@ class Running:
     started_s: float = field(default_factory=time.time)
 
     @property
+    def is_ready(self) -> bool:
+        """It serves, and nothing is wrong with it."""
+        return self.life is Life.SERVING and not self.plane.health.problems
+
+    @property
     def settings(self) -> RouterSettings:
         return self.plane.settings

@@ -28,7 +28,7 @@ def running(folder: Path, keys: str = "") -> Iterator[Running]:
     """A router `a` on free ports that is ready; it has ended afterwards. `keys` are lines of the topology."""
     file = folder / "one.yaml"
     file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:0", admin: "unix:admin.sock"}}}}\n')
-    with _started(file, "a") as router:
+    with started(file, "a") as router:
         yield router
 
 
@@ -45,11 +45,11 @@ def running_line(folder: Path, names: str, more: str = "", over_tcp: bool = Fals
     links = [f"[{one}, {other}]" for one, other in itertools.pairwise(names)]
     file.write_text(f"{more}\nrouters: {{{', '.join(routers)}}}\nlinks: [{', '.join(links)}]\n")
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(_started(file, name)) for name in names]
+        yield [stack.enter_context(started(file, name)) for name in names]
 
 
 @contextlib.contextmanager
-def _started(file: Path, name: str) -> Iterator[Running]:
+def started(file: Path, name: str) -> Iterator[Running]:
     command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(file), "--id", name, "--json-logs"]
     log_file = file.parent / f"{name}.log"
     with (

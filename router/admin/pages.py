@@ -20,7 +20,7 @@ from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import routes_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.dry_run import reached
-from tamis.router.running import Life, Running
+from tamis.router.running import Running
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
@@ -94,8 +94,9 @@ def _health(_: Request, running: Running) -> Answer:
 
 
 def _ready(_: Request, running: Running) -> Answer:
-    is_ready = running.life is Life.SERVING
-    return _json({"ready": is_ready, "state": running.life.value}, 200 if is_ready else 503)
+    is_ready = running.is_ready
+    said = {"ready": is_ready, "state": running.life.value, "problems": running.plane.health.problems}
+    return _json(said, 200 if is_ready else 503)
 
 
 def _metrics(_: Request, running: Running) -> Answer:

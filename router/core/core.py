@@ -229,8 +229,8 @@ class Core:
             self._predicates.pass_held(body)
 
     def _hear_refusal(self, body: EpochRefused, link: Link) -> None:
-        """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too. One's
-        own that is refused is asked of all: it goes back if their clocks say so."""
+        """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too.
+        All are asked about one's own that is refused: it goes back if their clocks say so."""
         desk, is_mine = self.desk, body.issuer == self.me and body.epoch == self.epoch
         if is_mine or body.epoch == 0:
             desk.plausible.takes(link.neighbour, body.acceptable, desk.now_us)
@@ -282,8 +282,8 @@ class Core:
         self._speak_again(before)
 
     def _lower(self, _: int) -> None:
-        """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back to
-        one that they take, never below what any of them was heard to hold."""
+        """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back
+        to one that they take, never below what any of them was heard to hold."""
         desk, before = self.desk, self.epoch
         epoch = max(desk.plausible.clock_ms(desk.now_us), desk.identity.least)
         if epoch >= before or not desk.plausible.is_refused(before, desk.links.by_neighbour, desk.now_us):

@@ -113,8 +113,8 @@ class Desk:
         return issuer != 0 and self.plausible.is_so(epoch, self.held_epoch(issuer), self.now_us)
 
     def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
-        """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held of
-        the issuer gives way if it is not believed itself any more."""
+        """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held
+        of the issuer gives way if it is not believed itself any more."""
         self.plausible.stated(came_from, epoch)
         if not self.is_plausible(issuer, epoch):
             self._refuse(issuer, epoch, came_from)

@@ -6,8 +6,9 @@ A message is taken from the parent of any generation in force, and goes to all l
 force has somebody who wants it. It goes by the number of its source and by nothing else that it carries.
 
 The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
-then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a message on its last leg is spent. Every link a
-message crosses after the first takes one hop from it, and one that comes with none left is refused.
+then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
+message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and one that comes
+with none left is refused.
 """
 
 from __future__ import annotations
@@ -121,8 +122,8 @@ class Forwarder:
         return any(generation.trees.parent(source) == neighbour for generation in self._generations)
 
     def _judge_leap(self, transit: Transit, came_from: int) -> None:
-        """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it mutes
-        nobody: what lies far behind comes from the source by another way, and begins a new window."""
+        """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
+        mutes nobody: what lies far behind comes from the source by another way, and begins a new window."""
         source, place = transit.source, self._windows.place(*transit)
         leaper = self._leapers.get(source)
         if place is Place.AHEAD:

@@ -1,12 +1,12 @@
 """Which epochs are believed, so that no number from the wire stops this router or silences another.
 
 Law: epochs are Unix milliseconds. One that lies more than a day ahead of the clock and of what is held of its issuer,
-or more than two days ahead of the clock, is refused, whoever states it; unless more than half of the links state as much.
-None is refused for lying behind.
+or more than two days ahead of the clock, is refused, whoever states it; unless more than half of the links state as
+much. None is refused for lying behind.
 
-The clock is this router's own, unless those of more than half of its neighbours are a day behind it, or a day ahead and
-there are two of them at least. So one neighbour among several moves nobody's clock, and a router whose clock is off takes
-part.
+The clock is this router's own, unless those of more than half of its neighbours are a day behind it, or a day ahead
+and there are two of them at least. So one neighbour among several moves nobody's clock, and a router whose clock is
+off takes part.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
@@ -22,7 +21,7 @@ from typing import Final, cast
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState, SenderRequest, UpdateReply
-from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
+from tamis.router.core.commands import Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Body, Event, Heard, LinkDown, LinkUp, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS
@@ -33,14 +32,11 @@ from tamis.router.links.installing import Installer
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
 from tamis.router.links.tls import dialling_context
-from tamis.router.logs import fields
 from tamis.router.plane import Plane
-from tamis.router.settings import new_table
+from tamis.router.settings import CannotStart, new_table
 
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
-
-_log = logging.getLogger(__name__)
 
 
 class Network:
@@ -66,7 +62,6 @@ class Network:
         self._events: deque[Event] = deque()
         self._is_working = self._is_handling = False
         self._cause = "start"
-        self.alarms = 0
         self.news_s = time.monotonic()
 
     def start(self) -> None:
@@ -115,6 +110,10 @@ class Network:
 
     def unrouted(self, connection: int, frame: bytes) -> None:
         self.routes.unrouted(connection, frame)
+
+    def may_have_started(self, neighbour: int, epoch: int) -> bool:
+        desk = self.core.desk
+        return epoch <= desk.plausible.by_clock(desk.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
         """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
@@ -172,23 +171,35 @@ class Network:
 
     def _due(self) -> None:
         self._timer = None
-        self._handle(Tick())
+        try:
+            self._handle(Tick())
+        except Exception:  # a bug: it costs what was due, and what is due next is done
+            self.plane.health.caught("failed to do what was due")
 
     def _work(self) -> Generator[None, None, None]:
-        while self.core.has_work:
-            self._carry_out(self.core.work(_now_us()))
-            yield
-        self._is_working = False
+        try:
+            while self.core.has_work:
+                self._carry_out(self.core.work(_now_us()))
+                yield
+        finally:
+            self._is_working = False
 
     # --- what is to be done ----------------------------------------------------------------------------------------
 
     def _carry_out(self, commands: list[Command]) -> None:
+        """All of them, though one may fail through a bug."""
+        failed: Exception | None = None
         for command in commands:
-            self._do(command)
+            try:
+                self._do(command)
+            except Exception as error:
+                failed = failed or error
         self._set_timer()
         if self.core.has_work and not self._is_working:
             self._is_working = True
             self.plane.work.add(self._work())
+        if failed is not None:
+            raise failed
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Send):
@@ -211,7 +222,7 @@ class Network:
         elif isinstance(command, Audited):
             self.audits[command.ticket] = command
         else:
-            self._alarm(command)
+            self.plane.health.alarm(command.text)
 
     def _record(self, trees: Trees) -> None:
         topology = self.core.desk.topology
@@ -219,13 +230,12 @@ class Network:
             self.plane.recorder.topology(trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, epoch: int) -> None:
-        self._epoch.keep(epoch)
+        try:
+            self._epoch.keep(epoch)
+        except CannotStart as error:
+            self.plane.health.alarm(f"the next start may be taken for an earlier one: {error}")
         self.plane.epoch = epoch
         self.plane.switch.raise_epoch(epoch)
-
-    def _alarm(self, alarm: Alarm) -> None:
-        self.alarms += 1
-        _log.error("alarm", extra=fields(because=alarm.text))
 
     def _set_timer(self) -> None:
         due_us = self.core.due_us
