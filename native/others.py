@@ -49,6 +49,10 @@ class Others(ABC):
         """Stamp with this one from now on."""
         lib.tm_switch_raise_epoch(self.c, epoch)
 
+    def bound_epochs(self, epoch_max: int) -> None:
+        """Messages of later epochs are not taken; 2^64-1 at first: all are."""
+        lib.tm_switch_bound_epochs(self.c, epoch_max)
+
     def forget_source(self, router: int) -> None:
         """Nothing is known of this router any more: messages of its next life are fresh, whatever its epoch."""
         lib.tm_switch_forget_source(self.c, router)

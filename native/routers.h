@@ -16,6 +16,7 @@ typedef struct tm_router {
     uint32_t filter_count;
     uint32_t neighbour; /* its place among the neighbours, or NEIGHBOUR_NONE */
     uint32_t window;    /* where its messages in transit were noted last: a hint */
+    uint32_t leaper;    /* the neighbour by which they last leapt ahead, or NEIGHBOUR_NONE */
 } tm_router;
 
 typedef struct tm_routers {

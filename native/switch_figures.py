@@ -21,7 +21,10 @@ DROP_REASONS: Final = tuple(
 )
 """The reasons of `dropped` and `drop_bytes`, in their order."""
 
-LOSSES: Final = frozenset(DROP_REASONS) - {"unmatched", "duplicate", "transit", "parent", "expired", "draining"}
+LOSSES: Final = frozenset(DROP_REASONS) - {
+    *("unmatched", "duplicate", "transit", "parent", "epoch"),
+    *("expired", "draining", "not_in_step"),
+}
 """Reasons for which somebody misses a message. Of the others, some are of second copies and what nobody wanted, and
 some of what its publisher is told of."""
 

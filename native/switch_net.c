@@ -44,6 +44,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max) {
     tm_network_init(&net->network, &sw->memory, network, &net->routers);
     tm_routes_init(&net->routes, &sw->memory);
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
+    net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_few, SWITCH_FORMS);
     sw->net = net;
     int result = net->plans != NULL ? use_router(sw, sw->options.number, &net->me) : TM_NO_MEMORY;
@@ -57,6 +58,12 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max) {
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch) {
     sw->options.epoch = epoch;
     sw->transit = 0;
+}
+
+void tm_switch_bound_epochs(tm_switch *sw, uint64_t epoch_max) {
+    if (sw->net != NULL) {
+        sw->net->epoch_max = epoch_max;
+    }
 }
 
 void tm_switch_forget_source(tm_switch *sw, uint64_t router) {

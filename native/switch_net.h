@@ -25,7 +25,8 @@ typedef struct tm_net {
     tm_network network;
     tm_routes routes;
     tm_windows transit;
-    uint32_t me; /* index of this router */
+    uint32_t me;        /* index of this router */
+    uint64_t epoch_max; /* later ones of a source are not believed */
 
     tm_neighbour *neighbours;
     uint32_t neighbour_count; /* high-water mark */

@@ -405,6 +405,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
+/* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */
+void tm_switch_bound_epochs(tm_switch *sw, uint64_t epoch_max);
 /* Nothing is known of a router any more: its next life may count its messages anew, from any epoch on. */
 void tm_switch_forget_source(tm_switch *sw, uint64_t router);
 
@@ -466,7 +468,7 @@ typedef struct tm_trace {
 
 /* ---- figures */
 
-#define TM_DROP_REASONS 18
+#define TM_DROP_REASONS 19
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -485,6 +487,7 @@ typedef struct tm_trace {
 #define TM_DROP_TOO_FAR_AHEAD 15 /* its counter is more than a day ahead of the clock */
 #define TM_DROP_NOT_IN_STEP 16   /* it asked for a confirmation, and a neighbour that is linked lacks something */
 #define TM_DROP_COSTLY 17        /* matching it took more than match_steps: it is for nobody */
+#define TM_DROP_EPOCH 18         /* of an epoch of its source that is not believed */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 

@@ -164,6 +164,23 @@ bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint6
     return true;
 }
 
+int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row) {
+    if (row >= windows->count || window_at(windows, row)->number != number) {
+        row = find(windows, number);
+        if (row == WINDOW_NONE) {
+            return WINDOW_AHEAD;
+        }
+    }
+    const tm_window *window = window_at(windows, row);
+    if (epoch != window->epoch) {
+        return epoch > window->epoch ? WINDOW_AHEAD : WINDOW_BEHIND;
+    }
+    if (counter > window->highest) {
+        return counter - window->highest >= windows->width ? WINDOW_AHEAD : 0;
+    }
+    return window->highest - counter >= windows->width ? WINDOW_BEHIND : 0;
+}
+
 void tm_windows_forget(tm_windows *windows, uint64_t number) {
     uint32_t row = find(windows, number);
     if (row != WINDOW_NONE) {

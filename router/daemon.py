@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import Records
@@ -103,6 +103,7 @@ class Daemon:
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
         self._places = _places(self._settings)
+        loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
         plane = Plane(self._settings, self._tokens, epoch.next(), loop, self._places)
         self._spare = Spare()
@@ -132,6 +133,14 @@ class Daemon:
         gc.freeze()  # what is here now stays: no collection walks it again
         gc.set_threshold(*GC_THRESHOLDS)
         gc.enable()
+
+    def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Something that the loop called has raised; what a socket raises is not ours."""
+        error = context.get("exception")
+        if isinstance(error, Exception) and not isinstance(error, OSError):
+            self._running.plane.health.caught(str(context.get("message", "a call of the loop failed")), error)
+        else:
+            loop.default_exception_handler(context)
 
     def _record(self, chosen: Records) -> None:
         plane = self._running.plane

@@ -29,6 +29,7 @@ def check_said_name(name: str) -> None:
     except Refused as error:
         raise NameRefused(str(error)) from None
 
+
 COUNTERS_TOLD: Final = 2
 """The first version whose AUTHENTICATED says the newest counter."""
 
@@ -53,8 +54,8 @@ class Door:
 
 
 class Greeting:
-    """`hello` is what the client said of itself, `method` and `credential` by what it proved it, `version` the one that was
-    chosen; `is_over` once it has been let in."""
+    """`hello` is what the client said of itself, `method` and `credential` by what it proved it, `version` the one that
+    was chosen; `is_over` once it has been let in."""
 
     def __init__(self, door: Door) -> None:
         self._door = door

@@ -29,6 +29,7 @@ from tamis.router.addresses import address_of
 from tamis.router.admissions import Admissions, Reason, Side
 from tamis.router.client import Client
 from tamis.router.greeting import Door
+from tamis.router.health import Health
 from tamis.router.logs import fields
 from tamis.router.other_end import OtherEnd
 from tamis.router.places import Places, places_of
@@ -81,7 +82,8 @@ class Plane:
         self.recorder: Recorder | None = None
         self.names: dict[str, Client] = {}
         self.asking = Asking()
-        self.work = SlicedWork(loop.call_soon)
+        self.health = Health()
+        self.work = SlicedWork(loop.call_soon, self.health.caught)
         self.is_draining = False
         self.loop = loop
         self._events: deque[Event] = deque()
@@ -234,10 +236,12 @@ class Plane:
             self.work.add(self._settle())
 
     def _settle(self) -> Task:
-        for table in self.tables:
-            while table.settle(STEPS_PER_SLICE):
-                yield
-        self._is_settling = False
+        try:
+            for table in self.tables:
+                while table.settle(STEPS_PER_SLICE):
+                    yield
+        finally:
+            self._is_settling = False
 
     # --- events ----------------------------------------------------------------------------------------------------
 
@@ -270,6 +274,7 @@ class Plane:
         self._take(self.switch.tick())
         if self.network is not None:
             self.network.losses.tick()
+            self.network.tick()
         self._ticked.set_result(None)
         self._ticked = self.loop.create_future()
 
@@ -305,7 +310,7 @@ class Plane:
         except Gone:
             pass  # its CLOSED is on the way
         except Exception:  # a bug: it is logged, and costs this one its connection
-            _log.exception("failed to handle an event", extra=fields(name=end.name, event=event.type))
+            self.health.caught("failed to handle an event", name=end.name, event=event.type)
             end.vanish()
 
     def _handle(self, end: OtherEnd, event: Event) -> None:

@@ -57,7 +57,7 @@ class Requests:
             self._client.pause(True)
         if not self._is_running:
             self._is_running = True
-            self._client.plane.work.add(self._run())
+            self._client.plane.work.add(self._run(), self._client.vanish)
 
     def _run(self) -> _Slices:
         client = self._client

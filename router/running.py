@@ -34,5 +34,12 @@ class Running:
     rates: Rates = field(default_factory=lambda: Rates(time.monotonic))
 
     @property
+    def is_ready(self) -> bool:
+        """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
+        network = self.plane.network
+        was_in_step = network is None or network.step.was_in_step
+        return self.life is Life.SERVING and was_in_step and not self.plane.health.problems
+
+    @property
     def settings(self) -> RouterSettings:
         return self.plane.settings

@@ -1,7 +1,7 @@
 """Long work in short slices, between which the loop serves everybody else.
 
 Law: a task is a generator that yields after each slice; tasks take turns, one slice at each turn of the loop, so that
-none waits behind a longer one.
+none waits behind a longer one. One that fails ends there, and costs whom it was for: `failed` is called.
 """
 
 from __future__ import annotations
@@ -15,19 +15,26 @@ Task = Generator[None, None, None]
 _log = logging.getLogger(__name__)
 
 
-class SlicedWork:
-    """`call_soon` runs something at the next turn of the loop."""
+def _log_it(what: str) -> None:
+    _log.exception(what)
 
-    def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        self._call_soon = call_soon
-        self._tasks: deque[Task] = deque()
+
+class SlicedWork:
+    """`call_soon` runs something at the next turn of the loop; `caught` is called where a task has failed, while its
+    exception is being handled."""
+
+    def __init__(
+        self, call_soon: Callable[[Callable[[], None]], object], caught: Callable[[str], None] = _log_it
+    ) -> None:
+        self._call_soon, self._caught = call_soon, caught
+        self._tasks: deque[tuple[Task, Callable[[], None] | None]] = deque()
 
     @property
     def is_idle(self) -> bool:
         return not self._tasks
 
-    def add(self, task: Task) -> None:
-        self._tasks.append(task)
+    def add(self, task: Task, failed: Callable[[], None] | None = None) -> None:
+        self._tasks.append((task, failed))
         if len(self._tasks) == 1:
             self._call_soon(self._turn)
 
@@ -38,14 +45,16 @@ class SlicedWork:
     def _turn(self) -> None:
         if not self._tasks:
             return
-        task = self._tasks[0]
+        task, failed = self._tasks[0]
         try:
             next(task)
             self._tasks.rotate(-1)
         except StopIteration:
             self._tasks.popleft()
         except Exception:  # a bug in one task: it ends there, and the others go on
-            _log.exception("a task failed")
+            self._caught("a task failed")
             self._tasks.popleft()
+            if failed is not None:
+                failed()
         if self._tasks:
             self._call_soon(self._turn)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
+    EpochRefused,
     Held,
     LinkState,
     ReceiverAdvertisement,
@@ -30,6 +31,8 @@ def size(body: Body) -> int:
     if isinstance(body, UpdateReply):
         entries = sum(_ENTRY + _filters(entry.filters) for entry in body.entries)
         return _HEAD + 3 * _NUMBER + entries + _NUMBER * len(body.differing)
+    if isinstance(body, EpochRefused):
+        return _HEAD + 3 * _NUMBER
     return _HEAD + 2 * _NUMBER + _NUMBER * len(body.holders)
 
 
@@ -45,4 +48,6 @@ def mark(body: Body) -> tuple[int, int]:
         return 2, body.seq
     if isinstance(body, Held):
         return 3, body.seq
+    if isinstance(body, EpochRefused):
+        return 6, body.acceptable
     return (4 if isinstance(body, SenderRequest) else 5), body.request

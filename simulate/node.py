@@ -26,6 +26,7 @@ from tamis.router.core.commands import (
 from tamis.router.core.events import Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.forwarder import Forwarder
 from tamis.router.core.paths import PathCache
+from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.trees import Trees
 from tamis.router.core.windows import Entry, PublisherWindows
 from tamis.simulate import control
@@ -90,7 +91,14 @@ class Node:
     """`clients` maps a local client to the contents it wants (bits) and is written by `want` and `unwant` alone."""
 
     def __init__(
-        self, name: str, clock: Clock, kit: Kit, matches: Matches, paths: PathCache, observer: Observer
+        self,
+        name: str,
+        clock: Clock,
+        kit: Kit,
+        matches: Matches,
+        paths: PathCache,
+        observer: Observer,
+        unix_ms: Callable[[], int],
     ) -> None:
         self.name = name
         self.number = stable_number(name)
@@ -98,6 +106,8 @@ class Node:
         self.is_leaving = False
         self.epoch_file: int | None = None
         self.clock_skew_ms = 0
+        """Only for the moment of a start: then the clock is set right."""
+        self.clock_off_ms = 0
         self.links: dict[int, tuple[Link, int]] = {}
         """Neighbour -> link, and which side of it is here."""
         self.core: AnyCore
@@ -109,6 +119,7 @@ class Node:
         self._matches = matches
         self._paths = paths
         self._observer = observer
+        self._unix_ms = unix_ms
         self.life = 0
         self._armed_us: int | None = None
         self._working = False
@@ -117,14 +128,21 @@ class Node:
 
     # Life and death.
 
-    def start(self, unix_ms: int) -> None:
+    def unix_ms(self) -> int:
+        """By this router's own clock, which may be off."""
+        return self._unix_ms() + self.clock_off_ms
+
+    def start(self) -> None:
         """With the epoch file if there is one, by the clock if not."""
-        epoch = unix_ms + self.clock_skew_ms if self.epoch_file is None else self.epoch_file + 1
+        now_ms = self.unix_ms()
+        is_kept = self.epoch_file is not None and self.epoch_file <= now_ms + DAY_MS
+        epoch = self.epoch_file + 1 if is_kept else now_ms + self.clock_skew_ms
         self.epoch_file = epoch
         self.life += 1
         self.alive, self.is_leaving = True, False
-        self.core = self._kit.core(self.name, epoch, self._paths)
+        self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
+        self.forwarder.epoch_max = 0  # read when a message asks for more
         self.table = self._kit.table(self._matches)
         self._publishers = self._kit.windows()
         self._armed_us = None
@@ -164,6 +182,8 @@ class Node:
 
     def carried(self, neighbour: int, packet: Packet) -> None:
         transit, hops_left, *_ = packet
+        if transit.epoch > self.forwarder.epoch_max:
+            self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
         if refusal is None:
             message = packet.message

@@ -9,7 +9,14 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import (
+    EpochRefused,
+    Held,
+    LinkState,
+    ReceiverAdvertisement,
+    SenderRequest,
+    UpdateReply,
+)
 from tamis.router.core.commands import Audited, Session, WaysChanged
 from tamis.router.core.events import Body
 from tamis.router.core.trees import Trees
@@ -216,4 +223,5 @@ _KINDS: Final[dict[type, str]] = {
     SenderRequest: "requests",
     UpdateReply: "replies",
     Held: "confirmations",
+    EpochRefused: "refusals",
 }

@@ -30,6 +30,8 @@ class AnyCore(Protocol):
     @property
     def has_work(self) -> bool: ...
 
+    def epoch_max(self, now_us: int) -> int: ...
+
     def start(self, now_us: int) -> list[Command]: ...
 
     def handle(self, event: Event, now_us: int) -> list[Command]: ...
@@ -37,16 +39,19 @@ class AnyCore(Protocol):
     def work(self, now_us: int) -> list[Command]: ...
 
 
-def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: Parts) -> AnyCore:
-    return Core(name, epoch, settings, paths, parts)
+Wall = Callable[[], int]
 
 
-def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts) -> AnyCore:
+def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: Parts, unix_ms: Wall) -> AnyCore:
+    return Core(name, epoch, settings, paths, parts, unix_ms)
+
+
+def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts, unix_ms: Wall) -> AnyCore:
     """Its parts are its own, so no rule can be left out."""
-    return PaperCore(name, epoch, settings, paths)
+    return PaperCore(name, epoch, settings, paths, unix_ms=unix_ms)
 
 
-STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts], AnyCore]]] = {
+STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts, Wall], AnyCore]]] = {
     "advertise": advertise,
     "paper": paper,
 }
@@ -64,5 +69,5 @@ class Kit:
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
 
-    def core(self, name: str, epoch: int, paths: PathCache) -> AnyCore:
-        return STRATEGIES[self.strategy](name, epoch, self.settings, paths, self.parts)
+    def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
+        return STRATEGIES[self.strategy](name, epoch, self.settings, paths, self.parts, unix_ms)

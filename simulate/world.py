@@ -96,7 +96,9 @@ class World:
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
         paths = SharedPaths(len(network.names))
-        self.nodes = [Node(name, self.clock, kit, self._matches, paths, self.recorder) for name in network.names]
+        self.nodes = [
+            Node(name, self.clock, kit, self._matches, paths, self.recorder, self.unix_ms) for name in network.names
+        ]
         self.by_number = {node.number: node for node in self.nodes}
         if self.records:
             self.records.book.begin(self.nodes, self.wishes)
@@ -416,7 +418,7 @@ class World:
 
     def _start(self, node: Node) -> None:
         self.recorder.truth.began(node.number)
-        node.start(self.unix_ms())
+        node.start()
 
     def _link(self, a: int, b: int, cost: int) -> Link:
         """Its delay depends on its ends alone, and both ways are alike."""

@@ -30,7 +30,7 @@ def running(folder: Path, keys: str = "", files: int | None = None) -> Iterator[
     `files` is how many it may open."""
     file = folder / "one.yaml"
     file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:0", admin: "unix:admin.sock"}}}}\n')
-    with _started(file, "a", files) as router:
+    with started(file, "a", files) as router:
         yield router
 
 
@@ -49,11 +49,11 @@ def running_line(
     links = [f"[{one}, {other}]" for one, other in itertools.pairwise(names)]
     file.write_text(f"{more}\nrouters: {{{', '.join(routers)}}}\nlinks: [{', '.join(links)}]\n")
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(_started(file, name, files)) for name in names]
+        yield [stack.enter_context(started(file, name, files)) for name in names]
 
 
 @contextlib.contextmanager
-def _started(file: Path, name: str, files: int | None = None) -> Iterator[Running]:
+def started(file: Path, name: str, files: int | None = None) -> Iterator[Running]:
     bounded = [] if files is None else ["prlimit", f"--nofile={files}"]
     command = [
         *bounded,

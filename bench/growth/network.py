@@ -82,7 +82,7 @@ class Simulated:
         shared, matches = SharedPaths(size), Matches(())
         caches = {index: PathCache() for index in alone}
         self.nodes = [
-            Node(name, self.clock, kit, matches, caches.get(index, shared), self.gauge)
+            Node(name, self.clock, kit, matches, caches.get(index, shared), self.gauge, lambda: UNIX_MS)
             for index, name in enumerate(names)
         ]
         self.watched = self.nodes[size // 2]
@@ -111,7 +111,7 @@ class Simulated:
         is left out; what follows is what it would have been."""
         self.gauge.standing = {node.name: sorted(node.links) for node in self.nodes}
         for index, node in enumerate(self.nodes):
-            node.start(UNIX_MS)
+            node.start()
             node.want(0, tuple(self._filters[index :: len(self.nodes)]), 0)
         bodies = [body for node in self.nodes for body in said(self.core_of(node))]
         for node in self.nodes:

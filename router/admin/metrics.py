@@ -16,7 +16,7 @@ from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
 from tamis.router.admin.status import resident_bytes
-from tamis.router.running import Life, Running
+from tamis.router.running import Running
 from tamis.router.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ def _about(page: Exposition, running: Running, version: str) -> None:
     page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(build, 1)])
     chosen = {"broadcast": settings.broadcast, "strategy": settings.strategy.name, "engine": settings.engine.name}
     page.family("tamis_router_info", "gauge", "Which router it is; always 1.", [({"id": settings.id} | chosen, 1)])
-    page.gauge("tamis_ready", "1 while the router serves.", int(running.life is Life.SERVING))
+    page.gauge("tamis_ready", "1 while the router is ready: it serves, and nothing is wrong.", int(running.is_ready))
+    health = running.plane.health
+    page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
+    page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
     page.gauge("tamis_clients", "Clients that are let in.", len(running.plane.names))
 
 
@@ -112,7 +115,6 @@ def _links(page: Exposition, network: Network) -> None:
         len(network.core.desk.trees.routers),
     )
     page.gauge("tamis_remote_filters", "Filters of other routers.", network.plane.switch.figures().remote_filters)
-    page.counter("tamis_alarms", "Times that the routing core wanted somebody to look.", network.alarms)
     up = [float(form["state"] == "up") for form in forms]
     page.family("tamis_link_up", "gauge", "1 while the neighbour is linked.", zip(labels, up, strict=True))
     in_step = [float(form["in_step"]) for form in forms]

@@ -21,7 +21,7 @@ from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.dry_run import reached
-from tamis.router.running import Life, Running
+from tamis.router.running import Running
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
@@ -81,10 +81,13 @@ def _health(_: Request, running: Running) -> Answer:
 def _ready(_: Request, running: Running) -> Answer:
     """Once all links that are up have been in step, whatever they are later: others may not go elsewhere for that."""
     network = running.plane.network
-    is_in_step = network is None or network.step.is_in_step
-    is_ready = running.life is Life.SERVING and (network is None or network.step.was_in_step)
-    state = {"ready": is_ready, "state": running.life.value, "in_step": is_in_step}
-    return json_answer(state, 200 if is_ready else 503)
+    said = {
+        "ready": running.is_ready,
+        "state": running.life.value,
+        "in_step": network is None or network.step.is_in_step,
+        "problems": running.plane.health.problems,
+    }
+    return json_answer(said, 200 if running.is_ready else 503)
 
 
 def _metrics(_: Request, running: Running) -> Answer:

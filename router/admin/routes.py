@@ -53,7 +53,7 @@ def network_form(network: Network) -> dict[str, object]:
         "routers": len(core.desk.trees.routers),
         "remote_filters": network.plane.switch.figures().remote_filters,
         "refused_filters": network.installer.refused,
-        "alarms": network.alarms,
+        "alarms": network.plane.health.alarms,
         "quiet_s": round(network.quiet_s, 3),
     }
 

@@ -141,6 +141,9 @@ class Asking:
     # --- who has heard it
 
     def held(self, body: Held) -> None:
+        """Of what was never said nobody is believed."""
+        if (body.epoch, body.seq) > self._desk.identity.version:
+            return
         self.holders.heard(Version(body.epoch, body.seq), body.holders)
         self.check()
 

@@ -69,7 +69,8 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class RaiseEpoch:
-    """R9: this router's epoch is now `epoch`: keep it on disk, and stamp messages with it."""
+    """R9: this router's epoch is now `epoch`, which is another than before, and lower only where the neighbours refuse
+    that one: keep it on disk, and stamp messages with it."""
 
     epoch: int
 

@@ -12,10 +12,18 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
-from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, Scope, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import (
+    EpochRefused,
+    Held,
+    LinkState,
+    ReceiverAdvertisement,
+    Scope,
+    SenderRequest,
+    UpdateReply,
+)
 from tamis.router.core.asking import Asking
 from tamis.router.core.audit import Audits
-from tamis.router.core.commands import Alarm, Command, RaiseEpoch
+from tamis.router.core.commands import Alarm, Command, Forget, Install, RaiseEpoch
 from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
 from tamis.router.core.events import Audit, Await, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
@@ -28,6 +36,7 @@ from tamis.router.core.links import Link, Links
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, PathCache
+from tamis.router.core.plausible import EPOCH_MAX, Plausible, no_clock
 from tamis.router.core.predicates import Predicates
 from tamis.router.core.rib import Rib
 from tamis.router.core.times import Times
@@ -66,7 +75,7 @@ class Parts:
 
 class Core:
     """`start` first; then `handle` each event, with Tick when `due_us` has come, and `work` while `has_work` when
-    idle."""
+    idle. `unix_ms` reads the wall clock, by which epochs are judged; `now_us` is of a steady one."""
 
     def __init__(
         self,
@@ -75,6 +84,7 @@ class Core:
         settings: CoreSettings = CoreSettings(),
         paths: PathCache | None = None,
         parts: Parts = Parts(),
+        unix_ms: Callable[[], int] = no_clock,
     ) -> None:
         times = settings.times
         cache = PathCache() if paths is None else paths
@@ -84,11 +94,15 @@ class Core:
         def trees_of(graph: Graph) -> Trees:
             return parts.make_trees(settings.broadcast, graph, me, cache, settings.coarse)
 
-        desk = Desk(identity, parts.links(), parts.topology(), parts.rib(), times, trees_of(Graph.of((), (me,))))
+        trees = trees_of(Graph.of((), (me,)))
+        desk = Desk(
+            identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
+        )
         self.desk = desk
         own = parts.own(times.narrow_hold_us, parts.cover())
         desk.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(desk.rib, desk.topology)
+        self._exchange.is_plausible = desk.is_plausible
         self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
         self._asking = parts.asking(desk, own)
@@ -104,6 +118,10 @@ class Core:
     @property
     def epoch(self) -> int:
         return self.desk.identity.epoch
+
+    def epoch_max(self, now_us: int) -> int:
+        """Messages of later epochs of their sources are not believed."""
+        return self.desk.plausible.acceptable(EPOCH_MAX, now_us)
 
     @property
     def due_us(self) -> int | None:
@@ -207,7 +225,9 @@ class Core:
 
     def _hear_state(self, body: LinkState, link: Link) -> None:
         self._states.hear(body, link.neighbour)
-        self._states.keep_for_a_while(stable_number(body.issuer))
+        issuer = stable_number(body.issuer)
+        if issuer in self.desk.topology.states:
+            self._states.keep_for_a_while(issuer)
 
     def _hear_advertisement(self, body: ReceiverAdvertisement, link: Link) -> None:
         self._predicates.hear(body, link.neighbour)
@@ -216,6 +236,7 @@ class Core:
         if body.scope is Scope.TREE:
             self._audits.requested(body, link.neighbour)
         elif body.requester == link.neighbour:
+            self.desk.believes(link.neighbour, body.epoch, link.neighbour)
             self._neighbours.requested(body, link)
 
     def _hear_reply(self, body: UpdateReply, link: Link) -> None:
@@ -227,6 +248,21 @@ class Core:
             self._asking.held(body)
         else:
             self._predicates.pass_held(body)
+
+    def _hear_refusal(self, body: EpochRefused, link: Link) -> None:
+        """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too.
+        All are asked about one's own that is refused: it goes back if their clocks say so."""
+        desk, is_mine = self.desk, body.issuer == self.me and body.epoch == self.epoch
+        if is_mine or body.epoch == 0:
+            desk.plausible.takes(link.neighbour, body.acceptable, desk.now_us)
+            desk.ask_for_refused()
+        if body.epoch:
+            desk.tell_refusal(desk.takes(body.issuer), (link.neighbour,))
+        if is_mine:
+            desk.tell_refusal(body, desk.links.by_neighbour.keys() - {link.neighbour})
+            desk.timers.set_earlier(("lower", 0), desk.now_us + desk.times.retry_us)
+        elif desk.held_epoch(body.issuer) == body.epoch and not desk.is_plausible(body.issuer, body.epoch):
+            desk.send_towards(body.issuer, body)
 
     # --- what one part's doing means to the others
 
@@ -241,16 +277,49 @@ class Core:
     def _forget(self, router: int) -> None:
         self._predicates.forget(router)
 
+    def _unlearn(self, router: int, above: int) -> None:
+        """What is held of a router lies above what is believed by now; something that is believed has come."""
+        desk = self.desk
+        version, state = desk.rib.version(router), desk.topology.states.get(router)
+        if version is not None and version.epoch > above:
+            desk.out.append(Install(router, {}, desk.rib.forget(router)))
+        if state is not None and state.version.epoch > above:
+            desk.topology.forget(router)
+        self._predicates.forget(router)
+        desk.out.append(Forget(router))
+        desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
+
     # --- timers
 
     def _jump(self, _: int) -> None:
         """R9: speak again, newer than what was heard of this router."""
-        desk, before = self.desk, self.epoch
-        if desk.identity.jump(desk.now_us):
-            who = desk.identity.name
+        desk, before, who = self.desk, self.epoch, self.desk.identity.name
+        heard = desk.identity.newest_heard.epoch
+        if desk.identity.jump(desk.now_us, desk.plausible.acceptable(heard, desk.now_us)):
             desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
+        if before == self.epoch <= heard:
+            desk.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
+            desk.timers.set(("jump", 0), desk.now_us + desk.times.answer_every_us)
+        self._speak_again(before)
+
+    def _lower(self, _: int) -> None:
+        """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back
+        to one that they take, never below what any of them was heard to hold."""
+        desk, before = self.desk, self.epoch
+        epoch = max(desk.plausible.clock_ms(desk.now_us), desk.identity.least)
+        if epoch >= before or not desk.plausible.is_refused(before, desk.links.by_neighbour, desk.now_us):
+            return
+        desk.out.append(
+            Alarm(f"the neighbours refuse epoch {before}, so {epoch} takes its place: is this clock ahead?")
+        )
+        desk.identity.lower(epoch)
+        desk.topology.forget(self.me)
+        self._asking.holders.forget()
+        self._speak_again(before)
+
+    def _speak_again(self, before: int) -> None:
         if self.epoch != before:
-            desk.out.append(RaiseEpoch(self.epoch))
+            self.desk.out.append(RaiseEpoch(self.epoch))
         self._asking.say()
         self._states.say()
 
@@ -278,6 +347,7 @@ _ON_BODY: Final = cast(
         SenderRequest: Core._hear_request,
         UpdateReply: Core._hear_reply,
         Held: Core._hear_held,
+        EpochRefused: Core._hear_refusal,
     },
 )
 _ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
@@ -299,4 +369,5 @@ _ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
     "held": lambda core, _: core._predicates.say_held(),
     "audit": lambda core, request: core._audits.end(request),
     "jump": Core._jump,
+    "lower": Core._lower,
 }

@@ -5,21 +5,28 @@ Law: commands leave in the order in which they were put here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from tamis.protocol.limits import ROUTERS_MAX
+from tamis.protocol.wire.routing_bodies import EpochRefused
 from tamis.router.core.commands import Alarm, Command, Send, Session
 from tamis.router.core.events import Body
 from tamis.router.core.freshness import Version
 from tamis.router.core.identity import Identity
 from tamis.router.core.links import Link, Links
+from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.rib import Rib
+from tamis.router.core.seldom import Seldom
 from tamis.router.core.timers import Timers
-from tamis.router.core.times import Times
+from tamis.router.core.times import MS, S, Times
 from tamis.router.core.topology import Topology
 from tamis.router.core.trees import Trees
 
 TimerName = tuple[str, int]
+ALARM_EVERY_US: Final = 60 * S
+"""A neighbour that states epochs which are refused is an alarm at most so often."""
 
 
 @dataclass(slots=True)
@@ -30,10 +37,21 @@ class Desk:
     rib: Rib
     times: Times
     trees: Trees
+    plausible: Plausible = field(default_factory=Plausible)
+    unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
+    """Forget what is held of a router that lies above an epoch."""
+    refused: int = 0
+    """Statements whose epochs were not believed."""
     timers: Timers[TimerName] = field(default_factory=Timers)
     now_us: int = 0
     out: list[Command] = field(default_factory=list)
     _corrected: dict[tuple[int, int], int] = field(default_factory=dict)
+    _told: Seldom = field(init=False)
+    _alarmed: Seldom = field(init=False)
+    _least_refused: int | None = None
+
+    def __post_init__(self) -> None:
+        self._told, self._alarmed = Seldom(self.times.answer_every_us), Seldom(ALARM_EVERY_US)
 
     @property
     def me(self) -> int:
@@ -93,6 +111,80 @@ class Desk:
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
         self.timers.set_earlier(("jump", 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
+
+    # --- which epochs are believed
+
+    def held_epoch(self, issuer: int) -> int:
+        """The highest that is held of a router; 0: nothing is."""
+        version, state = self.rib.version(issuer), self.topology.states.get(issuer)
+        return max(version.epoch if version else 0, state.version.epoch if state else 0)
+
+    def is_plausible(self, issuer: int, epoch: int) -> bool:
+        return issuer != 0 and self.plausible.is_so(epoch, self.held_epoch(issuer), self.now_us)
+
+    def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
+        """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held
+        of the issuer gives way if it is not believed itself any more."""
+        self.plausible.stated(came_from, epoch)
+        if not self.is_plausible(issuer, epoch):
+            self._refuse(issuer, epoch, came_from)
+            return False
+        if issuer == self.me:
+            self.identity.heard_epoch(epoch)
+        held = self.held_epoch(issuer)
+        if epoch < held and issuer != self.me:
+            self._reconsider(issuer, held, came_from)
+        if self._least_refused is not None:
+            self.ask_for_refused()
+        return True
+
+    def _refuse(self, issuer: int, epoch: int, came_from: int) -> None:
+        self.refused += 1
+        acceptable = self.plausible.acceptable(self.held_epoch(issuer), self.now_us)
+        if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
+            told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
+            self.tell_refusal(EpochRefused(issuer, epoch, acceptable), told)
+        if self._alarmed.may(came_from, self.now_us):
+            self.out.append(Alarm(self._about_refusal(issuer, epoch, came_from)))
+        if self._least_refused is None or epoch < self._least_refused:
+            self._least_refused = epoch
+        if epoch <= EPOCH_MAX:
+            soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
+            self.timers.set_earlier(("digests", 0), self.now_us + min(soon_us, self.times.request_every_us))
+
+    def _reconsider(self, issuer: int, held: int, came_from: int) -> None:
+        """Something older than what is held is stated: by the issuer itself, or where that is not believed any more."""
+        by_clock = self.plausible.by_clock(held, self.now_us)
+        if held > (by_clock if came_from == issuer else self.plausible.acceptable(held, self.now_us)):
+            self.unlearn(issuer, by_clock)
+
+    def tell_refusal(self, body: EpochRefused, neighbours: Iterable[int]) -> None:
+        """Each of them once a second for each issuer."""
+        links = [self.links.by_neighbour[neighbour] for neighbour in neighbours]
+        what = "clock" if body.epoch == 0 else "refused"
+        told = [
+            link
+            for link in sorted(links, key=lambda link: link.neighbour)
+            if self._told.may((what, link.neighbour, body.issuer), self.now_us)
+        ]
+        if told:
+            self.out.append(Send(tuple([Session(link.neighbour, link.session) for link in told]), body))
+
+    def takes(self, issuer: int) -> EpochRefused:
+        """How far this router's clock would take an epoch."""
+        return EpochRefused(issuer, 0, self.plausible.by_clock(0, self.now_us))
+
+    def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
+        name_of, ahead_ms = self.topology.name_of, epoch - self.plausible.clock_ms(self.now_us)
+        by = "this router's clock, which may be behind" if ahead_ms < 1_000 * 365 * DAY_MS else "any clock"
+        return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, too far ahead of {by}: it is refused"
+
+    def ask_for_refused(self) -> None:
+        """A neighbour's word may have moved the clock: then what was refused is asked for once more."""
+        if self._least_refused is not None and self.plausible.is_so(self._least_refused, 0, self.now_us):
+            self._least_refused = None
+            self.tell_refusal(self.takes(0), self.links.by_neighbour)
+            self.timers.set_earlier(("digests", 0), self.now_us + self.times.base_wait_us)
 
     def has_room_for(self, issuer: int) -> bool:
         """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""

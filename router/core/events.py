@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tamis.protocol.wire.routing_bodies import (
+    EpochRefused,
     Held,
     LinkState,
     ReceiverAdvertisement,
@@ -17,7 +18,7 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
-Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held
+Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ takes, and larger ones not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, ENTRIES_MAX
@@ -43,6 +43,8 @@ class Exchange:
     def __init__(self, rib: Rib, topology: Topology) -> None:
         self._rib, self._topology = rib, topology
         self.reachable: frozenset[int] = frozenset()
+        self.is_plausible: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
+        """Whether an epoch of a router is believed: what is not would be refused, and counts for nothing."""
 
     def digest(self) -> bytes:
         """Over all that is known of routers that can be reached: over all that is known, but for those few."""
@@ -81,7 +83,9 @@ class Exchange:
         for issuer, epoch, seq, digest in theirs:
             named.add(issuer)
             held = ours.get(issuer)
-            if held is None or (epoch, seq) > held.version:
+            if not self.is_plausible(issuer, epoch):
+                fresher += [] if held is None else [issuer]
+            elif held is None or (epoch, seq) > held.version:
                 lacks = True
             elif (epoch, seq) < held.version or digest != held.digest:
                 fresher.append(issuer)

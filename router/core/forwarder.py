@@ -6,8 +6,9 @@ A message is taken from the parent of any generation in force, and goes to all l
 force has somebody who wants it. It goes by the number of its source and by nothing else that it carries.
 
 The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
-then the window, which notes the counter; then the hops, so that a message on its last leg is spent. Every link a
-message crosses after the first takes one hop from it, and one that comes with none left is refused.
+then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
+message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and one that comes
+with none left is refused.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.messages import Message
 from tamis.router.core.layer import HOPS_TO_SPARE
+from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.times import Times
 from tamis.router.core.trees import Trees
-from tamis.router.core.windows import TransitWindows
+from tamis.router.core.windows import Place, TransitWindows
 
 GENERATIONS_MAX: Final = 4  # the newest included: a topology that changes faster than that has no paths that stay
 
@@ -48,6 +50,7 @@ class Refusal(enum.Enum):
     """Why a message that came over a link goes no farther."""
 
     NOT_FROM_PARENT = "not from a parent"
+    EPOCH = "of an epoch that is not believed"
     SEEN = "seen before"
     NO_HOPS_LEFT = "no hops left"
 
@@ -71,6 +74,10 @@ class Forwarder:
         self._hold_us = times.tree_hold_us
         self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
         self._windows = TransitWindows()
+        self._leapers: dict[int, int] = {}
+        """Source -> the neighbour by which its messages last leapt far ahead."""
+        self.epoch_max = EPOCH_MAX
+        """Messages of later epochs are not taken."""
 
     def reroute(self, trees: Trees, now_us: int) -> None:
         self._forget(now_us)
@@ -82,13 +89,14 @@ class Forwarder:
 
     def raise_epoch(self, epoch: int) -> None:
         """R9: messages that enter from now on carry the new epoch, and are counted from 1 again."""
-        if epoch <= self._epoch:
-            raise ValueError(f"epoch {epoch} is not above {self._epoch}")
+        if epoch == self._epoch:
+            raise ValueError(f"epoch {epoch} is that of before")
         self._epoch, self._counter = epoch, 0
 
     def forget(self, source: int) -> None:
         """R8: a router of which nothing is known any more may come back with any epoch."""
         self._windows.forget(source)
+        self._leapers.pop(source, None)
 
     def enter(self, now_us: int) -> tuple[Transit, int]:
         """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
@@ -101,11 +109,28 @@ class Forwarder:
     def arrive(self, transit: Transit, hops_left: int, came_from: int, now_us: int) -> Refusal | None:
         """None: take it, deliver it, and send it on with one hop less."""
         self._forget(now_us)
-        if all(generation.trees.parent(transit.source) != came_from for generation in self._generations):
+        if not self._is_parent(transit.source, came_from):
             return Refusal.NOT_FROM_PARENT
+        if transit.epoch > self.epoch_max:
+            return Refusal.EPOCH
+        self._judge_leap(transit, came_from)
         if not self._windows.fresh(*transit):
             return Refusal.SEEN
         return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
+
+    def _is_parent(self, source: int, neighbour: int | None) -> bool:
+        return any(generation.trees.parent(source) == neighbour for generation in self._generations)
+
+    def _judge_leap(self, transit: Transit, came_from: int) -> None:
+        """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
+        mutes nobody: what lies far behind comes from the source by another way, and begins a new window."""
+        source, place = transit.source, self._windows.place(*transit)
+        leaper = self._leapers.get(source)
+        if place is Place.AHEAD:
+            self._leapers[source] = came_from
+        elif place is Place.BEHIND and leaper not in (None, came_from) and not self._is_parent(source, leaper):
+            self._windows.forget(source)
+            self._leapers[source] = came_from
 
     def departures(
         self, source: int, matched: Collection[int], now_us: int, came_from: int | None = None

@@ -54,6 +54,11 @@ class Holders:
         for waiting in self._waiting:
             waiting.version = None
 
+    def forget(self) -> None:
+        """What was held is no answer any more: this router's epoch has gone back."""
+        self.again()
+        self._held.clear()
+
     def heard(self, version: Version, holders: Iterable[int]) -> None:
         if self._waiting:
             for holder in holders:

@@ -87,6 +87,8 @@ class LinkStates:
     def hear(self, body: LinkState, came_from: int) -> None:
         desk = self._desk
         issuer = stable_number(body.issuer)
+        if not desk.believes(issuer, body.epoch, came_from):
+            return
         if issuer == desk.me:
             self._hear_of_me(body)
             return

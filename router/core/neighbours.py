@@ -48,6 +48,7 @@ class Neighbours:
         self._desk.timers.cancel(("request", neighbour))
         self._desk.timers.cancel(("ask", neighbour))
         self._predicates.lost(neighbour)
+        self._desk.plausible.gone(neighbour)
         self._states.links_changed()
 
     def _caught_up(self, link: Link) -> None:

@@ -14,7 +14,7 @@ Topology is that of the other modes: link states, and exchanges between neighbou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -39,6 +39,7 @@ from tamis.router.core.exchange import Exchange
 from tamis.router.core.links import Link
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.paths import Graph, PathCache
+from tamis.router.core.plausible import no_clock
 from tamis.router.core.predicates import Predicates
 from tamis.router.core.rib import advertised
 from tamis.router.core.times import S
@@ -266,8 +267,9 @@ class PaperCore(Core):
         settings: CoreSettings | None = None,
         paths: PathCache | None = None,
         parts: Parts | None = None,
+        unix_ms: Callable[[], int] = no_clock,
     ) -> None:
-        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS)
+        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS, unix_ms)
         self._interfaces = cast("InterfacePredicates", self._predicates)
         self._collecting = cast("Collecting", self._audits)
         self._interfaces.begin()

@@ -42,6 +42,8 @@ class Predicates:
 
     def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
         desk, version = self._desk, Version(body.epoch, body.seq)
+        if not desk.believes(body.issuer, body.epoch, came_from):
+            return
         if body.issuer == desk.me:
             self._hear_of_me(version, body.digest)
             return
@@ -65,6 +67,8 @@ class Predicates:
     def hear_entry(self, entry: Entry, came_from: int) -> None:
         """What a reply says of one issuer; passed on if it is news."""
         desk, version = self._desk, Version(entry.epoch, entry.seq)
+        if not desk.believes(entry.issuer, entry.epoch, came_from):
+            return
         if entry.issuer == desk.me:
             self._hear_of_me(version, entry.digest)
             return

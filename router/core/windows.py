@@ -40,6 +40,10 @@ class Window:
         self._highest = first
         self._seen = 1
 
+    def behind(self, counter: int) -> int:
+        """How far below the highest."""
+        return self._highest - counter
+
     def fresh(self, counter: int) -> bool:
         """It was not seen before, and is now."""
         behind = self._highest - counter
@@ -58,6 +62,14 @@ class Window:
             self._seen &= (1 << self._size) - 1
 
 
+class Place(enum.Enum):
+    """Where a message lies from the window of its source."""
+
+    AHEAD = "far ahead, or the first"
+    NEAR = "near"
+    BEHIND = "far behind"
+
+
 class TransitWindows:
     """(source router, its epoch, its counter) of messages on their way. A newer epoch of a source begins with an empty
     window; an older one than the newest heard is refused."""
@@ -69,6 +81,17 @@ class TransitWindows:
 
     def __len__(self) -> int:
         return len(self._sources)
+
+    def place(self, source: int, epoch: int, counter: int) -> Place:
+        known = self._sources.get(source)
+        if known is None or epoch > known[0]:
+            return Place.AHEAD
+        if epoch < known[0]:
+            return Place.BEHIND
+        behind = known[1].behind(counter)
+        if abs(behind) < self._size:
+            return Place.NEAR
+        return Place.BEHIND if behind > 0 else Place.AHEAD
 
     def forget(self, source: int) -> None:
         """Whatever it sends next is fresh."""

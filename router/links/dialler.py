@@ -30,7 +30,6 @@ from tamis.router.links.link import Link
 from tamis.router.links.neighbours import Neighbour, Neighbours
 from tamis.router.links.tls import names_in
 from tamis.router.links.wires import PlainWire, TlsWire
-from tamis.router.logs import fields
 from tamis.router.tls import TlsConnection
 
 _LENGTH_BYTES: Final = 4
@@ -45,6 +44,14 @@ class Stream(Protocol):
 
     async def receive(self, size: int) -> bytes:
         """Exactly so many bytes; OSError or EOFError if there are no more."""
+
+
+class TurnedAway(EOFError):
+    """By an ERROR of the neighbour."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(f"it says: {error.text}")
+        self.code, self.text = error.code, error.text
 
 
 class Dialler:
@@ -75,8 +82,10 @@ class Dialler:
                     self._backoff.reset()
             except (OSError, EOFError, FrameError) as error:
                 self._neighbour.failed(_shown(error))
+                if isinstance(error, TurnedAway) and error.code == ErrorCode.REPLACED:
+                    self._neighbours.is_twin(self._neighbour, error.text, is_refused=True)
             except Exception:  # a bug: it is logged, and the next attempt may go well
-                _log.exception("failed to dial", extra=fields(neighbour=self._neighbour.expected.name))
+                self._neighbours.plane.health.caught("failed to dial", neighbour=self._neighbour.expected.name)
             await asyncio.sleep(self._backoff.next_s())
 
     async def _attempt(self) -> Link:
@@ -135,11 +144,11 @@ class Dialler:
 
 
 def _answer(dialling: Dialling, frame: bytes) -> bytes:
-    """EOFError where the neighbour has given up."""
+    """TurnedAway where the neighbour has given up."""
     kind = read_prefix(frame).kind
     body = decode(frame)
     if isinstance(body, Error):
-        raise EOFError(f"it says: {body.text}")
+        raise TurnedAway(body)
     return dialling.receive(frame, Kind(kind))
 
 

@@ -22,7 +22,7 @@ WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
 
 class Incoming:
     """`heard` gets each body and the bytes of its frames, `refused` what is wrong with one, `pause` whether to stop
-    reading the link."""
+    reading the link. `failed` is called where reading has failed through a bug."""
 
     def __init__(
         self,
@@ -30,8 +30,10 @@ class Incoming:
         heard: Callable[[Whole, int], None],
         refused: Callable[[FrameError], None],
         pause: Callable[[bool], None],
+        failed: Callable[[], None] | None = None,
     ) -> None:
         self._work, self._heard, self._refused, self._pause = work, heard, refused, pause
+        self._failed = failed
         self._assembler = PartAssembler()
         self._waiting: deque[tuple[Complete, int]] = deque()
         self._sizes: dict[tuple[type, int], int] = {}  # of the frames of a body that is on its way, by kind and origin
@@ -53,7 +55,7 @@ class Incoming:
         if self._waiting_bytes > WAITING_BYTES_MAX:
             self._pause(True)
         if len(self._waiting) == 1:
-            self._work.add(self._read())
+            self._work.add(self._read(), self._failed)
 
     def close(self) -> None:
         self._is_closed = True

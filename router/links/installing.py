@@ -54,12 +54,18 @@ class Installer:
             return
         self._jobs.append(job)
         if len(self._jobs) == 1:
-            self._work.add(self._run())
+            self._work.add(self._run(), self._failed)
 
     def _run(self) -> _Job:
         while self._jobs:
             yield from self._jobs[0]
             self._jobs.popleft()
+
+    def _failed(self) -> None:
+        """One job has, through a bug: those behind it are done."""
+        self._jobs.popleft()
+        if self._jobs:
+            self._work.add(self._run(), self._failed)
 
     def _install(self, issuer: int, added: Mapping[int, bytes], removed: tuple[int, ...]) -> _Job:
         for number, some in enumerate(_slices(added)):

@@ -23,7 +23,7 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
-from tamis.protocol.wire.routing_bodies import Held, LinkState
+from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
 from tamis.router.admissions import Side
 from tamis.router.core.events import Body
@@ -66,7 +66,7 @@ class Link(OtherEnd):
         self.session = self.frame_bytes_max = self.frames_in = self.bytes_in = self.lost = 0
         self.since_s = 0.0
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._incoming = Incoming(self.plane.work, self._heard, self.fail, self.pause)
+        self._incoming = Incoming(self.plane.work, self._heard, self.fail, self.pause, self.vanish)
         self._outgoing = Outgoing(self._hand, wire.when_writable, self._overflow)
 
     @property
@@ -98,7 +98,7 @@ class Link(OtherEnd):
         body = decode(frame)
         if isinstance(body, Part):
             self._incoming.add(body, len(frame))
-        elif isinstance(body, LinkState | Held):
+        elif isinstance(body, LinkState | Held | EpochRefused):
             self._heard(body, len(frame))
         else:
             self._take(body)
@@ -125,6 +125,8 @@ class Link(OtherEnd):
         _log.warning("a neighbour reports an error", extra=self._fields(code=error.code, text=error.text))
         if self.neighbour is not None:
             self.neighbour.problem = f"it says: {error.text}"
+            if error.code == ErrorCode.REPLACED and not error.fatal:
+                self._links.is_twin(self.neighbour, error.text, is_refused=False)
 
     def _greet(self, kind: Kind, frame: bytes) -> None:
         if self.plane.is_draining:
@@ -187,6 +189,11 @@ class Link(OtherEnd):
                 self.neighbour.problem = error.problem
             self._queue(encode(Error(error.code, error.problem, 0, True)))
             self._end(now=True)
+
+    def warn(self, error: FrameError) -> None:
+        """Tell the neighbour what it should look at; the link goes on."""
+        if self.is_open:
+            self._queue(encode(Error(error.code, error.problem, 0, False)))
 
     def fail(self, error: FrameError, kind: int = 0) -> None:
         if self.neighbour is not None:

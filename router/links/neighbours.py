@@ -1,7 +1,8 @@
 """The neighbours of a router, and the one session with each.
 
 Law: a neighbour has at most one session. One that greets replaces the one before, unless it comes from an earlier start
-of the neighbour than that: then there are two of that name, and the later stays. Up and down are told in turn.
+of the neighbour than that: then there are two of that name, the later stays, and all three raise an alarm. An epoch
+that no clock has is the earliest. Up and down are told in turn.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ from tamis.router.settings import link_admission
 from tamis.router.tls import TlsConnection
 from tamis.router.waiting import WaitingRoom
 
+TWIN_S: Final = 10.0
+"""A router that was refused for its twin is not ready for so long: it asks again far more often."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -58,6 +62,10 @@ class Told(Protocol):
     def unrouted(self, connection: int, frame: bytes) -> None: ...
 
     def reported(self, report: Report, came_from: int | None) -> None: ...
+
+    def may_have_started(self, neighbour: int, epoch: int) -> bool:
+        """By the clock."""
+        ...
 
 
 @dataclass(slots=True)
@@ -153,8 +161,22 @@ class Neighbours:
 
     def _admit(self, other: Greeted) -> None:
         neighbour = self.named[other.name]
-        if neighbour.link is not None and other.epoch < neighbour.epoch:
+        if neighbour.link is not None and self._start_of(other) < neighbour.epoch:
+            twins = f"an earlier start of {other.name} connects while a later one is linked: is the id given twice?"
+            self.plane.health.alarm_once(f"twins {other.name}", twins)
+            neighbour.link.warn(FrameError(ErrorCode.REPLACED, twins))
             raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
+
+    def _start_of(self, other: Greeted) -> int:
+        """Its epoch, by which starts are told apart; 0 where no clock has that yet, which locks nobody out."""
+        return other.epoch if self._told.may_have_started(stable_number(other.name), other.epoch) else 0
+
+    def is_twin(self, neighbour: Neighbour, says: str, is_refused: bool) -> None:
+        """A neighbour says that somebody else has this router's id; if that one started later, this one is refused."""
+        who = f"another router says that it is {self._settings.id}"
+        self.plane.health.alarm_once("twin", f"{who}: {neighbour.expected.name} says: {says}")
+        if is_refused:
+            self.plane.health.problem("twin", f"{who}, and {neighbour.expected.name} links that one", TWIN_S)
 
     def name_of(self, number: int) -> str:
         return self._numbered[number].expected.name
@@ -171,7 +193,7 @@ class Neighbours:
         neighbour = self.named[other.name]
         if neighbour.link is not None:
             neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"another link has come from {other.name}"))
-        neighbour.link, neighbour.epoch, neighbour.problem = link, other.epoch, ""
+        neighbour.link, neighbour.epoch, neighbour.problem = link, self._start_of(other), ""
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
         if self.plane.recorder is not None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
@@ -23,9 +22,8 @@ from typing import Final, cast
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import Held, LinkState, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState, SenderRequest, UpdateReply
 from tamis.router.core.commands import (
-    Alarm,
     Audited,
     Command,
     Forget,
@@ -41,7 +39,7 @@ from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.trees import Broadcast, Trees
-from tamis.router.epoch import Epoch
+from tamis.router.epoch import Epoch, unix_ms
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import QUEUED_MS, Losses
@@ -49,17 +47,14 @@ from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
-from tamis.router.logs import fields
 from tamis.router.plane import Plane
-from tamis.router.settings import new_table
+from tamis.router.settings import CannotStart, new_table
 
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
 """R5b: the others send by the trees before for their hold, which begins when they hear that this router leaves. A
 message that somebody sent before that passes here meanwhile, however full the links are."""
-
-_log = logging.getLogger(__name__)
 
 
 class Network:
@@ -70,6 +65,7 @@ class Network:
         self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
         plane.join(self, self.table, SOURCES_MAX)
+        self.tick()
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
         self.losses = Losses(self)
@@ -79,7 +75,12 @@ class Network:
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
         self._tickets = itertools.count(1)
         self.step = InStep(
-            plane, len(settings.links), self.core.links_in_step, lambda known: self.wanted((), known), self._is_behind
+            plane,
+            len(settings.links),
+            self.core.links_in_step,
+            lambda known: self.wanted((), known),
+            self._is_behind,
+            self._caught_up,
         )
         self._awaited: dict[int, Callable[[], None]] = {}
         self.audits: dict[int, Audited | None] = {}
@@ -89,7 +90,6 @@ class Network:
         self._is_working = self._is_handling = False
         self._cause = "start"
         self._left_s, self._passed = 0.0, -1
-        self.alarms = 0
         self.news_s = time.monotonic()
 
     def start(self) -> None:
@@ -129,6 +129,10 @@ class Network:
             return 0.0
         return time.monotonic() - self.news_s
 
+    def tick(self) -> None:
+        """Ten times a second: the switch is told which epochs are believed."""
+        self.plane.switch.bound_epochs(self.core.epoch_max(_now_us()))
+
     # --- what happens ----------------------------------------------------------------------------------------------
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
@@ -146,7 +150,9 @@ class Network:
         self.plane.loop.call_soon(self._handle, Sent(*session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
-        if not isinstance(body, SenderRequest) and not (isinstance(body, UpdateReply) and not body.entries):
+        if not isinstance(body, SenderRequest | EpochRefused) and not (
+            isinstance(body, UpdateReply) and not body.entries
+        ):
             self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
         self._handle(Heard(neighbour, session, body))
 
@@ -155,6 +161,10 @@ class Network:
 
     def unrouted(self, connection: int, frame: bytes) -> None:
         self.routes.unrouted(connection, frame)
+
+    def may_have_started(self, neighbour: int, epoch: int) -> bool:
+        desk = self.core.desk
+        return epoch <= desk.plausible.by_clock(desk.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
         """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
@@ -213,23 +223,35 @@ class Network:
 
     def _due(self) -> None:
         self._timer = None
-        self._handle(Tick())
+        try:
+            self._handle(Tick())
+        except Exception:  # a bug: it costs what was due, and what is due next is done
+            self.plane.health.caught("failed to do what was due")
 
     def _work(self) -> Generator[None, None, None]:
-        while self.core.has_work:
-            self._carry_out(self.core.work(_now_us()))
-            yield
-        self._is_working = False
+        try:
+            while self.core.has_work:
+                self._carry_out(self.core.work(_now_us()))
+                yield
+        finally:
+            self._is_working = False
 
     # --- what is to be done ----------------------------------------------------------------------------------------
 
     def _carry_out(self, commands: list[Command]) -> None:
+        """All of them, though one may fail through a bug."""
+        failed: Exception | None = None
         for command in commands:
-            self._do(command)
+            try:
+                self._do(command)
+            except Exception as error:
+                failed = failed or error
         self._set_timer()
         if self.core.has_work and not self._is_working:
             self._is_working = True
             self.plane.work.add(self._work())
+        if failed is not None:
+            raise failed
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Send):
@@ -255,7 +277,7 @@ class Network:
         elif isinstance(command, Audited):
             self.audits[command.ticket] = command
         else:
-            self._alarm(command)
+            self.plane.health.alarm(command.text)
 
     def _record(self, trees: Trees) -> None:
         topology = self.core.desk.topology
@@ -263,17 +285,21 @@ class Network:
             self.plane.recorder.topology(trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, epoch: int) -> None:
-        self._epoch.raise_to(epoch)
+        try:
+            self._epoch.keep(epoch)
+        except CannotStart as error:
+            self.plane.health.alarm(f"the next start may be taken for an earlier one: {error}")
         self.plane.epoch = epoch
         self.plane.switch.raise_epoch(epoch)
 
     def _is_behind(self, neighbour: int) -> None:
         name = self.neighbours.name_of(neighbour)
-        self._alarm(Alarm(f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"))
+        text = f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"
+        self.plane.health.alarm(text)
+        self.plane.health.problem(f"step {name}", text)
 
-    def _alarm(self, alarm: Alarm) -> None:
-        self.alarms += 1
-        _log.error("alarm", extra=fields(because=alarm.text))
+    def _caught_up(self, neighbour: int) -> None:
+        self.plane.health.mended(f"step {self.neighbours.name_of(neighbour)}")
 
     def _set_timer(self) -> None:
         due_us = self.core.due_us
@@ -299,5 +325,5 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     if strategy.mode == "paper":
         from tamis.router.core.paper import PaperCore
 
-        return PaperCore(settings.id, epoch, routing)
-    return Core(settings.id, epoch, routing)
+        return PaperCore(settings.id, epoch, routing, unix_ms=unix_ms)
+    return Core(settings.id, epoch, routing, unix_ms=unix_ms)

@@ -15,6 +15,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.parts import ReplyPart, Whole, cut, packed_whole
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord, fitted
 from tamis.protocol.wire.routing_bodies import (
+    EpochRefused,
     Held,
     LinkState,
     ReceiverAdvertisement,
@@ -35,6 +36,7 @@ _KINDS: Final[dict[type, Kind]] = {
     SenderRequest: Kind.SR,
     UpdateReply: Kind.UR,
     Held: Kind.HELD,
+    EpochRefused: Kind.EPOCH_REFUSED,
 }
 
 
@@ -44,7 +46,7 @@ def stream_of(body: Body | Report) -> Stream:
     kind = _KINDS[type(body)]
     if isinstance(body, LinkState):
         return kind, stable_number(body.issuer)
-    return kind, body.issuer if isinstance(body, Held) else body.ticket.origin
+    return kind, body.issuer if isinstance(body, Held | EpochRefused) else body.ticket.origin
 
 
 class Packed:
@@ -56,7 +58,7 @@ class Packed:
         self.stream = stream_of(body)
         self.frames: list[bytes] | None = None
         self._waiting: list[Callable[[], None]] = []
-        if isinstance(body, LinkState | Held):
+        if isinstance(body, LinkState | Held | EpochRefused):
             self.frames = [encode(body)]
             return
         if isinstance(body, TraceRecord | DryRunReport):

@@ -36,7 +36,8 @@ class Phase(enum.Enum):
 
 class InStep:
     """`links` says of each link that is up whether it is in step; `ask` calls back when all in reach have heard what is
-    said now; `alarm` is told of a neighbour whose link is not in step after WAIT_S."""
+    said now; `alarm` is told of a neighbour whose link is not in step after WAIT_S, `caught_up` of one that is, or whose
+    link is down."""
 
     def __init__(
         self,
@@ -45,9 +46,10 @@ class InStep:
         links: Callable[[], Mapping[int, bool]],
         ask: Callable[[Callable[[], None]], None],
         alarm: Callable[[int], None],
+        caught_up: Callable[[int], None],
     ) -> None:
         self._plane, self._neighbours = plane, neighbours
-        self._links, self._ask, self._alarm = links, ask, alarm
+        self._links, self._ask, self._alarm, self._caught_up = links, ask, alarm, caught_up
         self._phase = Phase.BEHIND
         self._round = 0
         """Links that came up: what was asked before the last of them says nothing any more."""
@@ -71,12 +73,14 @@ class InStep:
 
     def up(self, neighbour: int) -> None:
         """A link has come up."""
+        self._caught_up(neighbour)
         self._round += 1
         self._behind()
         self._later(neighbour, WAIT_S, lambda: self._alarm(neighbour))
 
     def down(self, neighbour: int) -> None:
         self._cancel(neighbour)
+        self._caught_up(neighbour)
 
     def look(self) -> None:
         """Something has been heard."""
@@ -86,6 +90,7 @@ class InStep:
         for neighbour, is_in_step in links.items():
             if is_in_step:
                 self._cancel(neighbour)
+                self._caught_up(neighbour)
         if all(links.values()) and not (self._is_starting and len(links) < self._neighbours):
             self._phase = Phase.ASKING
             round_ = self._round

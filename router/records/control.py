@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import (
+    EpochRefused,
+    Held,
+    LinkState,
+    ReceiverAdvertisement,
+    SenderRequest,
+    UpdateReply,
+)
 from tamis.router.core.events import Body
 from tamis.router.links.packing import stream_of
 
@@ -30,6 +37,8 @@ def said_of(body: Body, sender: int, name_of: Callable[[int], str]) -> dict[str,
 def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
     if isinstance(body, LinkState):
         return body.issuer, body.epoch, body.seq
+    if isinstance(body, EpochRefused):
+        return name_of(body.issuer), body.epoch, 0
     if isinstance(body, Held):
         return name_of(body.issuer), body.epoch, body.seq
     return name_of(body.ticket.origin), body.ticket.epoch, body.ticket.seq
@@ -38,7 +47,7 @@ def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
 def _cause(body: Body, is_own: bool) -> str:
     if isinstance(body, SenderRequest) and body.digest:
         return "age"
-    if isinstance(body, SenderRequest | UpdateReply):
+    if isinstance(body, SenderRequest | UpdateReply | EpochRefused):
         return "repair"
     if not is_own:
         return "flood"

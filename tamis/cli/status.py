@@ -31,7 +31,7 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     """Show how routers are.
 
     TARGET is a topology file, for all of its routers, or the admin address of one: host:port, http://host:port or
-    unix:path. Without it, 127.0.0.1:7600. The exit code is 1 if one of them is not serving.
+    unix:path. Without it, 127.0.0.1:7600. The exit code is 1 if one of them is not ready.
 
     --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
     asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
@@ -45,9 +45,26 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
             click.echo(json.dumps({"router": router.name, "admin": router.address} | status))
     else:
         click.echo(_table([status | {"name": router.name} for router, status in found]))
+        for line in _problems([status | {"name": router.name} for router, status in found]):
+            click.echo(line)
     if not is_quiet:
         click.echo(f"not quiet for {wait_quiet} s within {timeout} s", err=True)
-    return 0 if is_quiet and all(status["state"] == "serving" for _, status in found) else 1
+    return 0 if is_quiet and all(_is_ready(status) for _, status in found) else 1
+
+
+def _is_ready(status: dict[str, Any]) -> bool:
+    """A router of an earlier version says only that it serves."""
+    return bool(status.get("ready", status["state"] == "serving"))
+
+
+def _problems(statuses: list[dict[str, Any]]) -> list[str]:
+    """Why routers that serve are not ready, and the last alarm of each that had one."""
+    lines = []
+    for status in statuses:
+        who = status.get("router", status["name"])
+        lines += [f"{who} is not ready: {text}" for text in status.get("problems", {}).values()]
+        lines += [f"{who} raised an alarm: {alarm['text']}" for alarm in status.get("alarms", [])[-1:]]
+    return lines
 
 
 def _wait(asked: list[Router], quiet_s: float, timeout_s: float) -> bool:

@@ -318,3 +318,58 @@ def test_a_trail_lists_some_and_counts_all(router):
     [event] = router.feed(router.west, traced(message()))
     trace = Trace.read(event.frame)
     assert (len(trace.satisfied), trace.satisfied_count) == (256, 300)
+
+
+# --- numbers that are too large --------------------------------------------------------------------------------------
+
+TOP = 2**64 - 1
+
+
+def stamped(counter: int, epoch: int = 4, transit: int | None = None) -> DataFrame:
+    """A message of FAR; `transit` is its number on the way, if it is another than the publisher's."""
+    return replace(message(counter=counter), transit=Transit(FAR, epoch, counter if transit is None else transit))
+
+
+@pytest.fixture
+def two_ways(router):
+    """Messages of FAR are taken from both neighbours: one topology follows another."""
+    router.subscribe(3, "x = 1")
+    router.switch.route(router.generation, FAR, EAST, {})
+    generation = router.switch.begin_routes(6)
+    router.switch.route(generation, FAR, WEST, {})
+    router.switch.commit(2_000)
+    return router
+
+
+def heard(router, connection: int, *frames: DataFrame) -> list[int]:
+    """The publisher's counters of those that were delivered."""
+    for frame in frames:
+        router.feed(connection, frame)
+    return [body.message.id.counter for body in router.sent(router.alice)]
+
+
+def test_an_epoch_that_is_not_believed_mutes_nobody(two_ways):
+    two_ways.switch.bound_epochs(9)
+    absurd = [stamped(1, epoch) for epoch in (10, 2**63 - 1, 2**63, TOP)]
+    assert heard(two_ways, two_ways.east, *absurd) == []
+    assert two_ways.dropped("epoch") == 4
+    assert heard(two_ways, two_ways.west, stamped(2), stamped(3, 9)) == [2, 3]
+
+
+@pytest.mark.parametrize("leap", [{"epoch": 9, "transit": 1}, {"transit": TOP}, {"transit": 2**63}])
+def test_a_leap_of_a_parent_that_is_none_any_more_mutes_nobody(two_ways, leap):
+    assert heard(two_ways, two_ways.west, stamped(1), stamped(2)) == [1, 2]
+    assert heard(two_ways, two_ways.east, stamped(3, **leap)) == [3]
+    assert heard(two_ways, two_ways.west, stamped(4)) == [], "both ways are in force: it may have come by the other"
+    two_ways.switch.advance(2_000)
+    two_ways.switch.tick()
+    assert heard(two_ways, two_ways.west, stamped(5), stamped(5), stamped(6)) == [5, 6]
+    assert heard(two_ways, two_ways.east, stamped(7, 9, TOP)) == []
+
+
+def test_a_leap_of_the_only_parent_is_its_sources(two_ways):
+    two_ways.switch.advance(2_000)
+    two_ways.switch.tick()
+    assert heard(two_ways, two_ways.west, stamped(1), stamped(2, 9), stamped(3), stamped(4, 9, TOP), stamped(5, 9)) == [
+        *(1, 2, 4)
+    ]

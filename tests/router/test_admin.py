@@ -45,7 +45,22 @@ async def test_health_and_readiness(asked):
     net.running.life = Life.DRAINING
     assert (await ask("/healthz"))[0] == 200
     status, _, body = await ask("/readyz")
-    assert (status, json.loads(body)) == (503, {"ready": False, "state": "draining", "in_step": True})
+    assert (status, json.loads(body)) == (503, {"ready": False, "state": "draining", "in_step": True, "problems": {}})
+
+
+async def test_a_problem_makes_the_router_unready_and_is_shown(asked):
+    net, ask = asked
+    net.plane.health.problem("twin", "there are two")
+    net.plane.health.alarm("look at this")
+    status, _, body = await ask("/readyz")
+    assert (status, json.loads(body)["problems"]) == (503, {"twin": "there are two"})
+    shown = json.loads((await ask("/status"))[2])
+    assert (shown["state"], shown["ready"], shown["problems"]) == ("serving", False, {"twin": "there are two"})
+    assert ([alarm["text"] for alarm in shown["alarms"]], shown["exceptions"]) == (["look at this"], 0)
+    metrics = (await ask("/metrics"))[2].decode().splitlines()
+    assert {"tamis_ready 0", "tamis_alarms_total 1", "tamis_exceptions_total 0"} <= set(metrics)
+    net.plane.health.mended("twin")
+    assert (await ask("/readyz"))[0] == (await ask("/healthz"))[0] == 200
 
 
 async def test_metrics_follow_the_format_and_count(asked):
@@ -80,7 +95,7 @@ async def test_metrics_follow_the_format_and_count(asked):
 
 def test_every_drop_has_its_reason():
     assert DROP_REASONS[:2] == ("queue_full", "too_large")
-    assert len(DROP_REASONS) == len(set(DROP_REASONS)) == 17
+    assert len(DROP_REASONS) == len(set(DROP_REASONS)) == 19
 
 
 def test_a_histogram_is_cumulative_and_labels_are_escaped():

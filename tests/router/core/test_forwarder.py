@@ -81,6 +81,24 @@ def test_an_older_epoch_is_refused():
     assert made.arrive(Transit(SOURCE, 1, 2), 5, 2, 0) is Refusal.SEEN
 
 
+def test_an_epoch_that_is_not_believed_is_refused_and_spends_nothing():
+    made = forwarder(FakeTrees(up=2))
+    made.epoch_max = 7
+    assert made.arrive(Transit(SOURCE, 8, 1), 5, 2, 0) is Refusal.EPOCH
+    assert made.arrive(Transit(SOURCE, 7, 1), 5, 2, 0) is None
+
+
+@pytest.mark.parametrize("leap", [Transit(SOURCE, 1, 2**64 - 1), Transit(SOURCE, 2, 1)])
+def test_a_leap_of_a_parent_that_is_none_any_more_mutes_nobody(leap):
+    made = forwarder(FakeTrees(up=2), FakeTrees(up=3))
+    assert arrives(made, 1, came_from=3) is None
+    assert made.arrive(leap, 5, 2, 0) is None
+    assert arrives(made, 2, came_from=3) is Refusal.SEEN, "both are parents: it may have come by the other"
+    assert arrives(made, 2, came_from=3, now_us=HOLD_US) is None
+    assert arrives(made, 2, came_from=3, now_us=HOLD_US) is Refusal.SEEN
+    assert arrives(made, 3, came_from=3, now_us=HOLD_US) is None
+
+
 def test_ones_own_message_that_comes_back_is_refused():
     made = forwarder(FakeTrees(up=None))
     assert made.arrive(Transit(ME, 1, 1), 5, 2, 0) is Refusal.NOT_FROM_PARENT
@@ -101,10 +119,11 @@ def test_messages_are_counted_from_one_and_again_in_a_new_epoch():
     assert [made.enter(0) for _ in range(2)] == [(Transit(ME, 1, 1), 6), (Transit(ME, 1, 2), 6)]
     made.raise_epoch(5)
     assert made.enter(0) == (Transit(ME, 5, 1), 6)
-    for epoch in (4, 5):
-        with pytest.raises(ValueError, match="not above 5"):
-            made.raise_epoch(epoch)
+    with pytest.raises(ValueError, match="epoch 5 is that of before"):
+        made.raise_epoch(5)
     assert made.enter(0) == (Transit(ME, 5, 2), 6)
+    made.raise_epoch(4)  # which the neighbours take, and 5 they do not
+    assert made.enter(0) == (Transit(ME, 4, 1), 6)
 
 
 def test_the_hop_limit_is_that_of_the_longest_way_in_force():

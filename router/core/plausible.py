@@ -1,0 +1,85 @@
+"""Which epochs are believed, so that no number from the wire stops this router or silences another.
+
+Law: epochs are Unix milliseconds. One that lies more than a day ahead of the clock and of what is held of its issuer,
+or more than two days ahead of the clock, is refused, whoever states it; unless more than half of the links state as
+much. None is refused for lying behind.
+
+The clock is this router's own, unless those of more than half of its neighbours are a day behind it, or a day ahead
+and there are two of them at least. So one neighbour among several moves nobody's clock, and a router whose clock is
+off takes part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+DAY_MS: Final = 86_400_000
+EPOCH_MAX: Final = 2**62
+"""No epoch is beyond this, whatever a clock says: what is added to one stays far within 64 bits."""
+
+
+def no_clock() -> int:
+    """For whoever has none: then EPOCH_MAX alone bounds what is believed."""
+    return EPOCH_MAX
+
+
+class Plausible:
+    """`unix_ms` reads the wall clock. A neighbour counts from the first thing it states to the end of the link."""
+
+    def __init__(self, unix_ms: Callable[[], int] = no_clock) -> None:
+        self._unix_ms = unix_ms
+        self._stated: dict[int, int] = {}
+        """Neighbour -> the highest epoch that it has stated, of whomever."""
+        self._ahead_ms: dict[int, int] = {}
+        """Neighbour -> its wall clock, as milliseconds ahead of this router's steady one."""
+
+    # --- what neighbours say
+
+    def stated(self, neighbour: int, epoch: int) -> None:
+        if epoch > self._stated.get(neighbour, -1):
+            self._stated[neighbour] = epoch
+
+    def takes(self, neighbour: int, acceptable: int, now_us: int) -> None:
+        """It takes epochs up to this, by its clock alone."""
+        self._ahead_ms[neighbour] = max(0, acceptable - DAY_MS) - now_us // 1_000
+
+    def gone(self, neighbour: int) -> None:
+        """The link has ended."""
+        self._stated.pop(neighbour, None)
+        self._ahead_ms.pop(neighbour, None)
+
+    # --- what is believed
+
+    def clock_ms(self, now_us: int) -> int:
+        own = min(self._unix_ms(), EPOCH_MAX)
+        half = len(self._stated.keys() | self._ahead_ms.keys()) // 2
+        if len(self._ahead_ms) <= half:
+            return own
+        clocks = sorted(ahead_ms + now_us // 1_000 for ahead_ms in self._ahead_ms.values())
+        if clocks[half] < own - DAY_MS:  # and so are those before it: more than half of all
+            return clocks[half]
+        if half and clocks[-1 - half] > own + DAY_MS:
+            return min(clocks[-1 - half], EPOCH_MAX)
+        return own
+
+    def by_clock(self, held: int, now_us: int) -> int:
+        """The highest epoch of an issuer that is believed by the clock while `held` is known of it; 0: nothing is."""
+        bound = self.clock_ms(now_us) + DAY_MS
+        return min(max(bound, min(held, bound) + DAY_MS if held else 0), EPOCH_MAX)
+
+    def acceptable(self, held: int, now_us: int) -> int:
+        """The same, or what more than half of the links state."""
+        stated = sorted(self._stated.values())
+        vouched = stated[(len(stated) - 1) // 2] if stated else 0
+        return min(max(self.by_clock(held, now_us), vouched), EPOCH_MAX)
+
+    def is_so(self, epoch: int, held: int, now_us: int) -> bool:
+        if not self._ahead_ms and epoch <= min(self._unix_ms() + DAY_MS, EPOCH_MAX):
+            return True  # all but always
+        return epoch <= self.acceptable(held, now_us)
+
+    def is_refused(self, epoch: int, neighbours: Collection[int], now_us: int) -> bool:
+        """Whether this epoch of ours is more than a day ahead of the clocks of more than half of these."""
+        clocks = [self._ahead_ms[neighbour] for neighbour in neighbours if neighbour in self._ahead_ms]
+        return 2 * sum(ahead + now_us // 1_000 + DAY_MS < epoch for ahead in clocks) > len(neighbours)

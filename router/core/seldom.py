@@ -1,0 +1,28 @@
+"""What may be done only so often, by what it is about.
+
+Law: the same is done once in a period. At the bound of things remembered nothing else is done until one is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+REMEMBERED_MAX: Final = 10_000
+"""About 1 MB. Whoever names more within a period gets no answer, and needs none."""
+
+
+class Seldom:
+    def __init__(self, every_us: int) -> None:
+        self._every_us = every_us
+        self._until_us: dict[Hashable, int] = {}  # in the order of time, as the period is one
+
+    def may(self, what: Hashable, now_us: int) -> bool:
+        """True once in a period."""
+        until_us = self._until_us
+        while until_us and until_us[next(iter(until_us))] <= now_us:
+            del until_us[next(iter(until_us))]
+        if what in until_us or len(until_us) >= REMEMBERED_MAX:
+            return False
+        until_us[what] = now_us + self._every_us
+        return True
