@@ -97,6 +97,8 @@ def admission(settings: RouterSettings, hello: Hello) -> Admission:
         hold_ms=settings.keepalive.hold_ms,
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
+        traces_per_s=limits.traces_per_s,
+        traces_burst=limits.traces_burst,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
     )
 

@@ -64,6 +64,8 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
         samples = [({"reason": why}, value) for why, value in zip(DROP_REASONS, values, strict=True)]
         page.family(f"{name}_total", "counter", meaning, samples)
     page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
+    meaning = "Traces and dry runs past what a client may ask for."
+    page.counter("tamis_traces_refused", meaning, figures.traces_refused)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
 
