@@ -98,10 +98,10 @@ class Admission:
     hold_ms: int = 0
     ping_ms: int = 0
     block_ms: int = 0
-    traces_per_s: int = 0
-    traces_burst: int = 0
     policy: SlowPolicy = SlowPolicy.DROP_NEWEST
     is_link: bool = False
+    traces_per_s: int = 0
+    traces_burst: int = 0
 
 
 class Subscribed(NamedTuple):

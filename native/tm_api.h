@@ -228,11 +228,11 @@ typedef struct tm_admission {
     uint32_t hold_ms; /* silent for so long: TM_EVENT_SILENT */
     uint32_t ping_ms; /* nothing sent for so long: a PING goes out */
     uint32_t block_ms;
-    uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
-    uint32_t traces_burst; /* and at once */
     uint8_t policy;        /* TM_SLOW_* */
     uint8_t is_link;       /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
                               filters, and dropping the newest */
+    uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
+    uint32_t traces_burst; /* and at once */
 } tm_admission;
 
 /* The greeting is over: data frames are taken from here on, and the first credit goes out. A link is where the
