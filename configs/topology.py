@@ -143,6 +143,12 @@ class Limits(Section):
         le=1024 * MIB,
         description="Bytes a client may publish ahead of the router; at least the largest frame.",
     )
+    traces_per_s: int = Field(
+        default=50, ge=1, le=1_000_000, description="Traces and dry runs a client may ask for in a second."
+    )
+    traces_burst: int = Field(
+        default=500, ge=1, le=1_000_000, description="And at once; past both, messages go on untraced."
+    )
     greeting_ms: int = Field(
         default=2_000, ge=100, le=60_000, description="Time from connecting to being admitted, TLS apart, in ms."
     )

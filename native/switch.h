@@ -64,6 +64,7 @@ typedef struct tm_connection {
     bool told_silent;
     bool told_slow;
     bool told_extension; /* in this tick */
+    bool told_untraced;  /* in this tick */
     bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
     tm_admission admission;
 
@@ -76,7 +77,9 @@ typedef struct tm_connection {
     tm_loss lost_full;
     tm_loss lost_large;
 
-    uint64_t used_frames; /* of its credit */
+    uint64_t spent_traces; /* thousandths of a trace that it has to wait for, of its burst */
+    uint64_t traced_ms;    /* when that was reckoned last */
+    uint64_t used_frames;  /* of its credit */
     uint64_t used_bytes;
     uint64_t granted_frames;
     uint64_t granted_bytes;

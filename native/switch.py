@@ -119,6 +119,8 @@ class Admission:
     is_link: bool = False
     table_bytes_max: int = UNBOUNDED
     version: int = 1
+    traces_per_s: int = 0
+    traces_burst: int = 0
 
 
 class Subscribed(NamedTuple):

@@ -54,6 +54,7 @@ class SwitchFigures(_Figures):
     dropped: tuple[int, ...]
     drop_bytes: tuple[int, ...]
     faults: int
+    traces_refused: int
     match_ns: tuple[int, ...]
     match_ns_sum: int
     matches_timed: int

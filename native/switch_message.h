@@ -135,6 +135,9 @@ void switch_trail_free(tm_trail *trail, tm_memory *memory);
 /* ---- switch_trace.c */
 
 void switch_trace(tm_switch *sw, const parts *message);
+/* May this client have one more message traced? If not, a dry run is refused, and false; any other message goes on
+ * without its trace, of which `found` knows no more. */
+bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found);
 
 /* ---- switch_record.c */
 

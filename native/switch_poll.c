@@ -105,6 +105,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     }
     const tm_admission *admission = &connection->admission;
     connection->told_extension = false;
+    connection->told_untraced = false;
     if (connection->state == CONNECTION_OPEN && !connection->is_paused && !connection->waits_for_step) {
         if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
             !connection->told_silent) {

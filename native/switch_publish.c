@@ -476,5 +476,7 @@ void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     }
     switch_at(sw, id)->messages_in++;
     sw->stats.messages_in++;
-    admit(sw, &message, &found);
+    if (found.trace == 0 || switch_afford_trace(sw, &message, &found)) {
+        admit(sw, &message, &found);
+    }
 }

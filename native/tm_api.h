@@ -253,10 +253,12 @@ typedef struct tm_admission {
     uint32_t hold_ms; /* silent for so long: TM_EVENT_SILENT */
     uint32_t ping_ms; /* nothing sent for so long: a PING goes out */
     uint32_t block_ms;
-    uint8_t policy;  /* TM_SLOW_* */
-    uint8_t version; /* of the wire, as the session chose it */
-    uint8_t is_link; /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
-                        filters, and dropping the newest */
+    uint8_t policy;        /* TM_SLOW_* */
+    uint8_t version;       /* of the wire, as the session chose it */
+    uint8_t is_link;       /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
+                              filters, and dropping the newest */
+    uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
+    uint32_t traces_burst; /* and at once */
 } tm_admission;
 
 /* The greeting is over: data frames are taken from here on, and the first credit goes out. A link is where the
@@ -446,6 +448,7 @@ int tm_switch_retake(tm_switch *sw, uint32_t connection, const uint8_t *frame, s
 #define TM_TRACE_CLIENTS 3   /* (client, its connection) it was queued for */
 #define TM_TRACE_ROWS 256    /* of each list, at most; counts go on */
 #define TM_TRACE_NOT_DROPPED 255
+#define TM_TRACE_UNTRACED 254 /* its publisher has asked for too many traces: the message went on without its trace */
 
 typedef struct tm_trace_row {
     uint64_t number;
@@ -500,6 +503,7 @@ typedef struct tm_switch_stats {
     uint64_t dropped[TM_DROP_REASONS];
     uint64_t drop_bytes[TM_DROP_REASONS];
     uint64_t faults;
+    uint64_t traces_refused;             /* traces and dry runs past what a client may ask for */
     uint64_t match_ns[TM_MATCH_BUCKETS]; /* one match in 256 is timed */
     uint64_t match_ns_sum;
     uint64_t matches_timed;

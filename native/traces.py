@@ -6,16 +6,20 @@ Law: the layout is that of `tm_trace` in tm_api.h; of each list the first rows a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from tamis.native._tm import ffi, lib
 from tamis.native.switch_figures import DROP_REASONS
 
 Rows = tuple[tuple[int, int], ...]
 
+UNTRACED: Final = "not dropped: it went on untraced, as its client asks for too many traces"
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """`dropped` is a drop reason, empty where it was not dropped. Times are nanoseconds."""
+    """`dropped` is a drop reason, UNTRACED where that is all there is to say, empty where it was not dropped. Times are
+    nanoseconds."""
 
     trace: int
     source: int
@@ -58,7 +62,7 @@ class Trace:
             queued_ns=int(head.queued_ns),
             hop_limit=int(head.hop_limit),
             is_dry=bool(head.is_dry),
-            dropped="" if head.reason == lib.TM_TRACE_NOT_DROPPED else DROP_REASONS[head.reason],
+            dropped=_why(int(head.reason)),
             satisfied=satisfied,
             matched=matched,
             links=tuple(number for number, _ in links),
@@ -68,3 +72,9 @@ class Trace:
             links_count=counts[lib.TM_TRACE_LINKS],
             clients_count=counts[lib.TM_TRACE_CLIENTS],
         )
+
+
+def _why(reason: int) -> str:
+    if reason == lib.TM_TRACE_UNTRACED:
+        return UNTRACED
+    return "" if reason == lib.TM_TRACE_NOT_DROPPED else DROP_REASONS[reason]

@@ -63,6 +63,7 @@ class _Handshake:
     def __init__(self, door: TlsDoor, sock: socket.socket, peer: str) -> None:
         self._door, self._sock, self._peer = door, sock, peer
         self._task: asyncio.Task[None] | None = None
+        self._has_begun = False
         self._loop = door.plane.loop
         self._timer = self._loop.call_later(door.greeting_s, self._too_late)
         self._loop.add_reader(sock, self._heard)
@@ -76,6 +77,11 @@ class _Handshake:
         self._end()
 
     def _heard(self) -> None:
+        if not unread_bytes(self._sock.fileno()):  # nothing but its end
+            self._door.room.leave(self)
+            self._refuse(Reason.LEFT, "it went away")
+            self._end()
+            return
         self._quiet()
         self._door.room.spoke(self)
         self._task = self._loop.create_task(self._shake(), name="TLS handshake")
@@ -87,7 +93,7 @@ class _Handshake:
 
     async def _shake(self) -> None:
         """The socket is the transport's from here on."""
-        door = self._door
+        door, self._has_begun = self._door, True
         try:
             await self._loop.connect_accepted_socket(
                 lambda: TlsConnection(door.plane, self._over),
@@ -115,6 +121,7 @@ class _Handshake:
     def _end(self) -> None:
         if self._task is None:
             self._quiet()
-            self._sock.close()
         else:
             self._task.cancel()
+        if not self._has_begun:
+            self._sock.close()

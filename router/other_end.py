@@ -211,7 +211,9 @@ class OtherEnd:
     def _greeted(self) -> None:
         self._is_greeting = False
         self._cancel_timer()
-        self._leave_room()
+        if self._room is not None:
+            self._room.greeted(self)
+            self._room = None
         name, method = self.said
         self.plane.admissions.admit(self.SIDE, name=name, peer=self.peer, method=method)
 

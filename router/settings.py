@@ -104,6 +104,8 @@ def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission
         hold_ms=settings.keepalive.hold_ms,
         ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
+        traces_per_s=limits.traces_per_s,
+        traces_burst=limits.traces_burst,
         policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
         version=version,
     )

@@ -69,6 +69,8 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     lost = [({"reason": why}, n) for why, n in zip(DROP_REASONS, figures.dropped, strict=True) if why in LOSSES]
     page.family("tamis_messages_lost_total", "counter", "Of what was dropped, what somebody misses.", lost)
     page.counter("tamis_faults", "Times that a peer broke the rules of the wire.", figures.faults)
+    meaning = "Traces and dry runs past what a client may ask for."
+    page.counter("tamis_traces_refused", meaning, figures.traces_refused)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
 

@@ -36,8 +36,8 @@ class Phase(enum.Enum):
 
 class InStep:
     """`links` says of each link that is up whether it is in step; `ask` calls back when all in reach have heard what is
-    said now; `alarm` is told of a neighbour whose link is not in step after WAIT_S, `caught_up` of one that is, or whose
-    link is down."""
+    said now; `alarm` is told of a neighbour whose link is not in step after WAIT_S, `caught_up` of one that is, or
+    whose link is down."""
 
     def __init__(
         self,

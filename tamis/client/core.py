@@ -303,6 +303,7 @@ class ClientCore:
     def _ack(self, ack: Ack) -> None:
         if ack.of is AckOf.PUBLISH:
             self.outbox.answer(ack)
+            self.trails.refused(ack.refusals)
         else:
             self.registry.answer(ack)
 

@@ -114,8 +114,9 @@ class Outbox:
         waiter: Waiter,
         *,
         is_dry: bool,
-    ) -> None:
-        """Take a message over that routers report on; `waiter` is as in `publish`, with `confirm` but for a dry run."""
+    ) -> int:
+        """Take a message over that routers report on, and say its counter; `waiter` is as in `publish`, with `confirm`
+        but for a dry run."""
         self.check_open()
         frame = DataFrame(
             kind=Kind.DRY_RUN if is_dry else Kind.PUBLISH,
@@ -124,7 +125,9 @@ class Outbox:
             publish_time_ns=time_ns,
             extensions={ExtensionType.TRACE: trace},
         )
-        self._hold(Held(self._counter, encode_data(frame), waiter, confirm=not is_dry, retry=False))
+        counter = self._counter
+        self._hold(Held(counter, encode_data(frame), waiter, confirm=not is_dry, retry=False))
+        return counter
 
     def send(self, body: Body) -> None:
         self.output += encode(body, self._frame_bytes_max)

@@ -5,13 +5,15 @@ Law: reports are taken from the moment a message is published until its call has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from tamis.client.errors import PublishRefused
 from tamis.client.outbox import Outbox
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.waiter import Waiter, settle
 from tamis.protocol.values import Value
+from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.report_bodies import DryRunReport, Report
 
 TRAIL_S: Final = 5.0
@@ -24,6 +26,7 @@ class Trails:
         self._outbox = outbox
         self._random_bytes = random_bytes
         self._followed: dict[int, tuple[Trail[Any], Waiter]] = {}
+        self._trace_of: dict[int, int] = {}  # by the counters of their messages
 
     def begin(
         self,
@@ -36,14 +39,16 @@ class Trails:
     ) -> Trail[AnyReport]:
         """Publish a message, or try where it would go (of DryRunReport). `taken` hears that the router has it."""
         trace = max(1, int.from_bytes(self._random_bytes(_TRACE_BYTES), "little"))
-        self._outbox.follow(attributes, payload, time_ns, trace, taken, is_dry=of is DryRunReport)
+        counter = self._outbox.follow(attributes, payload, time_ns, trace, taken, is_dry=of is DryRunReport)
         trail = Trail(of, trace)
         self._followed[trace] = trail, complete
+        self._trace_of[counter] = trace
         return trail
 
     def end(self, trail: Trail[AnyReport]) -> None:
         """Its call has ended."""
         self._followed.pop(trail.trace, None)
+        self._trace_of = {counter: trace for counter, trace in self._trace_of.items() if trace in self._followed}
 
     @property
     def awaits_reports(self) -> bool:
@@ -55,6 +60,13 @@ class Trails:
             trail.add(report)
             if trail.is_complete:
                 settle(complete)
+
+    def refused(self, refusals: Iterable[Refusal]) -> None:
+        """The router does not take these messages: no report will come."""
+        for refusal in refusals:
+            followed = self._followed.get(self._trace_of.get(refusal.number, 0))
+            if followed is not None:
+                settle(followed[1], PublishRefused(refusal))
 
     def close(self, error: Exception) -> None:
         """Nothing more will come."""

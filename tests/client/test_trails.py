@@ -108,6 +108,14 @@ def test_a_refusal_is_raised() -> None:
     assert isinstance(following.taken.exception(), PublishRefused)
 
 
+def test_a_dry_run_that_is_refused_ends_the_call() -> None:
+    hand = Hand().open()
+    following = Following(hand, DryRunReport)
+    refusal = Refusal(1, RefusalCode.OVERLOADED, "too many")
+    hand.say(Ack(AckOf.PUBLISH, 0, (), (refusal,)))
+    assert isinstance(following.complete.exception(0), PublishRefused)
+
+
 def test_the_end_of_the_client_ends_the_call() -> None:
     hand = Hand().open()
     following = Following(hand, DryRunReport)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +72,20 @@ async def test_strangers_do_not_keep_honest_clients_out(tmp_path, connections, s
     assert sum(let_in) >= 36
     assert f'tamis_admissions_total{{side="client"}} {sum(let_in)}' in page
     assert 'tamis_admissions_refused_total{side="client",reason="gave_way"} 0' not in page
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("daemons")
+async def test_strangers_do_not_keep_neighbours_out(tmp_path):
+    with running_line(tmp_path, "ab", over_tcp=True) as (a, b), contextlib.ExitStack() as floods:
+        await until(lambda: linked(a) and linked(b), 10)
+        for router in parse_topology(Path(a.file).read_text()).routers.values():
+            floods.enter_context(strangers(router.neighbours[0].port, 1, sockets=100))
+        os.kill(b.pid, signal.SIGSTOP)
+        await asyncio.sleep(1.6)
+        os.kill(b.pid, signal.SIGCONT)
+        assert not linked(a)
+        assert await until(lambda: linked(a) and linked(b), 10) < 3
 
 
 # --- links -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import Kind
-from tamis.protocol.wire.report_bodies import DryRunReport, WouldDeliver
+from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord, WouldDeliver
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong, Role
 from tests.router.wire_client import WireClient, hello, subscribe, subscription
 
@@ -317,3 +317,53 @@ async def test_a_dry_run_under_another_name_is_refused(inside):
     await alice.send(dry_run(bob, x=1))
     [error] = await alice.until_closed()
     assert error.code == ErrorCode.WRONG_SENDER
+
+
+# --- what a client may ask for ---------------------------------------------------------------------------------------
+
+
+def traced(client: WireClient, counter: int) -> DataFrame:
+    message = Message({"x": counter}, b"payload", MessageId(client.number, counter))
+    extensions = {ExtensionType.GROUP: "g", ExtensionType.TRACE: 1_000 + counter, ExtensionType.EXPIRY: 2**63}
+    return DataFrame(Kind.PUBLISH, message, Flags.TRACED | Flags.CONFIRM, extensions=extensions)
+
+
+async def test_past_its_traces_a_message_goes_on_untraced_and_the_client_hears_of_it(inside):
+    net = inside("limits: {traces_per_s: 1, traces_burst: 3}")
+    alice, bob = await net.client("alice"), await net.client("bob")
+    await bob.subscribe(1, "exists x")
+    await alice.send(*(traced(alice, counter) for counter in range(1, 9)))
+    reports, taken = [], 0
+    while taken < 8 or len(reports) < 4:
+        frame = await alice.next()
+        if isinstance(frame, bodies.Ack):
+            taken += sum(each.last - each.first + 1 for each in frame.ranges)
+        else:
+            reports.append(frame)
+    assert [(report.trace, report.dropped[:11]) for report in reports] == [
+        (1_001, ""),
+        (1_002, ""),
+        (1_003, ""),
+        (1_004, "not dropped"),
+    ]
+    for counter in range(1, 9):
+        got = await bob.next(DataFrame)
+        assert (dict(got.message.attributes), got.message.payload) == ({"x": counter}, b"payload")
+        assert (ExtensionType.TRACE in got.extensions) is bool(got.flags & Flags.TRACED) is (counter <= 3)
+        assert got.extensions[ExtensionType.GROUP] == "g"
+        assert got.extensions[ExtensionType.EXPIRY] == 2**63
+    assert net.plane.switch.figures().traces_refused == 5
+    net.plane.switch.advance(1_000)
+    await alice.send(traced(alice, 9))
+    assert isinstance(await alice.next(), bodies.Ack | TraceRecord)
+
+
+async def test_past_its_traces_a_dry_run_is_refused(inside):
+    net = inside("limits: {traces_per_s: 1, traces_burst: 1}")
+    alice = await net.client("alice")
+    await alice.send(dry_run(alice, x=1), dry_run(alice, x=1))
+    frames = [await alice.next(), await alice.next()]
+    [report] = [frame for frame in frames if isinstance(frame, DryRunReport)]
+    [ack] = [frame for frame in frames if isinstance(frame, bodies.Ack)]
+    assert report.trace == 77
+    assert [(item.number, item.code) for item in ack.refusals] == [(1, RefusalCode.OVERLOADED)]

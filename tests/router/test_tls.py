@@ -14,9 +14,10 @@ from tamis.configs.topology import Tls
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.header import CONFIRM
-from tamis.router.admissions import Side
+from tamis.router.admissions import Reason, Side
 from tamis.router.handshakes import TlsDoor
 from tamis.router.listeners import Acceptor, bind
+from tamis.router.places import open_descriptors
 from tamis.router.settings import CannotStart
 from tamis.router.tls import load_certificate, server_context
 from tests.router.wire_client import WireClient, subscribe, subscription
@@ -115,6 +116,33 @@ async def test_errors_reach_the_client_before_the_end(behind_tls):
     await alice.send_bytes(b"\x08\0\0\0\x7f\0\0\0")
     assert [error.code for error in await alice.until_closed()] == [ErrorCode.UNKNOWN_KIND]
     await net.until(lambda: not net.plane.clients)
+
+
+async def test_handshakes_that_do_not_begin_keep_nobody_out(behind_tls):
+    net, where, context = await behind_tls("limits: {connections: 20}")
+    host, port = where.removeprefix("tamis+tls://").split(":")
+    before = open_descriptors()
+    silent = [await asyncio.open_connection(host, int(port)) for _ in range(net.plane.room.places + 20)]
+    for _, writer in silent[::3]:
+        writer.write(b"\x16\x03\x01\x02\x00")
+    alice = await WireClient.greeted(where, "alice", ssl=context)
+    assert (await alice.subscribe(1, "x = 1")).ranges
+    assert net.plane.admissions.refused[Side.CLIENT, Reason.GAVE_WAY] > 0
+    for _, writer in silent:
+        writer.close()
+    await alice.close()
+    await net.until(lambda: len(net.plane.room) == 0 and open_descriptors() <= before + 1)  # uvloop's own
+    assert net.plane.admissions.refused[Side.CLIENT, Reason.LEFT] > 0
+
+
+async def test_a_handshake_that_is_none_is_counted(behind_tls):
+    net, where, _ = await behind_tls()
+    host, port = where.removeprefix("tamis+tls://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"not a ClientHello, whatever it is\n" * 10)
+    await reader.read()
+    await net.until(lambda: net.plane.admissions.refused[Side.CLIENT, Reason.TLS] == 1)
+    writer.close()
 
 
 async def test_older_versions_of_tls_are_refused(behind_tls):

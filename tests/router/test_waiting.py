@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tamis.router.addresses import address_of
-from tamis.router.waiting import SILENT_S, SPOKEN_S, WaitingRoom
+from tamis.router.waiting import PATIENCE_S, SILENT_S, WaitingRoom
 
 
 @dataclass(eq=False)
@@ -40,7 +40,7 @@ def test_the_oldest_of_the_address_that_has_most_gives_way():
     made = Room(4)
     for name in ("a1", "b1", "b2", "c1"):
         made.enter(name)
-    made.now = SILENT_S
+    made.now = PATIENCE_S
     assert made.room.has_place()
     assert made.gone == ["b1"]
     assert len(made.room) == 3
@@ -54,7 +54,7 @@ def test_nobody_gives_way_before_its_time():
     made = Room(2)
     made.enter("a1")
     made.enter("b1")
-    made.now = SILENT_S * 0.9
+    made.now = PATIENCE_S * 0.9
     assert not made.room.has_place()
     assert made.gone == []
 
@@ -64,26 +64,65 @@ def test_who_has_spoken_stays_while_others_are_silent():
     spoken = made.enter("a1")
     made.enter("b1", heard=True)
     made.enter("c1")
+    made.now = PATIENCE_S / 2
     made.room.spoke(spoken)
-    made.now = SILENT_S
+    made.now = PATIENCE_S
     assert made.room.has_place()
     assert made.gone == ["c1"], "b1 has spoken, too: its bytes are there"
     made.enter("d1", heard=True)
-    made.now = SPOKEN_S * 0.9
+    made.now = 1.4 * PATIENCE_S
     assert not made.room.has_place()
-    made.now = SPOKEN_S
+    made.now = 1.5 * PATIENCE_S
     assert made.room.has_place()
     assert made.gone == ["c1", "a1"]
 
 
-def test_one_address_has_a_quarter_of_the_places_for_those_who_say_nothing():
-    made = Room(8)
-    for number in range(2):
-        made.enter(f"a{number}")
-    made.now = SILENT_S
+def flooded(places: int) -> Room:
+    """A room into which so many have come and said nothing that patience is over; they have left."""
+    made = Room(places)
+    guests = []
+    for number in range(40 + places):
+        while not made.room.has_place():
+            made.now += SILENT_S
+        guests.append(made.enter(f"{number % 10}"))
+    for guest in guests:
+        made.room.leave(guest)
+    made.gone.clear()
+    return made
+
+
+def wait_of_a_full_room(made: Room) -> float:
+    """For how long nobody gives way."""
+    while len(made.room) < made.room.places:
+        made.enter("y")
+    began = made.now
+    while not made.room.has_place():
+        made.now += SILENT_S / 4
+    return made.now - began
+
+
+def test_patience_ends_with_those_who_never_speak_and_comes_back_with_those_who_do():
+    made = flooded(4)
+    assert made.now < 10 * PATIENCE_S, "a second for the first, 5 ms for the last"
+    assert wait_of_a_full_room(made) <= 1.5 * SILENT_S
+    for _ in range(10):
+        guest = made.enter("z")
+        made.room.spoke(guest)
+        made.room.greeted(guest)
+    assert wait_of_a_full_room(made) >= PATIENCE_S / 2
+
+
+def test_in_a_flood_one_address_has_a_quarter_of_the_places_for_those_who_say_nothing():
+    made = flooded(8)
+    made.enter("a0")
+    made.enter("a1")
+    made.now += SILENT_S * 2
     made.enter("a2")
     assert made.gone == ["a0"]
-    assert len(made.room) == 2
+    calm = Room(8)
+    for number in range(8):
+        calm.enter(f"a{number}")
+    assert calm.gone == []
 
 
 @pytest.mark.parametrize("speaks", [True, False])
