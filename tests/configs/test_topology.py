@@ -137,7 +137,7 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 
 def test_every_number_names_its_unit_or_counts_things():
-    units = ("_bytes", "_frames", "_ms", "_per_client", "connections", "publishers", "cost", "rounds")
+    units = ("_bytes", "_frames", "_steps", "_ms", "_per_client", "connections", "publishers", "cost", "rounds")
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
