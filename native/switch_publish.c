@@ -76,8 +76,12 @@ typedef struct verdict {
     const char *text;
 } verdict;
 
+/* A DELIVER frame names at least one subscription, and is a frame like any other. */
+#define DELIVERABLE_BYTES_MAX (TM_FRAME_BYTES_MAX - WIRE_SATISFIED_BYTES_MIN)
+#define TOO_LARGE_TEXT "the message is larger than 1,048,568 bytes, the most that can be delivered"
+
 /* Between routers a message has entered somewhere; from a client it enters here. */
-static verdict check_sender(const uint8_t *frame, const tm_connection *sender) {
+static verdict check_sender(const uint8_t *frame, uint32_t size, const tm_connection *sender) {
     uint64_t source = tm_load64(frame + WIRE_TRANSIT);
     if (switch_is_link(sender)) {
         return source != 0 ? (verdict){0, NULL}
@@ -90,6 +94,9 @@ static verdict check_sender(const uint8_t *frame, const tm_connection *sender) {
     }
     if (tm_load64(frame + WIRE_ORIGIN) != sender->admission.number) {
         return (verdict){WIRE_WRONG_SENDER, "the origin is not this client's number"};
+    }
+    if (size > DELIVERABLE_BYTES_MAX && !(frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM)) {
+        return (verdict){WIRE_TOO_LONG, TOO_LARGE_TEXT};
     }
     return (verdict){0, NULL};
 }
@@ -111,7 +118,7 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
     if (tm_load64(frame + WIRE_ORIGIN) == 0 || tm_load64(frame + WIRE_COUNTER) == 0) {
         return (verdict){WIRE_MALFORMED, "a message has an identity: origin and counter are not 0"};
     }
-    return check_sender(frame, sender);
+    return check_sender(frame, size, sender);
 }
 
 /* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
@@ -453,7 +460,9 @@ static bool take_counter(tm_switch *sw, parts *message) {
 }
 
 static void admit(tm_switch *sw, parts *message, const extensions *found) {
-    if (found->is_strange) {
+    if (message->size > DELIVERABLE_BYTES_MAX) {
+        drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
+    } else if (found->is_strange) {
         drop(sw, message, TM_DROP_EXTENSION, WIRE_REFUSED_UNKNOWN_EXTENSION,
              "an extension that must be understood, and is not");
     } else if (sw->is_draining) {

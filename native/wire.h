@@ -65,6 +65,7 @@ typedef enum {
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U
+#define WIRE_SATISFIED_BYTES_MIN 8U /* of the extension with one id: what a DELIVER has more than its PUBLISH */
 #define WIRE_EXTENSION_COUNT_MAX 64U
 
 typedef enum {

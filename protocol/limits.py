@@ -49,24 +49,13 @@ PREDICATE_DEPTH_MAX = 64
 FILTERS_PER_CLIENT = 10_000
 """Filters one client may hold by default (`limits.filters_per_client`). A bound on what one login can cost."""
 
-MATCH_STEPS = 1_000_000
-"""Steps that matching one message may take by default (`limits.match_steps`): about 10 ms, a fifth of what may hold a
-router's loop. A step is a row looked at, a test made, or some bytes of a text."""
-
-MATCH_STEPS_MIN = 10_000
-MATCH_STEPS_MAX = 1_000_000_000
-"""The least leaves room for any message of ordinary size; the most is seconds."""
-
-TABLE_BYTES_PER_CLIENT_MIN = 65_536
-"""The least that `limits.table_bytes_per_client` may be: room for some hundred ordinary filters."""
-
-TABLE_SHARE_OF_CLIENT = 10
-"""By default one client's filters may take the tenth part of what the table of clients' filters may."""
-
 # --- the wire ----------------------------------------------------------------------------------------------------
 
 FRAME_BYTES_MAX = 1_048_576
 """A whole frame, header included, by default. Large enough for a payload worth moving, small enough to buffer."""
+
+DELIVERABLE_BYTES_MAX = FRAME_BYTES_MAX - 8
+"""A PUBLISH frame that can be delivered: its DELIVER has an extension SATISFIED more, of eight bytes at least."""
 
 UNAUTHENTICATED_BYTES_MAX = 4_096
 """All a peer may send before it is authenticated. Hello and credentials fit; nothing else is needed."""
@@ -145,3 +134,19 @@ NONCE_BYTES = 16
 DIGEST_BYTES = 16
 PROOF_BYTES = 32
 """A nonce cannot repeat by chance; a digest cannot agree by chance; a proof is one SHA-256."""
+
+# --- what a router spends on others ---------------------------------------------------------------------------------
+
+MATCH_STEPS = 1_000_000
+"""Steps that matching one message may take by default (`limits.match_steps`): about 10 ms, a fifth of what may hold a
+router's loop. A step is a row looked at, a test made, or some bytes of a text."""
+
+MATCH_STEPS_MIN = 10_000
+MATCH_STEPS_MAX = 1_000_000_000
+"""The least leaves room for any message of ordinary size; the most is seconds."""
+
+TABLE_BYTES_PER_CLIENT_MIN = 65_536
+"""The least that `limits.table_bytes_per_client` may be: room for some hundred ordinary filters."""
+
+TABLE_SHARE_OF_CLIENT = 10
+"""By default one client's filters may take the tenth part of what the table of clients' filters may."""

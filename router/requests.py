@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 REQUESTS_MAX: Final = 16
 FILTERS_PER_SLICE: Final = 500
-"""A few milliseconds of work; C stops before that many where they take longer."""
+"""A few milliseconds of work; of large ones a frame holds fewer."""
 SLICE_S: Final = 0.004
 """Of removals, which take microseconds or, where filters are large, a hundred times as long."""
 REASONS_MAX: Final = 100

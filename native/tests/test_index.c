@@ -141,7 +141,7 @@ static void match_one(bench *b, dice *d) {
     put_string(&scratch, "x", 1);
     below(d, 3) == 0 ? put_number(d, &scratch) : put_word(d, &scratch, 12);
     CHECK(tm_attributes_decode(scratch.bytes, scratch.size, &attribute, &count, &used) == TM_OK, "decode");
-    collector c = {.found = {.take = collect, .message = ++b->messages}, .b = b};
+    collector c = {.found = {.take = collect, .work.steps_max = UINT64_MAX, .message = ++b->messages}, .b = b};
     memset(b->found, 0, sizeof b->found);
     tm_name_index_match(&b->index, &b->constraints, b->kind, &attribute, &c.found);
     tm_found_flush(&c.found);

@@ -18,7 +18,7 @@ from typing import Final
 from tamis.client.errors import PublishRefused, PublishUnknown, explain_refusal
 from tamis.client.waiter import Waiter, settle
 from tamis.protocol.errors import Refused
-from tamis.protocol.limits import FRAME_BYTES_MAX
+from tamis.protocol.limits import DELIVERABLE_BYTES_MAX, FRAME_BYTES_MAX
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, Credit
@@ -66,6 +66,7 @@ class Outbox:
         self._closed: Exception | None = None
         self._is_open = False
         self._frame_bytes_max = FRAME_BYTES_MAX
+        self._message_bytes_max = DELIVERABLE_BYTES_MAX
         self._frames_left = self._bytes_left = 0
         self._granted = Credit(0, 0)
 
@@ -80,7 +81,7 @@ class Outbox:
         frame = encode_publish(self._origin, counter, time_ns, attributes, payload)
         size = len(frame)
         bytes_left = self._bytes_left - size
-        if bytes_left < 0 or size > self._frame_bytes_max:
+        if bytes_left < 0 or size > self._message_bytes_max:
             self._check_size(size)
             return False
         self._counter = counter + 1
@@ -144,6 +145,7 @@ class Outbox:
         self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
+        self._message_bytes_max = min(frame_bytes_max, DELIVERABLE_BYTES_MAX)
         self._granted = Credit(0, 0)
         self._frames_left = self._bytes_left = 0
 
@@ -174,7 +176,7 @@ class Outbox:
             message = held.popleft()
             if message.waiter.done():
                 continue  # given up while it was held
-            if len(message.frame) > self._frame_bytes_max:
+            if len(message.frame) > self._message_bytes_max:
                 settle(message.waiter, self._too_long(len(message.frame)))
                 continue
             self.output += message.frame
@@ -256,15 +258,18 @@ class Outbox:
 
     def _may_pass(self, message: Held) -> bool:
         size = len(message.frame)
-        if self._is_open and (message.waiter.done() or size > self._frame_bytes_max):
+        if self._is_open and (message.waiter.done() or size > self._message_bytes_max):
             return True
         return self._frames_left > 0 and size <= self._bytes_left and len(self.output) < OUTPUT_BYTES_MAX
 
     def _check_size(self, size: int) -> None:
-        if size > self._frame_bytes_max:
+        if size > self._message_bytes_max:
             raise self._too_long(size)
 
     def _too_long(self, size: int) -> Refused:
+        if size > DELIVERABLE_BYTES_MAX:
+            most = f"{DELIVERABLE_BYTES_MAX} bytes of frame"
+            return Refused(f"a message can be delivered up to {most}, this one has {size}")
         return Refused(f"the router takes frames of at most {self._frame_bytes_max} bytes, this one has {size}")
 
     def _hold_again(self, messages: list[Held]) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tamis.client.errors import PublishRefused, PublishUnknown
 from tamis.client.outbox import OUTPUT_BYTES_MAX
 from tamis.protocol.errors import Refused
+from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
 from tamis.protocol.wire import header
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Range, Refusal
 from tamis.protocol.wire.codes import RefusalCode
@@ -176,6 +177,21 @@ def test_a_frame_longer_than_the_router_takes_is_refused_at_once() -> None:
         hand.core.outbox.try_publish({}, bytes(4_096), 0)
     with pytest.raises(Refused, match="at most 4096 bytes"):
         hand.publish(1, bytes(4_096))
+
+
+@pytest.mark.parametrize("confirm", [False, True])
+def test_a_message_that_could_never_be_delivered_is_refused_at_once(confirm: bool) -> None:
+    """Its DELIVER is eight bytes longer, and would not fit a frame."""
+    hand = Hand().open()
+    rest = DELIVERABLE_BYTES_MAX - len(encode_publish(1, 1, 0, {"n": 1}))
+    refused = rf"up to {DELIVERABLE_BYTES_MAX} bytes of frame, this one has {DELIVERABLE_BYTES_MAX + 1}"
+    if confirm:
+        with pytest.raises(Refused, match=refused):
+            hand.core.outbox.publish({"n": 1}, bytes(rest + 1), 0, Future(), confirm=True, retry=False)
+    else:
+        with pytest.raises(Refused, match=refused):
+            hand.core.outbox.try_publish({"n": 1}, bytes(rest + 1), 0)
+    assert hand.core.outbox.try_publish({"n": 1}, bytes(rest), 0)
 
 
 def test_a_frame_held_for_a_router_that_takes_less_fails() -> None:

@@ -137,7 +137,7 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 
 def test_every_number_names_its_unit_or_counts_things():
-    units = ("_bytes", "_frames", "_ms", "_per_client", "_per_s", "_burst")
+    units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst")
     units += ("connections", "publishers", "cost", "rounds")
     for model in sections().values():
         for name, field in model.model_fields.items():

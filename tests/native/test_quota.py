@@ -44,7 +44,7 @@ SHAPES = {
     "in of equal strings": (200, lambda i, _: [["sym", IN, *[f"S{k}" for k in range(256)]], ["x", EQ, i]]),
     "long strings": (
         100,
-        lambda i, rng: [[f"n{k}", IN, *[rng.randbytes(32).hex() for _ in range(29)]] for k in range(16)],
+        lambda _, rng: [[f"n{k}", IN, *[rng.randbytes(32).hex() for _ in range(29)]] for k in range(16)],
     ),
     "plain": (10_000, lambda i, _: [["price", EQ, i]]),
     "plain order": (10_000, lambda i, _: [["price", LT, i]]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -22,11 +23,12 @@ from tamis.native import (
 from tamis.native._tm import ffi
 from tamis.protocol.errors import FrameError
 from tamis.protocol.language import parse
+from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
 from tamis.protocol.wire import client_bodies as bodies
-from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.header import HEADER
+from tamis.protocol.wire.header import HEADER, Flags
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
@@ -218,3 +220,38 @@ def test_figures_are_those_of_c(figures):
 @pytest.mark.parametrize(("python", "c"), [(Admission, "tm_admission"), (SwitchOptions, "tm_switch_options")])
 def test_settings_are_those_of_c(python, c):
     assert {name for name, _ in ffi.typeof(c).fields} == set(python.__dataclass_fields__)
+
+
+# --- a message that could never be delivered -----------------------------------------------------------------------
+
+
+def publish_of(size: int, counter: int, flags: int = 0) -> bytes:
+    empty = len(encode_publish(ALICE, counter, 0, {"x": 2}))
+    return encode_publish(ALICE, counter, 0, {"x": 2}, bytes(size - empty), flags)
+
+
+def wide_admission(number: int) -> Admission:
+    return replace(admission(number), queue_bytes_max=2**24, credit_bytes=2**24)
+
+
+def test_the_largest_message_arrives_and_a_larger_one_is_refused_at_the_door(switch):
+    """A DELIVER is eight bytes longer than its PUBLISH, and a frame like any other."""
+    alice, bob = switch.open(), switch.open()
+    switch.admit(alice, wide_admission(ALICE))
+    switch.admit(bob, wide_admission(BOB))
+    assert switch.subscribe(bob, subscribing(5, "x > 1"), 100) == []
+    switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX, 1, Flags.CONFIRM))
+    switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX + 1, 2, Flags.CONFIRM))
+    switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX + 8, 3, Flags.CONFIRM))
+    answers = [frame for frame in output(switch, alice) if isinstance(frame, bodies.Ack)]
+    assert sorted(refusal.number for ack in answers for refusal in ack.refusals) == [2, 3]
+    assert {refusal.code for ack in answers for refusal in ack.refusals} == {RefusalCode.TOO_LARGE}
+    assert [entry for ack in answers for entry in ack.ranges] == [(1, 1)]
+    assert switch.figures().deliveries == 1
+    _, delivered = output(switch, bob)
+    assert delivered.extensions == {5: (5,)}
+    [fault] = [
+        event for event in switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX + 1, 4)) if event.type == EventType.FAULT
+    ]
+    assert (fault.connection, fault.code) == (alice, ErrorCode.TOO_LONG)
+    assert switch.figures().deliveries == 1

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
@@ -94,6 +95,38 @@ async def test_a_refusal_says_why(inside):
         (1, RefusalCode.ID_IN_USE, "subscription 1 is there already"),
         (3, RefusalCode.TOO_MANY_FILTERS, "a client may hold 3 filters"),
     ]
+
+
+async def test_a_refusal_for_bytes_of_table_says_how_many_there_may_be(inside):
+    """One client fills its share; another one is served as ever, and what is taken back counts no more."""
+    net = inside("limits: {table_bytes_per_client: 65_536}")
+    bob = await net.client("bob")
+    values = ", ".join(map(str, range(256)))
+    large = f"x in {{{values}}} and y in {{{values}}}"
+    for i in range(1, 6):
+        ack = await bob.subscribe(i, large)
+        if ack.refusals:
+            break
+    assert [tuple(item) for item in ack.refusals] == [
+        (i, RefusalCode.OVER_QUOTA, "a client's filters may take 65,536 bytes of table")
+    ]
+    assert i > 2
+    assert (await bob.subscribe(9, "x = 1")).refusals == ()
+    alice = await net.client("alice")
+    assert (await alice.subscribe(1, large)).refusals == ()
+    await bob.send(bodies.Unsubscribe(7, (1,)))
+    await bob.next(bodies.Ack)
+    assert (await bob.subscribe(i, large)).refusals == ()
+
+
+async def test_a_message_that_is_too_costly_is_told_to_its_publisher(inside):
+    net = inside("limits: {match_steps: 10_000}")
+    alice, bob = await net.client("alice"), await net.client("bob")
+    await bob.subscribe(1, 'x contains "aab" or y = 1')
+    await alice.publish({"x": "a" * 60_000, "y": 1}, flags=Flags.CONFIRM)
+    [refused] = (await alice.next(bodies.Ack)).refusals
+    assert refused.code == RefusalCode.TOO_COSTLY
+    assert net.plane.switch.figures().dropped[DROP_REASONS.index("costly")] == 1
 
 
 async def test_a_subscription_is_taken_with_all_of_its_filters_or_not_at_all(inside):
