@@ -160,7 +160,7 @@ class Switch(Others):
         self._switch: _Cdata | None = ffi.gc(made[0], lib.tm_switch_free)
         self._events, self._count = ffi.new("tm_event **"), ffi.new("size_t *")
         self._number, self._subscribed = ffi.new("uint32_t *"), ffi.new("tm_subscribed *")
-        self._shed = ffi.new(f"tm_shed[{lib.TM_SHED_MAX}]")
+        self._shed = ffi.new(f"tm_shed[{lib.TM_SHED_ROWS}]")
         super().__init__()
 
     @property

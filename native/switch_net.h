@@ -41,7 +41,7 @@ typedef struct tm_net {
     uint32_t departure_words;
     tm_few *plans; /* owned; for each form of the switch */
 
-    tm_shed shed[TM_SHED_MAX]; /* since somebody asked */
+    tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
     uint32_t shed_count;
 } tm_net;
 

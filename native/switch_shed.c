@@ -18,11 +18,11 @@ static tm_shed *find(tm_net *net, const tm_shed *wanted) {
 /* The last row is for anybody behind any neighbour. */
 static tm_shed *row_of(tm_net *net, tm_shed wanted) {
     tm_shed *row = find(net, &wanted);
-    if (row == NULL && net->shed_count + 1 >= TM_SHED_MAX) {
+    if (row == NULL && net->shed_count + 1 >= TM_SHED_ROWS) {
         wanted.source = wanted.neighbour = 0;
         row = find(net, &wanted);
-        if (row == NULL && net->shed_count == TM_SHED_MAX) {
-            row = &net->shed[TM_SHED_MAX - 1];
+        if (row == NULL && net->shed_count == TM_SHED_ROWS) {
+            row = &net->shed[TM_SHED_ROWS - 1];
         }
     }
     if (row == NULL) {

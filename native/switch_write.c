@@ -3,8 +3,9 @@
  * Law: a receiver's queue holds at most its queue_bytes_max of data, a single frame excepted where nothing waits; what
  * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is (a neighbour is told by
  * others, who know which sources it concerns: switch_shed.c). Credit is withheld from a publisher only for receivers
- * whose policy is to block and whose queue is half full, until it is a quarter full and for at most their block_ms. What
- * such a publisher has credit for is taken meanwhile, past queue_bytes_max: its credit bounds it, and half of the memory.
+ * whose policy is to block and whose queue is half full, until it is a quarter full and for at most their block_ms.
+ * What such a publisher has credit for is taken meanwhile, past queue_bytes_max: its credit bounds it, and half of the
+ * memory.
  */
 #define _GNU_SOURCE
 #include "switch.h"

@@ -567,7 +567,7 @@ typedef struct tm_unlinked {
 int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t *count);
 
 /* Messages that were dropped between routers, by whom they are missed. */
-#define TM_SHED_MAX 64
+#define TM_SHED_ROWS 64
 typedef struct tm_shed {
     uint64_t neighbour; /* its number: somebody behind it; 0: anybody, clients of this router too */
     uint64_t source;    /* number of the router where they entered; 0: of several */
@@ -576,7 +576,7 @@ typedef struct tm_shed {
     uint16_t reason; /* loss reason of wire.md */
 } tm_shed;
 
-/* Those since this was last asked, at most TM_SHED_MAX, which `out` has room for; returns how many. */
+/* Those since this was last asked, at most TM_SHED_ROWS, which `out` has room for; returns how many. */
 uint32_t tm_switch_shed(tm_switch *sw, tm_shed *out);
 
 /* A neighbour's clock beside this router's, by the heartbeat with the shortest round trip since this was last asked;

@@ -253,17 +253,19 @@ def test_a_new_session_takes_the_place_of_the_old(router):
     assert (router.switch.unlinked(), router.switch.unlinked()) == ({EAST: 1}, {})
 
 
-def test_a_link_that_is_full_drops_the_newest_and_its_neighbour_is_told(router):
+def test_a_link_that_is_full_drops_the_newest_which_is_known_until_somebody_asks(router):
     narrow = router.opened(replace(LINK, number=EAST, queue_bytes_max=400))
     router.switch.install(EAST, {1: EVERYTHING})
     for counter in range(1, 9):
         router.feed(router.west, message(counter=counter))
     router.switch.send(narrow, encode(Ping(3)))
-    first, *others, lost = router.sent(narrow)
+    first, *others = router.sent(narrow)
     assert first == Ping(3)
     assert [frame.transit.counter for frame in others] == list(range(1, len(others) + 1))
     assert 1 < len(others) < 8
-    assert lost.messages == router.dropped("queue_full") == 8 - len(others)
+    [shed] = router.switch.shed()
+    assert (shed.neighbour, shed.messages) == (EAST, 8 - len(others))
+    assert router.dropped("queue_full") == 8 - len(others)
 
 
 def test_a_strange_extension_that_must_be_understood_is_dropped_in_silence(router):

@@ -11,10 +11,13 @@ import sys
 import pytest
 
 import tamis
+from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.session_bodies import Ping, Pong
-from tests.router.wire_client import Closed, WireClient, opened
+from tests.router.wire_client import Closed, WireClient, opened, subscription
+from tests.routers import running_line
 
 pytestmark = pytest.mark.slow
 
@@ -86,11 +89,12 @@ async def fast_ones(router) -> list[Fast]:
     return fast
 
 
-def check_the_others(fast: list[Fast], status: dict[str, object]) -> None:
+def check_the_others(fast: list[Fast], status: dict[str, object], policy: str = "drop-newest") -> None:
+    """With `block` the queue of the slow one holds besides what the publisher had credit for: a frame at least."""
     for one in fast:
         one.task.cancel()
     assert [(one.messages, one.lost) for one in fast] == [(MESSAGES, 0)] * FAST
-    assert status["queued_bytes"] <= QUEUE_BYTES + 300_000
+    assert status["queued_bytes"] <= QUEUE_BYTES + 300_000 + (FRAME_BYTES_MAX if policy == "block" else 0)
     assert status["switch_memory_bytes"] <= 40_000_000
 
 
@@ -101,7 +105,7 @@ async def test_one_that_stops_reading(process, policy):
     await slow.subscribe(1, "exists n")
     fast = await fast_ones(router)
     await publish_to(router.where, fast)
-    check_the_others(fast, await memory_and_queues(router))
+    check_the_others(fast, await memory_and_queues(router), policy)
     arrived, lost, last = 0, 0, -1
     while arrived + lost < MESSAGES:  # it reads again, and is told of every gap
         frame = await slow.next()
@@ -151,7 +155,59 @@ async def test_a_process_that_is_stopped(process, policy):
             stopped.send_signal(signal.SIGSTOP)
             fast = await fast_ones(router)
             await publish_to(router.where, fast)
-            check_the_others(fast, await memory_and_queues(router))
+            check_the_others(fast, await memory_and_queues(router), policy)
         finally:
             stopped.kill()
     assert opened
+
+
+PATIENT = "slow_consumer: {policy: block, block_ms: 60000}\nkeepalive: {hold_ms: 600000}"
+MANY = 30_000
+
+
+async def publish_many(where: str) -> None:
+    """17 MB: twice what a queue holds. Every message is confirmed."""
+    async with tamis.connect(where, name="publisher", patience_s=10) as publisher:
+        await publisher.publish_many([({"n": n}, bytes(480)) for n in range(MANY)], confirm=True)
+
+
+async def read_all(client: WireClient) -> tuple[int, list[bodies.Lost]]:
+    """How many messages come, and what is told besides, until all is said."""
+    arrived, lost, last = 0, [], -1
+    while last < MANY - 1 and arrived + sum(each.messages for each in lost) < MANY:
+        frame = await client.next()
+        if isinstance(frame, bodies.Lost):
+            lost.append(frame)
+        elif isinstance(frame, DataFrame):
+            arrived, last = arrived + 1, frame.message.attributes["n"]
+    return arrived, lost
+
+
+async def test_publishers_wait_for_a_slow_one_and_nothing_is_lost(process):
+    """By the defaults of credit and queues."""
+    router = process(PATIENT + "\nrouters: {a: {clients: ['unix:a.sock'], admin: 'unix:admin.sock'}}")
+    slow = await WireClient.greeted(router.where, "slow")
+    await slow.subscribe(1, "exists n")
+    publishing = asyncio.create_task(publish_many(f"tamis+{router.where}"))
+    await asyncio.sleep(2.0)
+    assert not publishing.done()
+    assert await read_all(slow) == (MANY, [])
+    await publishing
+
+
+async def test_a_publisher_at_another_router_does_not_wait_and_each_loss_is_told(tmp_path):
+    """Nobody is held back over a link: the home router drops what does not fit, and says how many."""
+    with running_line(tmp_path, "ab", PATIENT) as (at_a, at_b):
+        slow = await WireClient.greeted(at_b.client, "slow")
+        await slow.send(bodies.Subscribe(1, (subscription(1, "exists n"),), False, bodies.Reach.NETWORK, False))
+        await slow.next(bodies.Ack)
+        async with tamis.connect(f"tamis+{at_a.client}", name="eve") as eve:
+            while len((await eve.route({"n": 1})).reports) < 2:  # the routers are linked
+                await asyncio.sleep(0.05)
+        await publish_many(f"tamis+{at_a.client}")
+        arrived, lost = await read_all(slow)
+        assert arrived < MANY
+        assert {each.reason for each in lost} <= {LossReason.QUEUE_FULL, LossReason.WAY_CHANGED}
+        told = sum(each.messages for each in lost)
+        on_the_way = [each for each in lost if each.reason == LossReason.QUEUE_FULL and each.messages == 0]
+        assert arrived + told == MANY or on_the_way
