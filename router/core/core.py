@@ -168,7 +168,7 @@ class Core:
         link = self.desk.links.current(event.neighbour, event.session)
         if link is not None:
             link.unsent -= 1
-            self._neighbours.answer_on(link)
+            self._neighbours.sent(link)
             self._asking.go_on()
 
     def _heard(self, event: Heard) -> None:

@@ -143,6 +143,13 @@ class Neighbours:
         if found.lacks:
             self.ask(link)
 
+    def sent(self, link: Link) -> None:
+        """A long body has left."""
+        self.answer_on(link)
+        if link.is_left_out and link.has_room:
+            link.is_left_out = False
+            self.send_digest(link)
+
     def answer_on(self, link: Link) -> None:
         """What is left of an answer, as far as there is room."""
         while link.answer is not None and link.has_room:
