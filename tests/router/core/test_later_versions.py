@@ -38,12 +38,12 @@ def later(body: Body) -> Body:
         records = plain[5]
     elif isinstance(body, UpdateReply):
         for entry in plain[3]:
-            entry += [0, 0][len(entry) - 5 :]
+            entry.extend([0, 0][len(entry) - 5 :])
         records = plain[3] + [filter_ for entry in plain[3] for filter_ in entry[4]]
     else:
         records = []
     for record in records:
-        record += RECORD
+        record.extend(RECORD)
     raw = msgpack.packb(plain + BODY)
     if isinstance(body, LinkState | Held):
         frame = encode(body)[:8] + raw
