@@ -37,7 +37,7 @@ class Link:
     """The request to the neighbour whose answer is awaited; 0: none."""
     is_answered: bool = False
     """The answer has come to its end, and something in it is not held yet."""
-    answer: Iterator[UpdateReply] | None = None
+    answer: Iterator[UpdateReply | None] | None = None
     """What is left of the answer to the neighbour's last request."""
     unsent: int = 0
     """Bodies of which it is told when they have left, and that have not."""

@@ -47,6 +47,7 @@ class Neighbours:
             return
         self._desk.timers.cancel(("request", neighbour))
         self._desk.timers.cancel(("ask", neighbour))
+        self._desk.timers.cancel(("answer", neighbour))
         self._predicates.lost(neighbour)
         self._states.links_changed()
 
@@ -154,9 +155,17 @@ class Neighbours:
         """What is left of an answer, as far as there is room."""
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
+            if reply is None:
+                self._desk.timers.set(("answer", link.neighbour), self._desk.now_us + 1)
+                return
             if not reply.more:
                 link.answer = None
             self._desk.send(link, reply, is_told=reply.more)
+
+    def answer_later(self, neighbour: int) -> None:
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is not None:
+            self.answer_on(link)
 
     def _tell_of_too_large(self, issuers: Iterable[int], link: Link) -> None:
         desk = self._desk

@@ -21,6 +21,8 @@ from tamis.router.core.sizes import cut, is_large, listed_size, size_of
 
 PENDING_MAX: Final = 1_024
 """Changes of one issuer that wait for their base, within PENDING_BYTES_MAX. The base may be large and on its way."""
+LISTED_PER_SLICE: Final = 200_000
+"""Filters that are listed in one slice, ids and bytes together: some 20 ms."""
 EMPTIED_PER_SLICE: Final = 10_000
 """Filters that are let go in one slice: a millisecond or two."""
 
@@ -55,11 +57,19 @@ class Held:
         """That this version exists: a piece without filters."""
         return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters), self.rest)
 
-    def as_pieces(self, issuer: int) -> Iterator[Entry]:
-        """As it is now, whatever comes in between: each piece is made when it is asked for."""
-        version, digest, total, rest = self.version, self.digest, len(self.filters), self.rest
+    def as_pieces(self, issuer: int) -> Iterator[Entry | None]:
+        """As it is at the first one, whatever comes in between: each piece is made when it is asked for. None: that
+        took long enough, go on later."""
+        ids, listed = list(self.filters), self.version
+        if len(ids) > LISTED_PER_SLICE:
+            yield None
+            ids = ids if listed == self.version else list(self.filters)
+        packed = list(self.filters.values())
+        if len(packed) != len(ids):
+            return  # it is held no more, and being let go
+        version, digest, total, rest = self.version, self.digest, len(ids), self.rest
         first = 0
-        for some in cut(zip(list(self.filters), list(self.filters.values()), strict=True)):
+        for some in cut(zip(ids, packed, strict=True)):
             yield Entry(issuer, *version, digest, tuple(map(_advertised, some)), first, total, rest)
             first += len(some)
 
