@@ -171,9 +171,12 @@ class Wants:
     def bytes(self) -> int:
         return sum(len(frame) for frames in self.frames for frame in frames)
 
-    def connect(self, router: Router) -> None:
+    def close(self) -> None:
         for client in self.clients:
             client.close()
+
+    def connect(self, router: Router) -> None:
+        self.close()
         self.clients = [Client(router, f"c{number}") for number in range(len(self.frames))]
         with ThreadPoolExecutor(len(self.clients)) as pool:
             list(pool.map(Client.subscribe, self.clients, self.frames))
@@ -192,6 +195,7 @@ async def measured(shape: str, share: float, folder: Path) -> list[dict[str, Any
         for event in ("subscribe", "restart a", "restart b", "restart c"):
             rows.append({"shape": shape, "filters": wants.count, "megabytes": round(wants.bytes / 1e6, 1)})
             rows[-1] |= await _one(network, wants, event)
+        wants.close()
     return rows
 
 
