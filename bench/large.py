@@ -3,8 +3,8 @@
     wide     200 MB: 6,600 filters of 16 constraints, each `in` with 29 strings of 64 letters
     plain    1,000,000 filters of three constraints, 67 bytes each
 
-All are those of ten clients of router a, first in the line a - b - c. They subscribe; then each router in turn is killed
-and started, and the clients of a come back. Routed is what a router has in its table, as its status says, and a
+All are those of ten clients of router a, first in the line a - b - c. They subscribe; then each router in turn is
+killed and started, and the clients of a come back. Routed is what a router has in its table, as its status says, and a
 message published at c is delivered at a. Counted from the last ACK where the clients subscribe, else from when the
 port of the started router answers.
 
@@ -36,7 +36,7 @@ from tamis.protocol.wire.frames import Body, decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
-from tamis.protocol.wire.session_bodies import Auth, AuthMethod, Authenticated, Hello, Ping, Pong, Role
+from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Pong, Role
 
 CLIENTS: Final = 10
 FRAME_BYTES: Final = 900_000
@@ -44,7 +44,10 @@ PATIENCE_S: Final = 300
 LINE: Final = Wanted(
     ("a", "b", "c"),
     (("a", "b", 1), ("b", "c", 1)),
-    keys={"limits": {"filters_per_client": 1_000_000, "memory_bytes": 8 << 30}},
+    keys={
+        "keepalive": {"hold_ms": 3_600_000, "ping_ms": 3_600_000},
+        "limits": {"filters_per_client": 1_000_000, "memory_bytes": 8 << 30},
+    },
     is_proxied=False,
 )
 
@@ -84,7 +87,7 @@ class Client:
         self._reader = FrameReader()
         self._frames: Iterator[bytes] = iter(())
         self._name, self._counter = name, time.time_ns()
-        hello = Hello(Role.CLIENT, name, 0, os.urandom(16), 1, 2, (), 1 << 20, 30_000, 0)
+        hello = Hello(Role.CLIENT, name, 0, os.urandom(16), 1, 2, (), 1 << 20, 3_600_000, 0)
         self._socket.sendall(encode(hello))
         self._next()
         self._socket.sendall(encode(Auth(AuthMethod.NONE, b"")))
@@ -168,9 +171,12 @@ class Wants:
     def bytes(self) -> int:
         return sum(len(frame) for frames in self.frames for frame in frames)
 
-    def connect(self, router: Router) -> None:
+    def close(self) -> None:
         for client in self.clients:
             client.close()
+
+    def connect(self, router: Router) -> None:
+        self.close()
         self.clients = [Client(router, f"c{number}") for number in range(len(self.frames))]
         with ThreadPoolExecutor(len(self.clients)) as pool:
             list(pool.map(Client.subscribe, self.clients, self.frames))
@@ -189,6 +195,7 @@ async def measured(shape: str, share: float, folder: Path) -> list[dict[str, Any
         for event in ("subscribe", "restart a", "restart b", "restart c"):
             rows.append({"shape": shape, "filters": wants.count, "megabytes": round(wants.bytes / 1e6, 1)})
             rows[-1] |= await _one(network, wants, event)
+        wants.close()
     return rows
 
 

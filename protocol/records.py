@@ -115,7 +115,7 @@ KINDS: Final = {
                 Field("bytes", "integer", "of all its frames"),
                 Field("added", "integer", "filters that it adds"),
                 Field("removed", "integer", "filters that it takes away"),
-                Field("full", "boolean", "it states all filters, not a change"),
+                Field("full", "boolean", "it states all filters, not a change or a piece of them"),
                 Field(
                     "cause",
                     "text",

@@ -50,12 +50,17 @@ class BodyReader:
         """The next element, which is not a container (an empty one passes, for the codec's type check to refuse)."""
         return self._guarded(self._unpacker.unpack)
 
-    def skip(self, depth: int = CONTROL_DEPTH_MAX) -> None:
-        """Pass over one element of any type that a later version has appended."""
+    def skip(self) -> bytes:
+        """Pass over one element of any type that a later version has appended; its bytes."""
+        start = self._unpacker.tell()
+        self._skip(CONTROL_DEPTH_MAX)
+        return bytes(self._body[start : self._unpacker.tell()])
+
+    def _skip(self, depth: int) -> None:
         if depth == 0:
             raise FrameError(ErrorCode.OVER_LIMIT, f"{self.what}: more than {CONTROL_DEPTH_MAX} levels deep")
         for _ in range(self._enter_any()):
-            self.skip(depth - 1)
+            self._skip(depth - 1)
 
     def rows(
         self, count: int, width: int, fits: Callable[[list[tuple[Any, ...]]], bool]

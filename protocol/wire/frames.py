@@ -18,6 +18,7 @@ from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
 from tamis.protocol.wire.kinds import KINDS, Kind
 from tamis.protocol.wire.prefix import PREFIX_BYTES, pack_prefix, read_prefix
 from tamis.protocol.wire.schema import record_of
+from tamis.protocol.wire.slices import at_once, packed
 
 Body = (
     session_bodies.Hello
@@ -95,9 +96,18 @@ def decode(frame: bytes) -> Frame:
     reader = BodyReader(memoryview(frame)[PREFIX_BYTES:], kind.name)
     body: Body = record_of(BODY_OF[kind]).read(reader)
     reader.finish()
+    if isinstance(body, routing_bodies.LinkState):
+        body.keep(frame[PREFIX_BYTES:])
     return body
 
 
+def _packed(body: Body) -> bytes:
+    if isinstance(body, routing_bodies.LinkState) and body.raw:
+        return body.raw
+    record = record_of(type(body))
+    return at_once(packed(record, body)) if record.rest(body) else pack(record.plain(body))
+
+
 def _encode_body(body: Body) -> bytes:
-    packed = pack(record_of(type(body)).plain(body))
-    return pack_prefix(_KIND_OF[type(body)], PREFIX_BYTES + len(packed)) + packed
+    data = _packed(body)
+    return pack_prefix(_KIND_OF[type(body)], PREFIX_BYTES + len(data)) + data

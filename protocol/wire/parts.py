@@ -78,8 +78,10 @@ def split(whole: Whole, part_bytes_max: int = limits.CONTROL_PART_BYTES_MAX) -> 
 
 
 def packed_whole(whole: Whole) -> Slices[bytes]:
-    """What `cut` makes parts of, packed in slices."""
-    return packed(record_of(type(whole)), whole)
+    """What `cut` makes parts of: as it came, or packed in slices."""
+    if whole.raw:
+        return whole.raw
+    return (yield from packed(record_of(type(whole)), whole))
 
 
 def cut(whole: Whole, body: bytes, part_bytes_max: int) -> list[Part]:
@@ -172,6 +174,7 @@ class Complete:
             raise _refusal(self.last, error.problem) from None
         if whole.ticket != self.last.ticket:
             raise _refusal(self.last, f"the body says it is {tuple(whole.ticket)}")
+        whole.keep(self.body)
         return whole
 
 

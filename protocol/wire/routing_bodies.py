@@ -2,18 +2,32 @@
 
 Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR and UR may be large and travel in
-parts (`parts.py`); each says in `ticket` what its parts are known by.
+parts (`parts.py`); each says in `ticket` what its parts are known by. A body that came from somebody is passed on in
+the bytes in which it came (`raw`), fields of later versions included. Records that are stated anew keep those fields:
+an advertised filter its own, an entry its own, HELD likewise.
 """
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LINKS_MAX
-from tamis.protocol.wire.schema import APPENDED, U32, U64, Between, Binary, Digest, Name, PackedFilter, PositiveU32
+from tamis.protocol.wire.schema import (
+    APPENDED,
+    REST,
+    U32,
+    U64,
+    Between,
+    Binary,
+    Digest,
+    Name,
+    PackedFilter,
+    PositiveU32,
+    Rest,
+)
 
 
 class Ticket(NamedTuple):
@@ -22,6 +36,17 @@ class Ticket(NamedTuple):
     origin: int
     epoch: int
     seq: int
+
+
+class _Relayed:
+    """A body that may be passed on."""
+
+    __slots__ = ()
+    raw: bytes
+
+    def keep(self, raw: bytes) -> None:
+        """It came in these bytes."""
+        object.__setattr__(self, "raw", raw)
 
 
 class Adjacency(NamedTuple):
@@ -33,17 +58,24 @@ class Adjacency(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkState:
+class LinkState(_Relayed):
     """LSA: all links of one router."""
 
     issuer: Name
     epoch: U64
     seq: U64
     links: Annotated[tuple[Adjacency, ...], Between(0, LINKS_MAX)]
+    raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if len({link.neighbour for link in self.links}) != len(self.links):
             raise Refused("a neighbour is listed twice")
+
+
+class Extended(bytes):
+    """A packed filter whose AdvertisedFilter has fields of a later version."""
+
+    rest: Rest
 
 
 class AdvertisedFilter(NamedTuple):
@@ -52,9 +84,19 @@ class AdvertisedFilter(NamedTuple):
     id: U64
     filter: PackedFilter
 
+    @property
+    def rest(self) -> Rest:
+        return self.filter.rest if isinstance(self.filter, Extended) else ()
+
+    def keeping(self, rest: Rest) -> AdvertisedFilter:
+        """They go with the filter, wherever it is held."""
+        extended = Extended(self.filter)
+        extended.rest = rest
+        return AdvertisedFilter(self.id, extended)
+
 
 @dataclass(frozen=True, slots=True)
-class ReceiverAdvertisement:
+class ReceiverAdvertisement(_Relayed):
     """RA: an issuer's predicate, whole or as a change of the one it had at `base_seq`.
 
     `digest` and `count` are those of the whole afterwards. `confirm` asks who applies it to say so with Held.
@@ -70,6 +112,7 @@ class ReceiverAdvertisement:
     digest: Digest
     count: U64
     confirm: bool
+    raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.full and (self.base_seq or self.removed or self.count != len(self.added)):
@@ -99,7 +142,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SenderRequest:
+class SenderRequest(_Relayed):
     """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
 
     `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds
@@ -113,6 +156,7 @@ class SenderRequest:
     digest: Annotated[bytes, Binary(0, DIGEST_BYTES)]
     known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)]
     topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
+    raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.digest) not in (0, DIGEST_BYTES) or (self.digest and (self.known or self.topology)):
@@ -134,10 +178,14 @@ class Entry(NamedTuple):
     filters: Annotated[tuple[AdvertisedFilter, ...], Between(0, ENTRIES_MAX)]
     first: Annotated[U64, APPENDED] = 0
     total: Annotated[U64, APPENDED] = 0
+    rest: Annotated[Rest, REST] = ()
+
+    def keeping(self, rest: Rest) -> Entry:
+        return self._replace(rest=rest)
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateReply:
+class UpdateReply(_Relayed):
     """UR: the answer to an SR. An issuer that it does not name is not thereby known to be gone.
 
     `more`: another reply to the same request follows. For a request of scope TREE: `answered` routers speak here, of
@@ -151,6 +199,7 @@ class UpdateReply:
     more: bool = False
     answered: U32 = 1
     differing: Annotated[tuple[U64, ...], Between(0, ENTRIES_MAX)] = ()
+    raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @property
     def ticket(self) -> Ticket:
@@ -174,3 +223,7 @@ class Held:
     epoch: U64
     seq: U64
     holders: Annotated[tuple[U64, ...], Between(1, LINKS_MAX)]
+    rest: Annotated[Rest, REST] = field(default=(), compare=False, repr=False)
+
+    def keeping(self, rest: Rest) -> Held:
+        return replace(self, rest=rest)

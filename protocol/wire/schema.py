@@ -6,8 +6,9 @@
 A record is a msgpack array of its fields in order. Law: later versions append fields and change nothing else. A reader
 skips fields past those it knows; a writer's field that a peer may leave out has a default. A field that version 2 or a
 later one appended (`APPENDED`) is written only where it, or one behind it, differs from its default, so that what
-version 1 can say keeps its bytes. What cannot be decoded cannot be encoded: both directions check the same bounds,
-Refused for what is ours and FrameError for what is theirs.
+version 1 can say keeps its bytes. A class with a method `keeping` is given the fields behind those it knows, as they
+came, and they are written again behind its own: its records are passed on. What cannot be decoded cannot be encoded:
+both directions check the same bounds, Refused for what is ours and FrameError for what is theirs.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ FIELDS_MAX: Final = 64
 REQUIRED: Final = inspect.Parameter.empty
 APPENDED: Final = "appended"
 """Stands in the annotation of a field that a version past the first appended: `Annotated[U64, APPENDED]`."""
+REST: Final = "rest"
+"""Stands in the annotation of what is no field of ours: `rest: Annotated[Rest, REST]` holds those of later versions."""
+Rest = tuple[bytes, ...]
+"""Packed fields, as they came."""
 
 
 class Codec(Protocol):
@@ -188,6 +193,7 @@ class Record:
     def __init__(self, of: type) -> None:
         self.of = of
         self.fields = tuple(_fields(of))
+        self._keeps_rest = hasattr(of, "keeping")
         self._required = sum(field.required for field in self.fields)
 
     def read(self, reader: BodyReader) -> Any:  # noqa: ANN401
@@ -199,11 +205,11 @@ class Record:
         return reader.array(self._required, FIELDS_MAX)
 
     def made(self, values: list[object], count: int, reader: BodyReader) -> Any:  # noqa: ANN401
-        """The record of these `values`, the first of its `count` fields; the others are skipped."""
-        for _ in range(count - len(values)):
-            reader.skip()
+        """The record of these `values`, the first of its `count` fields; the others are kept or skipped."""
+        rest = tuple([reader.skip() for _ in range(count - len(values))])
         try:
-            return self.of(*values)
+            made = self.of(*values)
+            return made.keeping(rest) if rest and self._keeps_rest else made
         except Refused as error:
             raise FrameError(ErrorCode.MALFORMED, f"{reader.what}: {error}") from None
 
@@ -212,9 +218,15 @@ class Record:
             raise Refused(f"expected {self}, not {_shown(value)}")
         return [self._plain_field(field, getattr(value, field.name)) for field in self.written(value)]
 
+    def rest(self, value: Any) -> Rest:  # noqa: ANN401
+        """The fields of later versions that stand behind those of `value`."""
+        return getattr(value, "rest", ()) if self._keeps_rest else ()
+
     def written(self, value: object) -> tuple[Field, ...]:
         """The fields that `value` is written with: all but appended ones at the end that have their defaults."""
         count = len(self.fields)
+        if self.rest(value):
+            return self.fields
         while self.fields[count - 1].is_appended:
             field = self.fields[count - 1]
             if getattr(value, field.name) != field.default:
@@ -260,6 +272,8 @@ def _fields(declared: type) -> Iterable[Field]:
     hints = get_type_hints(declared, include_extras=True)
     for parameter in inspect.signature(declared).parameters.values():
         hint = hints[parameter.name]
+        if REST in getattr(hint, "__metadata__", ()):
+            continue
         yield Field(parameter.name, _codec_of(hint), parameter.default, APPENDED in getattr(hint, "__metadata__", ()))
 
 

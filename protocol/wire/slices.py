@@ -52,14 +52,14 @@ def read(codec: Codec, reader: BodyReader) -> Slices[Any]:
 
 
 def _packed_record(record: Record, value: object) -> Slices[bytes]:
-    written = record.written(value)
-    pieces = [array_header(len(written))]
+    written, rest = record.written(value), record.rest(value)
+    pieces = [array_header(len(written) + len(rest))]
     for field in written:
         try:
             pieces.append((yield from packed(field.codec, getattr(value, field.name))))
         except Refused as error:
             raise Refused(f"{field.name} of {record}: {error}") from None
-    return b"".join(pieces)
+    return b"".join((*pieces, *rest))
 
 
 def _packed_list(many: Many, value: Sequence[object]) -> Slices[bytes]:
@@ -108,7 +108,13 @@ def _read_list(many: Many, reader: BodyReader) -> Slices[tuple[Any, ...]]:
 def _packed_rows(item: Codec, rows: Sequence[Any]) -> bytes:
     if isinstance(item, Record) and (codecs := _scalars(item)) and _fit(codecs, rows):
         return pack(rows)[len(array_header(len(rows))) :]
-    return b"".join([pack(item.plain(row)) for row in rows])
+    return b"".join([_packed_row(item, row) for row in rows])
+
+
+def _packed_row(item: Codec, row: Any) -> bytes:  # noqa: ANN401
+    if isinstance(item, Record) and item.rest(row):
+        return at_once(_packed_record(item, row))
+    return pack(item.plain(row))
 
 
 def _read_rows(item: Codec, count: int, reader: BodyReader) -> Iterable[Any]:

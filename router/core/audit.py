@@ -63,7 +63,7 @@ class Audits:
         for state in found.states:
             desk.send(link, state)
         short = [issuer for issuer in found.entries if not desk.rib.entries[issuer].is_large]
-        *first, last = self._exchange.replies(body, short, link.version)
+        *first, last = filter(None, self._exchange.replies(body, short, link.version))
         for reply in first:
             desk.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))
         desk.send(link, UpdateReply(*body.ticket, last.entries, False, 1, differs))

@@ -34,6 +34,8 @@ class Collection:
     version: Version
     digest: bytes
     total: int
+    rest: tuple[bytes, ...] = ()
+    """Fields of a later version in the entry that it comes in."""
     filters: dict[int, bytes] = field(default_factory=dict)
     size: int = 0
     said_by: set[int] = field(default_factory=set)
@@ -93,4 +95,4 @@ class Collection:
             yield
 
     def as_held(self) -> Held:
-        return Held(self.version, self.digest, self.filters, self.size)
+        return Held(self.version, self.digest, self.filters, self.size, self.rest)

@@ -195,7 +195,7 @@ class Core:
         link = self.desk.links.current(event.neighbour, event.session)
         if link is not None:
             link.unsent -= 1
-            self._neighbours.answer_on(link)
+            self._neighbours.sent(link)
             self._asking.go_on()
 
     def _heard(self, event: Heard) -> None:
@@ -361,6 +361,7 @@ _ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
     "age": lambda core, router: core._states.age_out(router),
     "request": lambda core, neighbour: core._neighbours.periodic(neighbour),
     "ask": lambda core, neighbour: core._neighbours.ask_again(neighbour),
+    "answer": lambda core, neighbour: core._neighbours.answer_later(neighbour),
     "gap": lambda core, issuer: core._neighbours.close_gap(issuer),
     "pending": lambda core, issuer: core._predicates.go_on(issuer),
     "collect": lambda core, issuer: core._predicates.collect_on(issuer),

@@ -15,7 +15,7 @@ from tamis.router.core.commands import Alarm, Command, Send, Session
 from tamis.router.core.events import Body
 from tamis.router.core.freshness import Version
 from tamis.router.core.identity import Identity
-from tamis.router.core.links import Link, Links
+from tamis.router.core.links import RELAYED_MAX, Link, Links
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.rib import Rib
 from tamis.router.core.seldom import Seldom
@@ -67,6 +67,20 @@ class Desk:
             self.out.append(Send(to, body, is_told))
             for link in self.links.by_neighbour.values():
                 link.unsent += is_told and link.neighbour != but
+
+    def pass_on(self, body: Body, but: int) -> None:
+        """A long one of somebody else, to every neighbour but one for which not too much is waiting."""
+        to = []
+        for link in self.links.by_neighbour.values():
+            if link.neighbour == but:
+                continue
+            if link.unsent < RELAYED_MAX:
+                link.unsent += 1
+                to.append(Session(link.neighbour, link.session))
+            else:
+                link.is_left_out = True
+        if to:
+            self.out.append(Send(tuple(to), body, is_told=True))
 
     def soon(self, kind: str) -> None:
         """The next slice of something long comes after whatever else has happened by then."""

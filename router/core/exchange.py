@@ -92,12 +92,16 @@ class Exchange:
         missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]
         return [*fresher, *missing], lacks
 
-    def replies(self, request: SenderRequest, issuers: Iterable[int], version: int) -> Iterator[UpdateReply]:
-        """At least one, which may be empty: that is the answer, too. To a peer that speaks `version`."""
+    def replies(self, request: SenderRequest, issuers: Iterable[int], version: int) -> Iterator[UpdateReply | None]:
+        """At least one, which may be empty: that is the answer, too. To a peer that speaks `version`. None: go on
+        later, this has taken long enough."""
         batch: list[Entry] = []
         size = 0
         for issuer in issuers:
             for entry in self._entries(issuer, version):
+                if entry is None:
+                    yield None
+                    continue
                 size += listed_size(entry.filters)
                 if batch and is_large(size):
                     yield UpdateReply(*request.ticket, tuple(batch), more=True)
@@ -105,7 +109,7 @@ class Exchange:
                 batch.append(entry)
         yield UpdateReply(*request.ticket, tuple(batch))
 
-    def _entries(self, issuer: int, version: int) -> Iterator[Entry]:
+    def _entries(self, issuer: int, version: int) -> Iterator[Entry | None]:
         """The entry of an issuer, if there still is one, as a peer that speaks `version` takes it."""
         held = self._rib.entries.get(issuer)
         if held is None:

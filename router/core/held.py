@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tamis.protocol.limits import LINKS_MAX
 from tamis.protocol.wire.routing_bodies import Held
+from tamis.protocol.wire.schema import Rest
 from tamis.router.core.freshness import Version
 
 
@@ -81,12 +82,12 @@ class Confirmations:
 
     def __init__(self) -> None:
         self._asked: dict[int, Version] = {}
-        self._pending: dict[tuple[int, Version], dict[int, None]] = {}
+        self._pending: dict[tuple[int, Version, Rest], dict[int, None]] = {}
 
     @property
     def issuers(self) -> frozenset[int]:
         """To whom something is still to be said."""
-        return frozenset(self._asked) | {issuer for issuer, _ in self._pending}
+        return frozenset(self._asked) | {issuer for issuer, _, _ in self._pending}
 
     def asked(self, issuer: int, version: Version) -> None:
         self._asked[issuer] = max(version, self._asked.get(issuer, version))
@@ -100,15 +101,16 @@ class Confirmations:
         self.add(issuer, version, (me,))
         return True
 
-    def add(self, issuer: int, version: Version, holders: Iterable[int]) -> None:
-        self._pending.setdefault((issuer, version), {}).update(dict.fromkeys(holders))
+    def add(self, issuer: int, version: Version, holders: Iterable[int], rest: Rest = ()) -> None:
+        """`rest`: fields of a later version; what has other ones is not merged."""
+        self._pending.setdefault((issuer, version, rest), {}).update(dict.fromkeys(holders))
 
     def take(self) -> list[Held]:
         """All that was said since, in as few bodies as there can be."""
         pending, self._pending = self._pending, {}
         return [
-            Held(issuer, *version, tuple(names)[start : start + LINKS_MAX])
-            for (issuer, version), names in pending.items()
+            Held(issuer, *version, tuple(names)[start : start + LINKS_MAX], rest)
+            for (issuer, version, rest), names in pending.items()
             for start in range(0, len(names), LINKS_MAX)
         ]
 

@@ -18,6 +18,9 @@ from tamis.router.core.commands import Session
 
 UNSENT_MAX: Final = 2
 """One that leaves and one behind it: so much of a long answer waits in memory."""
+RELAYED_MAX: Final = 48
+"""Long bodies of others that wait for one link, at most about 48 MiB. It is left out of further ones, and compares when
+these have left."""
 
 
 @dataclass(slots=True)
@@ -34,10 +37,13 @@ class Link:
     """The request to the neighbour whose answer is awaited; 0: none."""
     is_answered: bool = False
     """The answer has come to its end, and something in it is not held yet."""
-    answer: Iterator[UpdateReply] | None = None
+    answer: Iterator[UpdateReply | None] | None = None
     """What is left of the answer to the neighbour's last request."""
     unsent: int = 0
     """Bodies of which it is told when they have left, and that have not."""
+
+    is_left_out: bool = False
+    """Something was not passed on to it: it has to compare."""
 
     @property
     def has_room(self) -> bool:

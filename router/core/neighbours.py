@@ -47,6 +47,7 @@ class Neighbours:
             return
         self._desk.timers.cancel(("request", neighbour))
         self._desk.timers.cancel(("ask", neighbour))
+        self._desk.timers.cancel(("answer", neighbour))
         self._predicates.lost(neighbour)
         self._desk.plausible.gone(neighbour)
         self._states.links_changed()
@@ -144,13 +145,28 @@ class Neighbours:
         if found.lacks:
             self.ask(link)
 
+    def sent(self, link: Link) -> None:
+        """A long body has left."""
+        self.answer_on(link)
+        if link.is_left_out and link.has_room:
+            link.is_left_out = False
+            self.send_digest(link)
+
     def answer_on(self, link: Link) -> None:
         """What is left of an answer, as far as there is room."""
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
+            if reply is None:
+                self._desk.timers.set(("answer", link.neighbour), self._desk.now_us + 1)
+                return
             if not reply.more:
                 link.answer = None
             self._desk.send(link, reply, is_told=reply.more)
+
+    def answer_later(self, neighbour: int) -> None:
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is not None:
+            self.answer_on(link)
 
     def _tell_of_too_large(self, issuers: Iterable[int], link: Link) -> None:
         desk = self._desk

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.wire import numbers
 from tamis.router.core.cover import Cover
+from tamis.router.core.shards import Shards
 from tamis.router.core.sizes import FILTERS_MAX, first_of, is_large, size_of
 
 LOOKS_PER_SLICE: Final = 4
@@ -37,8 +38,8 @@ class Own:
     def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
         self._hold_us = narrow_hold_us
         self._cover = cover
-        self._wanted: dict[bytes, int] = {}
-        self._ids: dict[bytes, int] = {}  # of all that is fresh, advertised or leaving
+        self._wanted: Shards[int] = Shards()
+        self._ids: Shards[int] = Shards()  # of all that is fresh, advertised or leaving
         self._fresh: dict[int, bytes] = {}
         self._gone: list[int] = []
         self._leaving: dict[bytes, int] = {}  # until when

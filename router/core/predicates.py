@@ -23,7 +23,7 @@ from tamis.router.core.freshness import Verdict, Version
 from tamis.router.core.held import Confirmations
 from tamis.router.core.links import Link
 from tamis.router.core.rib import Change, Gap
-from tamis.router.core.sizes import FILTERS_MAX, cut, is_large, is_long, listed_size
+from tamis.router.core.sizes import FILTERS_MAX, LONG_SHARE, cut, is_large, is_long, listed_size
 
 
 class Predicates:
@@ -51,7 +51,10 @@ class Predicates:
             return
         is_long_whole = body.full and is_long(body.added)
         if not is_long_whole and self.flood.is_fresh(body.issuer, version):
-            desk.flood(body, came_from)
+            if is_large(LONG_SHARE * listed_size(body.added)):
+                desk.pass_on(body, came_from)
+            else:
+                desk.flood(body, came_from)
             if body.confirm:
                 self.confirmations.asked(body.issuer, version)
         verdict = desk.rib.judge(body.issuer, version, body.digest)
@@ -128,7 +131,7 @@ class Predicates:
         filters, version = dict(entry.filters), Version(entry.epoch, entry.seq)
         if len(filters) < len(entry.filters) or predicate_digest(filters.items()) != entry.digest:
             return  # what is said contradicts itself
-        self._accepted(entry.issuer, self._desk.rib.replace(entry.issuer, version, entry.digest, filters))
+        self._accepted(entry.issuer, self._desk.rib.replace(entry.issuer, version, entry.digest, filters, entry.rest))
 
     def _accepted(self, issuer: int, *changes: Change) -> None:
         desk = self._desk
@@ -200,7 +203,7 @@ class Predicates:
         if collection is None:
             if len(self._collections) >= ASSEMBLY_STREAMS_MAX:
                 return
-            collection = self._collections[entry.issuer] = Collection(version, entry.digest, total)
+            collection = self._collections[entry.issuer] = Collection(version, entry.digest, total, entry.rest)
         collection.said_by.add(came_from)  # who says something older waits for this, too
         if (collection.version, collection.digest, collection.total) != (version, entry.digest, total):
             return
@@ -305,7 +308,7 @@ class Predicates:
     def pass_held(self, body: Held) -> None:
         """Of another issuer: towards it, with whatever else there is to say."""
         desk = self._desk
-        self.confirmations.add(body.issuer, Version(body.epoch, body.seq), body.holders)
+        self.confirmations.add(body.issuer, Version(body.epoch, body.seq), body.holders, body.rest)
         desk.timers.set_earlier(("held", 0), desk.now_us + desk.times.held_merge_us)
 
     def say_held(self) -> None:

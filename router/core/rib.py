@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple, cast
 
@@ -21,6 +21,8 @@ from tamis.router.core.sizes import cut, is_large, listed_size, size_of
 
 PENDING_MAX: Final = 1_024
 """Changes of one issuer that wait for their base, within PENDING_BYTES_MAX. The base may be large and on its way."""
+LISTED_PER_SLICE: Final = 200_000
+"""Filters that are listed in one slice, ids and bytes together: some 20 ms."""
 EMPTIED_PER_SLICE: Final = 10_000
 """Filters that are let go in one slice: a millisecond or two."""
 
@@ -41,24 +43,34 @@ class Held:
     digest: bytes
     filters: dict[int, bytes]
     size: int = 0
+    rest: tuple[bytes, ...] = ()
+    """Fields of a later version in the entry that it came in, for as long as this version of it is held."""
 
     @property
     def is_large(self) -> bool:
         return is_large(self.size)
 
     def as_entry(self, issuer: int) -> Entry:
-        return Entry(issuer, *self.version, self.digest, advertised(self.filters))
+        return Entry(issuer, *self.version, self.digest, advertised(self.filters), rest=self.rest)
 
     def as_news(self, issuer: int) -> Entry:
         """That this version exists: a piece without filters."""
-        return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters))
+        return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters), self.rest)
 
-    def as_pieces(self, issuer: int) -> Iterator[Entry]:
-        """As it is now, whatever comes in between: each piece is made when it is asked for."""
-        version, digest, total = self.version, self.digest, len(self.filters)
+    def as_pieces(self, issuer: int) -> Iterator[Entry | None]:
+        """As it is at the first one, whatever comes in between: each piece is made when it is asked for. None: that
+        took long enough, go on later."""
+        ids, listed = list(self.filters), self.version
+        if len(ids) > LISTED_PER_SLICE:
+            yield None
+            ids = ids if listed == self.version else list(self.filters)
+        packed = list(self.filters.values())
+        if len(packed) != len(ids):
+            return  # it is held no more, and being let go
+        version, digest, total, rest = self.version, self.digest, len(ids), self.rest
         first = 0
-        for some in cut(zip(list(self.filters), list(self.filters.values()), strict=True)):
-            yield Entry(issuer, *version, digest, tuple(map(_advertised, some)), first, total)
+        for some in cut(zip(ids, packed, strict=True)):
+            yield Entry(issuer, *version, digest, tuple(map(_advertised, some)), first, total, rest)
             first += len(some)
 
 
@@ -91,10 +103,12 @@ class Rib:
         held = self.entries.get(issuer)
         return judge(version, digest, self.version(issuer), held.digest if held else b"")
 
-    def replace(self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes]) -> Change:
+    def replace(
+        self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes], rest: tuple[bytes, ...] = ()
+    ) -> Change:
         """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
         old = self.filters(issuer)
-        self.put(issuer, Held(version, digest, filters, size_of(filters.values())))
+        self.put(issuer, Held(version, digest, filters, size_of(filters.values()), rest))
         added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
         return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
 
@@ -114,7 +128,7 @@ class Rib:
     def restate(self, issuer: int, version: Version, digest: bytes, size: int) -> None:
         """The filters of an entry have changed, in place."""
         held, before = self.entries[issuer], self.weight(issuer)
-        held.version, held.digest, held.size = version, digest, size
+        held.version, held.digest, held.size, held.rest = version, digest, size, ()
         self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
 
     def weight(self, issuer: int) -> bytes:
@@ -153,7 +167,7 @@ class Rib:
             return
         self._pending[change.issuer] = waiting
         self._pending_bytes += size
-        waiting.append(change)
+        waiting.append(replace(change))  # without the bytes in which it came
         waiting.sort(key=lambda other: (other.epoch, other.seq))
         for late in waiting[PENDING_MAX:]:
             self._pending_bytes -= _size(late)

@@ -14,6 +14,8 @@ from tamis.protocol.limits import FILTER_OVERHEAD_BYTES, STATEMENT_BYTES_MAX
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 
 Pair = TypeVar("Pair", bound=tuple[int, bytes])
+LONG_SHARE: Final = 16
+"""A body with more than a sixteenth of what it may state is long: it is worth knowing when it has left."""
 FILTERS_MAX: Final = STATEMENT_BYTES_MAX // FILTER_OVERHEAD_BYTES
 """More filters than one body states, however short they are."""
 

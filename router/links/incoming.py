@@ -38,7 +38,7 @@ class Incoming:
         self._waiting: deque[tuple[Complete, int]] = deque()
         self._sizes: dict[tuple[type, int], int] = {}  # of the frames of a body that is on its way, by kind and origin
         self._waiting_bytes = 0
-        self._is_closed = False
+        self._is_closed = self._is_reading = False
 
     def add(self, part: Part, size: int) -> None:
         """A part whose frame has `size` bytes. FrameError for one that fits nothing, or a body that is none."""
@@ -54,7 +54,8 @@ class Incoming:
         self._waiting_bytes += len(complete.body)
         if self._waiting_bytes > WAITING_BYTES_MAX:
             self._pause(True)
-        if len(self._waiting) == 1:
+        if not self._is_reading:
+            self._is_reading = True
             self._work.add(self._read(), self._failed)
 
     def close(self) -> None:
@@ -74,3 +75,4 @@ class Incoming:
             if self._waiting_bytes <= WAITING_BYTES_MAX:
                 self._pause(False)
             yield
+        self._is_reading = False

@@ -58,5 +58,6 @@ def _filters(body: Body) -> dict[str, object]:
     if isinstance(body, ReceiverAdvertisement):
         return {"added": len(body.added), "removed": len(body.removed), "full": body.full}
     if isinstance(body, UpdateReply):
-        return {"added": sum(len(entry.filters) for entry in body.entries), "removed": 0, "full": True}
+        is_whole = not any(entry.total for entry in body.entries)
+        return {"added": sum(len(entry.filters) for entry in body.entries), "removed": 0, "full": is_whole}
     return {}

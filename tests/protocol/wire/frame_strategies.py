@@ -6,6 +6,7 @@ by hand in `_BY_HAND`, so that nothing drawn is thrown away.
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 
 from hypothesis import strategies as st
@@ -55,6 +56,8 @@ def of_fields(declared: type, **known: SearchStrategy[object]) -> SearchStrategy
     """Each field by its codec, but those in `known`."""
     fields = record_of(declared).fields
     others = {field.name: of_codec(field.codec) for field in fields if field.name not in known}
+    if "rest" in inspect.signature(declared).parameters:
+        others["rest"] = st.just(())
     return st.builds(declared, **others, **known)
 
 

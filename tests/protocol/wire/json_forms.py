@@ -44,9 +44,9 @@ def _plain(value: object) -> object:
 def _written(value: object) -> list[str]:
     """The names of the fields that stand in the bytes: an appended one that says nothing is left out."""
     if dataclasses.is_dataclass(value):
-        hints = {field.name: field.type for field in dataclasses.fields(value)}
+        hints = {field.name: field.type for field in dataclasses.fields(value) if field.compare}
     else:
-        hints = type(value).__annotations__
+        hints = {name: hint for name, hint in type(value).__annotations__.items() if "REST" not in str(hint)}
     named = [(name, "APPENDED" in str(hint)) for name, hint in hints.items()]
     while named[-1][1] and not getattr(value, named[-1][0]):
         named.pop()

@@ -16,7 +16,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core import predicates, sizes
+from tamis.router.core import predicates, rib, sizes
 from tamis.router.core.collecting import Collection
 from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.events import Await, Heard, Sent, Wanted
@@ -188,6 +188,32 @@ def test_an_answer_is_made_as_the_link_takes_it():
     said = [entry for body in single.took(UpdateReply, "a") for entry in body.entries if entry.total]
     assert [entry.first for entry in said] == [4, 6]
     assert {(entry.seq, entry.digest) for entry in said} == {(1, predicate_digest(EIGHT.items()))}
+
+
+def test_listing_a_very_large_one_is_two_slices_of_one_version(monkeypatch):
+    monkeypatch.setattr(rib, "LISTED_PER_SLICE", 4)
+    held = Held(Version(1, 1), predicate_digest(EIGHT.items()), dict(EIGHT))
+    made = held.as_pieces(X)
+    assert next(made) is None
+    held.version, held.digest = Version(1, 2), predicate_digest({1: EIGHT[1]}.items())
+    held.filters = {1: EIGHT[1]}
+    assert [(piece.seq, piece.total) for piece in made if piece] == [(2, 1)]
+    held = Held(Version(1, 1), predicate_digest(EIGHT.items()), dict(EIGHT))
+    made = held.as_pieces(X)
+    assert next(made) is None
+    held.filters.clear()
+    assert list(made) == []
+
+
+@pytest.mark.parametrize("per_slice", [4, 100])
+def test_a_very_large_one_is_asked_for_and_told(monkeypatch, per_slice):
+    monkeypatch.setattr(rib, "LISTED_PER_SLICE", per_slice)
+    world = World("abc", ["ab"])
+    world.want("a", *EIGHT.values())
+    world.run(5 * S)
+    world.connect("b", "c")
+    world.run(5 * S)
+    world.check()
 
 
 def taking(*bodies: object) -> Single:

@@ -6,7 +6,14 @@ import pytest
 
 from tamis.protocol.limits import DIGEST_BYTES
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
-from tamis.protocol.wire.routing_bodies import LinkState, ReceiverAdvertisement, Scope, SenderRequest
+from tamis.protocol.wire.routing_bodies import (
+    Entry,
+    LinkState,
+    ReceiverAdvertisement,
+    Scope,
+    SenderRequest,
+    UpdateReply,
+)
 from tamis.router.core.events import Body
 from tamis.router.records.control import said_of
 
@@ -31,3 +38,9 @@ COMPARES = SenderRequest(A, 1, 1, Scope.NEIGHBOUR, bytes(DIGEST_BYTES), (), ())
 def test_the_cause_is_what_the_body_is_and_who_sent_it(body: Body, sender: int, cause: str) -> None:
     said = said_of(body, sender, {A: "a", B: "b"}.__getitem__)
     assert (said["cause"], said["issuer"], said["issuer_epoch"], said["seq"]) == (cause, "a", 1, 1)
+
+
+@pytest.mark.parametrize(("total", "is_full"), [(0, True), (3, False)])
+def test_a_piece_does_not_state_all_filters(total: int, is_full: bool) -> None:
+    reply = UpdateReply(A, 1, 1, (Entry(B, 1, 1, NO_DIGEST, (), 0, total),))
+    assert said_of(reply, A, {A: "a", B: "b"}.__getitem__)["full"] is is_full
