@@ -158,3 +158,19 @@ async def test_a_rolling_restart_costs_no_message(tmp_path: Path) -> None:
     async with network_of(tmp_path, "abcde", CHORD) as network:
         for router in "abcde":
             await one_leaves(network, router)
+
+
+async def test_a_publisher_of_a_router_that_stops_loses_nothing_that_is_tried_again(tmp_path: Path) -> None:
+    async with network_of(tmp_path, "abcde", CHORD) as network, contextlib.AsyncExitStack() as stack:
+        heard = [await stack.enter_async_context(listening(network, name)) for name in "ce"]
+        addresses = [network.routers[name].address for name in "ba"]
+        publisher = await stack.enter_async_context(tamis.connect(*addresses, name="pi-7"))
+        leaving = asyncio.create_task(restarted(network, "b"))
+        number = 0
+        while not leaving.done():
+            await asyncio.gather(*(publisher.publish({"n": number + at}, retry=True) for at in range(20)))
+            number += 20
+        assert await leaving == 0
+        for each in heard:
+            assert await each.has(*range(number)), sorted(set(range(number)) - each.counts.keys())
+            assert set(each.counts.values()) == {1}
