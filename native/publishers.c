@@ -227,11 +227,28 @@ static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {
     return newest;
 }
 
+/* The usual: the next one of a publisher that has one run. Nothing of it can have been seen. */
+static inline bool take_next(tm_publisher *publisher, uint64_t counter) {
+    if (publisher->run_count != 1 || counter != publisher->runs[0]->highest + 1) {
+        return false;
+    }
+    tm_run *run = publisher->runs[0];
+    uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
+    uint64_t bit = UINT64_C(1) << (place % 64);
+    run->highest = counter;
+    run->seen[MARK_ENTERED][place / 64] |= bit;
+    run->seen[MARK_DELIVERED][place / 64] |= bit;
+    return true;
+}
+
 tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint64_t counter, uint64_t believable,
                                uint32_t *row) {
     tm_publisher *publisher = use(publishers, number, row);
     if (publisher == NULL) {
         return COUNTER_NO_MEMORY;
+    }
+    if (take_next(publisher, counter)) {
+        return COUNTER_NEW;
     }
     uint64_t newest = newest_of(publisher, believable);
     if (newest > counter && newest - counter >= PUBLISHER_WINDOW) {

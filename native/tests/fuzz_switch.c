@@ -139,12 +139,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         }
         check(tm_switch_admit(sw, stranger, &admission) == TM_OK);
     }
+    if (bytes[0] & 32) {
+        check(tm_switch_step(sw, TM_STEP_WAIT) == TM_OK);
+    }
     size_t piece = bytes[1] == 0 ? size : bytes[1];
     for (size_t at = 2; at < size; at += piece) {
         const tm_event *events;
         size_t count;
         check(tm_switch_feed(sw, stranger, bytes + at, piece < size - at ? piece : size - at, &events, &count) ==
               TM_OK);
+        handle(sw, events, count);
+    }
+    check(tm_switch_step(sw, bytes[0] & 64 ? TM_STEP_REFUSE : TM_STEP_IN) == TM_OK);
+    for (uint32_t left = 1; left > 0;) {
+        const tm_event *events;
+        size_t count;
+        check(tm_switch_resume(sw, 1000, &left, &events, &count) == TM_OK);
         handle(sw, events, count);
     }
     const uint8_t *sent;

@@ -9,6 +9,7 @@ import pytest
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Install, RaiseEpoch, Reroute, Send, Session
+from tamis.router.core.events import Leave
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import state, whole
 from tests.router.core.single import Single
@@ -251,3 +252,53 @@ def test_what_is_heard_of_a_router_that_never_comes_within_reach_ages_too_and_on
     single.waits(1)
     assert set(single.core.desk.topology.states) == {ME, A}
     assert set(single.core.desk.rib.entries) == {ME}
+
+
+# --- in step, and leaving --------------------------------------------------------------------------------------------
+
+
+def test_a_link_is_in_step_once_both_ends_list_it():
+    single = Single()
+    assert single.core.links_in_step() == {}
+    single.up("a")
+    assert single.core.links_in_step() == {A: False}
+    single.catches_up("a")
+    assert single.core.links_in_step() == {A: False}, "the other end may lack something"
+    single.hears("a", state("a", 1, "me"))
+    assert single.core.links_in_step() == {A: False}, "no message goes that way yet"
+    single.waits(single.core.desk.times.reroute_every_us)
+    assert single.core.links_in_step() == {A: True}
+
+
+def test_a_new_session_is_not_in_step_although_the_last_was():
+    single = joined("a", "b")
+    assert single.core.links_in_step() == {A: True, B: True}
+    single.up("a", session=2)
+    assert single.core.links_in_step() == {A: False, B: True}
+    single.down("b")
+    assert single.core.links_in_step() == {A: False}
+
+
+def test_a_router_that_leaves_says_that_it_has_no_links_and_nothing_else_any_more():
+    single = joined("a", "b")
+    before = mine(single)
+    single.handle(Leave())
+    [to_a] = single.took(LinkState, "a")
+    assert to_a.links == ()
+    assert (to_a.epoch, to_a.seq) == (before.epoch, before.seq + 1)
+    single.up("c")
+    single.catches_up("c")
+    single.down("b")
+    single.waits(3 * S)
+    assert all(said == [] for said in links_said(single))
+
+
+def test_a_router_that_leaves_and_has_to_jump_still_has_no_links():
+    single = joined("a")
+    single.handle(Leave())
+    single.took(Send)
+    single.hears("a", LinkState("me", 7, 1, (Adjacency(A, 1, 1),)))
+    single.waits(3 * S)
+    said = single.took(LinkState, "a")
+    assert said
+    assert all(body.links == () for body in said)

@@ -35,7 +35,6 @@ class Heard:
 
     def __init__(self, client: Client) -> None:
         self.counts: dict[int, int] = {}
-        self.gaps = 0
         self._client = client
         self._task: asyncio.Task[None]
 
@@ -46,9 +45,7 @@ class Heard:
 
     async def _listen(self, subscription: tamis.Subscription) -> None:
         async for item in subscription:
-            if isinstance(item, Gap):
-                self.gaps += 1
-            else:
+            if not isinstance(item, Gap):  # the way may have changed, and nothing been lost by that
                 number = item["n"]
                 assert isinstance(number, int)
                 self.counts[number] = self.counts.get(number, 0) + 1
@@ -145,7 +142,6 @@ async def one_leaves(network: Network, router: str) -> None:
         for name, one in heard.items():
             assert await one.has(*due), f"{router} left: {len(set(due) - one.counts.keys())} lost at {name}"
             assert set(one.counts.values()) == {1}
-            assert one.gaps == 0
 
 
 async def test_a_router_that_stops_costs_the_others_no_message(tmp_path: Path) -> None:
@@ -158,3 +154,19 @@ async def test_a_rolling_restart_costs_no_message(tmp_path: Path) -> None:
     async with network_of(tmp_path, "abcde", CHORD) as network:
         for router in "abcde":
             await one_leaves(network, router)
+
+
+async def test_a_publisher_of_a_router_that_stops_loses_nothing_that_is_tried_again(tmp_path: Path) -> None:
+    async with network_of(tmp_path, "abcde", CHORD) as network, contextlib.AsyncExitStack() as stack:
+        heard = [await stack.enter_async_context(listening(network, name)) for name in "ce"]
+        addresses = [network.routers[name].address for name in "ba"]
+        publisher = await stack.enter_async_context(tamis.connect(*addresses, name="pi-7"))
+        leaving = asyncio.create_task(restarted(network, "b"))
+        number = 0
+        while not leaving.done():
+            await asyncio.gather(*(publisher.publish({"n": number + at}, retry=True) for at in range(20)))
+            number += 20
+        assert await leaving == 0
+        for each in heard:
+            assert await each.has(*range(number)), sorted(set(range(number)) - each.counts.keys())
+            assert set(each.counts.values()) == {1}

@@ -1,0 +1,61 @@
+"""When a router is in step with its neighbours, and what it does until then."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tamis.protocol.wire.client_bodies import Ack
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.header import CONFIRM
+from tamis.router.links import step
+from tests.router.links.conftest import linked
+
+EVERYTHING = "exists x"
+
+
+async def test_linked_routers_are_in_step_and_say_so(nodes):
+    made = nodes(linked("ab"))
+    a, b = [await made[name].start() for name in "ab"]
+    assert not a.network.step.was_in_step
+    for node in (a, b):
+        await node.until(lambda node=node: node.network.step.is_in_step)
+        [link] = node.status()["links"]
+        assert (link["in_step"], node.status()["in_step"]) == (True, True)
+
+
+async def test_a_confirmation_waits_for_the_links_that_come_up(nodes):
+    """The neighbour is there, and the link is not yet when the client publishes."""
+    made = nodes(linked("ab"))
+    b = await made["b"].start()
+    far = await b.client("far")
+    await far.subscribe(1, EVERYTHING)
+    a = await made["a"].start()
+    near = await a.client("near")
+    await near.publish({"x": 1}, flags=CONFIRM)
+    assert await far.delivered() == {"x": 1}
+    assert a.network.step.was_in_step
+
+
+async def test_a_link_that_is_down_is_waited_for_after_the_start_alone(nodes, monkeypatch):
+    monkeypatch.setattr(step, "START_S", 0.2)
+    a = await nodes(linked("ab"))["a"].start()
+    client = await a.client("alone")
+    begun_s = asyncio.get_running_loop().time()
+    await client.publish({"x": 1}, flags=CONFIRM)
+    assert (await client.next(Ack)).ranges
+    assert asyncio.get_running_loop().time() - begun_s > 0.1
+    await a.until(lambda: a.network.step.is_in_step)
+
+
+async def test_what_is_not_in_step_in_time_is_refused_and_an_alarm(nodes, monkeypatch):
+    monkeypatch.setattr(step, "WAIT_S", 0.3)
+    made = nodes(linked("ab"))
+    a = await made["a"].start()
+    monkeypatch.setattr(a.network.step, "_links", lambda: {made["a"].neighbour("b").number: False})
+    await made["b"].start()
+    await a.until(lambda: a.is_up("b"))
+    client = await a.client("pi")
+    await client.publish({"x": 1}, flags=CONFIRM)
+    ack = await client.next(Ack)
+    assert [refusal.code for refusal in ack.refusals] == [RefusalCode.NOT_IN_STEP]
+    await a.until(lambda: a.network.alarms == 1)
