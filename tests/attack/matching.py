@@ -84,7 +84,7 @@ def _pairs(count: int) -> dict[str, tuple[tuple[Any, Any], tuple[Any, Any], str]
 
 def hashes(folder: Path, scale: float) -> list[Figure]:
     """What strangers choose must cost what anything else costs. Each in a router of its own, plain and chosen."""
-    count, figures = max(200, int(1_000 * scale)), []
+    count, figures = max(1_000, int(4_000 * scale)), []
     for name, (chosen, plain, before) in _pairs(count).items():
         costs, hold_ms = [], 0.0
         for number, (filters, messages) in enumerate((plain, chosen)):

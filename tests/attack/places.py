@@ -17,6 +17,7 @@ from tests.stranger.routers import Network, Router, until
 GREETING_S = 0.05
 """Between two honest greetings."""
 BACK_S = 1.5
+CLIENTS = 80
 
 
 @contextlib.contextmanager
@@ -86,16 +87,10 @@ def links_without_descriptors(folder: Path, _scale: float) -> list[Figure]:
             net[name].before = ("sh", "-c", 'ulimit -n 64; exec "$0" "$@"')
             net[name].start()
         net.until_linked()
-        held, told = [], 0
-        for name in "ab":
-            for number in range(80):
-                try:
-                    held.append(Stranger(*net[name].clients, f"{name}-{number}", patience_s=1))
-                except Ended as ended:
-                    told += ended.code == 21
-                except OSError:
-                    pass
-        untold = 160 - len(held) - told
+        held = [each for name in "ab" for each in _come(net[name], CLIENTS)]
+        let_in = sum(each.filters_max > 0 for each in held)
+        told = sum(each.error is not None and each.error[0] == 21 for each in held)
+        untold = len(held) - let_in - told
         net["b"].send_signal(signal.SIGSTOP)
         time.sleep(1.6)
         net["b"].send_signal(signal.SIGCONT)
@@ -105,9 +100,30 @@ def links_without_descriptors(folder: Path, _scale: float) -> list[Figure]:
     return [
         Figure("ulimit -n 64", "s until the link is back", "never", back_s, BACK_S),
         Figure(
-            "ulimit -n 64", f"of 160 clients neither let in nor told FULL ({len(held)} in)", "all past 44", untold, 8
+            "ulimit -n 64",
+            f"of {len(held)} clients neither let in nor told FULL ({let_in} in)",
+            "all past 44",
+            untold,
+            8,
         ),
     ]
+
+
+def _come(router: Router, count: int) -> list[Stranger]:
+    """All stay, those too who are neither let in nor refused. After some that wait in vain the rest only say HELLO."""
+    come, waited = [], 0
+    for number in range(count):
+        come.append(Stranger(*router.clients, f"client-{number}", greet=False, patience_s=0.25))
+        if waited < 6:
+            try:
+                come[-1].greet()
+            except TimeoutError:
+                waited += 1
+            except Ended:
+                pass
+        else:
+            come[-1].send(come[-1].hello())
+    return come
 
 
 def _fill(router: Router, count: int) -> list[Stranger]:
