@@ -21,6 +21,8 @@ from tests.stranger.predicates import number, packed
 
 PATIENCE_S = 10.0
 VERSIONS = (1, 2)
+SIGN_OF_LIFE = 0x5160_0F11_FE00_0000
+"""The token of PINGs that are sent because nothing else is."""
 READ_BYTES = 1 << 18
 BATCH_BYTES_MAX = 800_000
 
@@ -131,6 +133,7 @@ class Stranger(Connection):
         self.frames_allowed = self.bytes_allowed = self.frames_sent = self.bytes_sent = 0
         self.waiting: collections.deque[bytes] = collections.deque()
         self._requests = 0
+        self._hold_s = self._alive_until_s = float("inf")
         self._said = (role, versions, hold_ms, frame_bytes_max)
         if greet:
             try:
@@ -148,7 +151,8 @@ class Stranger(Connection):
     def greet(self, token: str | None = None) -> None:
         self.send(self.hello())
         welcome = self.expect(frames.WELCOME)
-        self.version = welcome[3]
+        self.version, self._hold_s = welcome[3], welcome[6] / 1_000
+        self._alive_until_s = time.monotonic() + self._hold_s / 3
         method = frames.TOKEN if token is not None else frames.NONE
         self.send(frame(frames.AUTH, [method, (token or "").encode()]))
         _, own, self.filters_max, *more = self.expect(frames.AUTHENTICATED)
@@ -164,6 +168,9 @@ class Stranger(Connection):
 
     def _fresh(self, until_credit: bool = False) -> bytes:
         while True:
+            if time.monotonic() > self._alive_until_s:
+                self._alive_until_s = time.monotonic() + self._hold_s / 3
+                self.send(frame(frames.PING, [SIGN_OF_LIFE]))
             found = self.read_frame()
             if kind_of(found) == frames.CREDIT:
                 self.frames_allowed, self.bytes_allowed = body_of(found)[:2]
@@ -171,7 +178,7 @@ class Stranger(Connection):
                     return found
             elif kind_of(found) == frames.PING:
                 self.send(frame(frames.PONG, body_of(found)[:1]))
-            else:
+            elif kind_of(found) != frames.PONG or body_of(found)[0] != SIGN_OF_LIFE:
                 return found
 
     def expect(self, kind: int) -> Any:
@@ -292,7 +299,7 @@ class Stranger(Connection):
 
     def send_data(self, data: bytes) -> None:
         """When there is credit for it."""
-        self._wait_for_credit(len(data))
+        self.wait_for_credit(len(data))
         self.frames_sent += 1
         self.bytes_sent += len(data)
         self.send(data)
@@ -311,7 +318,7 @@ class Stranger(Connection):
                 raise Refused(refusal)
         assert any(first <= counter <= last for first, last in ranges), (counter, ranges)
 
-    def _wait_for_credit(self, length: int) -> None:
+    def wait_for_credit(self, length: int) -> None:
         while self.frames_sent + 1 > self.frames_allowed or self.bytes_sent + length > self.bytes_allowed:
             found = self._fresh(until_credit=True)
             if kind_of(found) == frames.ERROR and body_of(found)[3]:

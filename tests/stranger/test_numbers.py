@@ -1,7 +1,7 @@
 """Every u64 of every frame at 0, 1, 2^63 - 1, 2^63 and 2^64 - 1, from a client and from a neighbour.
 
-What must hold meanwhile: two honest clients hear each other across an honest third router, both routers are ready and log
-no traceback, and what one router holds of the other is what that one says of itself. A neighbour that makes up a
+What must hold meanwhile: two honest clients hear each other across an honest third router, both routers are ready and
+log no traceback, and what one router holds of the other is what that one says of itself. A neighbour that makes up a
 *plausible* statement of another router, one fresher than its own, is believed until the issuer hears of it: then the
 issuer says something newer still, which must win within seconds. Only signed statements can do better.
 
@@ -157,7 +157,7 @@ def _honest(net) -> Iterator[Honest]:
 def test_no_number_of_a_client_hurts_anybody(net, honest):
     for said, data in client_frames():
         with contextlib.suppress(Ended, OSError), Stranger(*net["a"].clients, "hostile", patience_s=2) as client:
-            client.expect(frames.CREDIT) if not client.frames_allowed else None
+            client.wait_for_credit(1)
             client.send(data.replace(b"ORIGIN__", struct.pack("<Q", client.number)))
             client.send(frame(frames.PING, [1]))
             client.expect(frames.PONG)
