@@ -23,13 +23,13 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.live_frames import client_seeds, link_seeds, mutated
-from tests.fuzz.sanitized import sanitized
 from tests.stranger import frames
 from tests.stranger.chance import Chance
 from tests.stranger.client import Ended, Stranger
 from tests.stranger.frames import frame
 from tests.stranger.neighbour import Neighbour
 from tests.stranger.routers import Network, Router, until
+from tests.trees import sanitized
 
 BATCH = 24
 """Frames sent in one go; the router ends the session at the first that is fatal."""

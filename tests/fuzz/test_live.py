@@ -11,8 +11,8 @@ import pytest
 
 from tests.fuzz.live import is_clean, run
 from tests.fuzz.live_frames import mutated
-from tests.fuzz.sanitized import sanitized
 from tests.stranger.chance import Chance
+from tests.trees import sanitized
 
 
 @pytest.mark.slow

@@ -4,8 +4,9 @@
     judged     doubled, misdelivered, out of order; lost, acknowledged and lost, and of these what lies under no Gap
 
 Law: what is judged is what clients saw, never what a router says. A message is lost at a subscriber if it was published
-while the subscription was in force, satisfies it, and never came. It lies under a Gap if one stands in the iterator
-between the nearest deliveries of its publisher before and after it. A Gap covers a loss if one lies under it.
+while the subscription was in force, satisfies it, and never came. It lies under a Gap that stands in the iterator between
+the nearest deliveries of its publisher before and after it, and under one that says by its reach in time that it does. A
+Gap covers a loss if one lies under it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tamis.protocol.errors import TamisError
 OUTSTANDING_MAX = 4_000
 """Confirmations that a publisher waits for; past it nothing is published."""
 SETTLE_S = 3.0
+SLACK_S = 0.5
 
 
 @dataclass(slots=True)
@@ -36,14 +38,26 @@ class Sent:
 
 @dataclass(slots=True)
 class Heard:
-    """What one subscriber got: for each publisher numbers and places; the places and reasons of gaps."""
+    """What one subscriber got: for each publisher numbers and places; and gaps."""
 
     router: str
     numbers: dict[str, list[int]] = field(default_factory=dict)
     places: dict[str, list[int]] = field(default_factory=dict)
-    gaps: list[tuple[int, str, float]] = field(default_factory=list)
+    gaps: list[Told] = field(default_factory=list)
     misdelivered: int = 0
     count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A Gap at a place of an iterator. With `span_s` it reaches over what was published so long before it came; one that
+    goes on reaches to the next that says WAY_CHANGED."""
+
+    place: int
+    reason: str
+    at_s: float
+    span_s: float | None = None
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +165,8 @@ class Traffic:
         async for item in subscription:
             heard.count += 1
             if isinstance(item, tamis.Gap):
-                heard.gaps.append((heard.count, item.reason.name, time.monotonic()))
+                reach = getattr(item, "span_s", None), getattr(item, "goes_on", False)
+                heard.gaps.append(Told(heard.count, item.reason.name, time.monotonic(), *reach))
                 continue
             publisher, n = str(item["from"]), int(item["n"])  # type: ignore[arg-type]
             heard.misdelivered += not is_wanted(place, n)
@@ -168,7 +183,7 @@ class Traffic:
         for place, heard in enumerate(self.heard.values()):
             verdict.delivered += sum(map(len, heard.numbers.values()))
             verdict.misdelivered += heard.misdelivered
-            verdict.gaps.update(reason for _, reason, _ in heard.gaps)
+            verdict.gaps.update(each.reason for each in heard.gaps)
             covering: set[int] = set()
             for publisher, sent in self.sent.items():
                 numbers = heard.numbers.get(publisher, [])
@@ -184,7 +199,8 @@ class Traffic:
         """Each with the places of the gaps that it lies under."""
         numbers, places = heard.numbers.get(publisher, []), heard.places.get(publisher, [])
         seen = set(numbers)
-        gaps = [at for at, _, _ in heard.gaps]
+        gaps = [each.place for each in heard.gaps]
+        reaches = list(_reaches(heard.gaps))
         for n, each in enumerate(sent):
             if n in seen or not is_wanted(place, n) or each.fate in ("open", "refused"):
                 continue
@@ -192,4 +208,17 @@ class Traffic:
             after = places[at - 1] if at else 0
             before = places[at] if at < len(places) else heard.count + 1
             under = set(gaps[bisect.bisect(gaps, after) : bisect.bisect(gaps, before)])
+            under |= {place for place, since_s, until_s in reaches if since_s <= each.at_s <= until_s}
             yield Lost(publisher, heard.router, n, each.at_s, each.fate == "taken", bool(under)), under
+
+
+def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:
+    """Place, and from when to when it reaches, of those that say so. When it came is when it is read here: a client that
+    is busy reads late, so that half a second is given on either side."""
+    ends_s = float("inf")
+    for each in reversed(gaps):
+        if each.span_s is not None:
+            until_s = ends_s if each.goes_on else each.at_s
+            yield each.place, each.at_s - each.span_s - SLACK_S, until_s + SLACK_S
+        if each.reason == "WAY_CHANGED":
+            ends_s = each.at_s

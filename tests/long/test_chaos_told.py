@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tamis.bench.loopback.routers import Network, Router, Wanted, link_name, running
-from tests.long.chaos import Lost, Sent, Traffic, Verdict
+from tests.long.chaos import Lost, Sent, Told, Traffic, Verdict
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")
 LINKS = (("r0", "r1", 1), ("r1", "r2", 1), ("r2", "r3", 1), ("r3", "r4", 1), ("r0", "r4", 1), ("r0", "r2", 1))
@@ -190,10 +190,14 @@ def test_the_oracle_finds_what_is_planted():
     load.sent["r0"] = [Sent(float(n), "taken") for n in range(6)]
     heard = load.heard["r0"]
     heard.numbers["r0"], heard.places["r0"], heard.count = [0, 1, 4, 4, 3], [1, 2, 4, 5, 6], 6
-    heard.gaps = [(3, "WAY_CHANGED", 0.0)]
+    heard.gaps = [Told(3, "WAY_CHANGED", 100.0)]
     verdict = load.judged()
     assert (verdict.doubled, verdict.out_of_order) == (1, 1)
     lost = {each.n: each.is_told for each in verdict.lost if each.subscriber == "r0"}
     assert lost == {2: True, 5: False}
     assert verdict.covering == 1
+    heard.gaps = [Told(3, "WAY_CHANGED", 5.2, span_s=0.5)]
+    assert all(each.is_told for each in load.judged().lost if each.subscriber == "r0")
+    heard.gaps = [Told(7, "WAY_CHANGED", 1.9, span_s=0.1, goes_on=True), Told(8, "WAY_CHANGED", 3.0)]
+    assert [each.is_told for each in load.judged().lost if each.subscriber == "r0"] == [True, True]
     assert {each.n for each in verdict.lost if each.subscriber == "r1"} == {0, 2, 4}, "r1 wants even numbers only"

@@ -1,17 +1,18 @@
-"""The extension built with the address and undefined-behaviour sanitizers, in a folder of its own.
+"""Other builds of Tamis beside the installed one: with sanitizers, or of an earlier commit.
 
-Law: the normal build is not touched. The folder holds a tree of links in which `tamis` is imported as from an installed
-one, with the other extension in its place: PYTHONPATH chooses. It is built again when a source is newer.
+Law: the normal build is not touched. A tree is a folder of links in which `tamis` is imported as from an installed one,
+with an extension of its own in its place: PYTHONPATH chooses. It is built again when a source is newer.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 FLAGS = "-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 
@@ -34,6 +35,24 @@ def tree(source: Path, into: Path, flags: str = "") -> Path:
 
 def sanitized() -> Path:
     return tree(ROOT, ROOT / "build" / "sanitized", FLAGS)
+
+
+def is_in_history(commit: str) -> bool:
+    """A shallow clone has no history, and an archive no git."""
+    command = ["git", "cat-file", "-e", f"{commit}^{{commit}}"]
+    return (
+        shutil.which("git") is not None
+        and subprocess.run(command, cwd=ROOT, check=False, capture_output=True).returncode == 0  # noqa: S603
+    )
+
+
+def tree_of(commit: str, folder: Path) -> Path:
+    """Of an earlier commit, whose sources are put into `folder`."""
+    source = folder / "source"
+    source.mkdir()
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True)  # noqa: S603, S607
+    subprocess.run(["tar", "-x", "-C", str(source)], input=archive.stdout, check=True)  # noqa: S603, S607
+    return tree(source, folder / "tree")
 
 
 def _link(link: Path, target: Path) -> None:
