@@ -4,9 +4,9 @@
     judged     doubled, misdelivered, out of order; lost, acknowledged and lost, and of these what lies under no Gap
 
 Law: what is judged is what clients saw, never what a router says. A message is lost at a subscriber if it was published
-while the subscription was in force, satisfies it, and never came. It lies under a Gap that stands in the iterator between
-the nearest deliveries of its publisher before and after it, and under one that says by its reach in time that it does. A
-Gap covers a loss if one lies under it.
+while the subscription was in force, satisfies it, and never came. It lies under a Gap that stands in the iterator
+between the nearest deliveries of its publisher before and after it, and under one that reaches over its time. A Gap
+covers a loss if one lies under it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A Gap at a place of an iterator. With `span_s` it reaches over what was published so long before it came; one that
-    goes on reaches to the next that says WAY_CHANGED."""
+    """A Gap at a place of an iterator. With `span_s` it reaches over what was published so long before it came; one
+    that goes on reaches to the next that says WAY_CHANGED."""
 
     place: int
     reason: str
@@ -213,8 +213,8 @@ class Traffic:
 
 
 def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:
-    """Place, and from when to when it reaches, of those that say so. When it came is when it is read here: a client that
-    is busy reads late, so that half a second is given on either side."""
+    """Place, and from when to when it reaches, of those that say so. When it came is when it is read here: a client
+    that is busy reads late, so that half a second is given on either side."""
     ends_s = float("inf")
     for each in reversed(gaps):
         if each.span_s is not None:

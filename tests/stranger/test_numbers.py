@@ -231,8 +231,8 @@ def linked(net: Network, name: str = "b", epoch: int = 0, is_joined: bool = True
 
 
 def routing_frames() -> Iterator[tuple[str, list[bytes]]]:
-    """About c, about b itself, and about somebody whom nobody knows; of an epoch that has passed, but for the number that
-    is swept."""
+    """About c, about b itself, and about somebody whom nobody knows; of an epoch that has passed, but for the number
+    that is swept."""
     filters = {5: packed([["n", EQ, 1]])}
     digest, now = predicate_digest(filters), time.time_ns() // 10**6 - PASSED_MS
     for name in ("c", "b", "nobody"):
