@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -101,7 +102,8 @@ def holds(verdict: Verdict, row: str) -> None:
     print(f"{row}: {verdict}")
     assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0)
     assert verdict.taken > 0.5 * verdict.published
-    assert not verdict.untold, f"{len(verdict.untold)} acknowledged and lost without a word, first {verdict.untold[:5]}"
+    untold = Counter((each.publisher, each.subscriber) for each in verdict.untold)
+    assert not untold, f"acknowledged and lost without a word, by publisher and subscriber: {dict(untold)}"
 
 
 @pytest.mark.long

@@ -355,6 +355,7 @@ def test_a_plausible_statement_of_another_is_overcome_within_seconds(net, honest
     made_up = 1 if seq is None else seq
     neighbour.say_in_parts(frames.RA, C, epoch, made_up, [C, epoch, made_up, True, 0, [], [], NOTHING, 0, False])
     neighbour.say(frames.LSA, ["c", epoch, made_up, []])
+    time.sleep(0.5)  # a has read it
     until(honest.hear_each_other_again, 10)
     honest.hear_each_other("seconds later")
     honest.are_well("seconds later")
