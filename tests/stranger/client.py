@@ -311,12 +311,15 @@ class Stranger(Connection):
         return number_
 
     def confirmation(self, counter: int) -> None:
-        of, _, ranges, *more = self.expect(frames.ACK)
-        assert of == 3, of
-        for refusal in more[0] if more else ():
-            if refusal[0] == counter:
-                raise Refused(refusal)
-        assert any(first <= counter <= last for first, last in ranges), (counter, ranges)
+        """Of this message; what is said of others is passed over. Refused if it was not taken."""
+        while True:
+            of, _, ranges, *more = self.expect(frames.ACK)
+            assert of == 3, of
+            for refusal in more[0] if more else ():
+                if refusal[0] == counter:
+                    raise Refused(refusal)
+            if any(first <= counter <= last for first, last in ranges):
+                return
 
     def wait_for_credit(self, length: int) -> None:
         while self.frames_sent + 1 > self.frames_allowed or self.bytes_sent + length > self.bytes_allowed:
