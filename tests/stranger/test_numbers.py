@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from tests.stranger import frames
-from tests.stranger.client import Ended, Refused, Stranger
+from tests.stranger.client import Ended, Stranger
 from tests.stranger.frames import EQ, Header, body_of, data_frame, extension, frame
 from tests.stranger.neighbour import Neighbour
 from tests.stranger.predicates import NOTHING, links_digest, number, packed, parts, predicate_digest
@@ -104,10 +104,11 @@ class Honest:
             assert not each.subscribe({1: [[["honest", frames.GE, 0]]]}, wait=frames.NETWORK)
 
     def hear_each_other(self, said: str) -> None:
-        """Each of the other, this message and nothing before it."""
+        """Each of the other, this message and nothing before it. Nothing is confirmed: a neighbour that does not answer is
+        not in step, and a router says so to whoever asks it for a confirmation."""
         self.count += 1
         for one, other in ((self.near, self.far), (self.far, self.near)):
-            one.confirmed({"honest": self.count})
+            one.publish({"honest": self.count})
             try:
                 found = other.message()
             except TimeoutError:
@@ -119,8 +120,7 @@ class Honest:
         """Both, of a message each; what was lost before is no matter."""
         self.count += 1
         for one, other in ((self.near, self.far), (self.far, self.near)):
-            with contextlib.suppress(Refused):
-                one.confirmed({"honest": self.count})
+            one.publish({"honest": self.count})
             while not other.is_silent(0.3):
                 if other.message().attributes["honest"] == self.count:
                     break
