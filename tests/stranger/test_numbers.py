@@ -104,8 +104,8 @@ class Honest:
             assert not each.subscribe({1: [[["honest", frames.GE, 0]]]}, wait=frames.NETWORK)
 
     def hear_each_other(self, said: str) -> None:
-        """Each of the other, this message and nothing before it. Nothing is confirmed: a neighbour that does not answer is
-        not in step, and a router says so to whoever asks it for a confirmation."""
+        """Each of the other, this message and nothing before it. Nothing is confirmed: a neighbour that does not answer
+        is not in step, and a router says so to whoever asks it for a confirmation."""
         self.count += 1
         for one, other in ((self.near, self.far), (self.far, self.near)):
             one.publish({"honest": self.count})
