@@ -106,15 +106,29 @@ def holds(verdict: Verdict, row: str) -> None:
     assert not untold, f"acknowledged and lost without a word, by publisher and subscriber: {dict(untold)}"
 
 
+@pytest.fixture(name="tally", scope="module")
+def _tally() -> Counter[str]:
+    """Gaps of all rows, and how many of them stand over a loss."""
+    return Counter()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("row", FAULTS)
-async def test_what_is_lost_is_told(tmp_path, row):
+async def test_what_is_lost_is_told(tmp_path, row, tally):
     async with traffic(tmp_path) as (network, load):
         await FAULTS[row](network)
         await load.settle()
     verdict = load.judged()
+    tally.update(rows=1, gaps=verdict.gaps.total(), covering=verdict.covering)
     holds(verdict, row)
-    assert verdict.covering >= COVERING_SHARE * verdict.gaps.total()
+
+
+@pytest.mark.long
+def test_at_least_half_of_the_gaps_of_these_rows_cover_a_loss(tally):
+    if not tally["rows"]:
+        pytest.skip("no row has run before")
+    print(f"{tally['covering']} of {tally['gaps']} gaps in {tally['rows']} rows stand over a loss")
+    assert tally["covering"] >= COVERING_SHARE * tally["gaps"]
 
 
 @pytest.mark.long
