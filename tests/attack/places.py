@@ -58,7 +58,7 @@ def strangers_at_the_door(folder: Path, scale: float) -> list[Figure]:
             with flood(net["r"], seconds + 3, at_once, sources):
                 time.sleep(1.5)
                 share = honest_share(net["r"], seconds)
-            assert net["r"].tracebacks == 0
+            assert net["r"].tracebacks == 0, net["r"].first_traceback
         shape = f"{at_once} silent sockets, {word}"
         figures.append(Figure(shape, "share of honest greetings let in", before, share, 0.9, is_least=True))
     return figures

@@ -178,6 +178,12 @@ class Router:
     def tracebacks(self) -> int:
         return len(re.findall(r"Traceback \(most recent", self.log))
 
+    @property
+    def first_traceback(self) -> str:
+        """The lines around it."""
+        at = self.log.find("Traceback (most recent")
+        return self.log[max(0, at - 500) : at + 3_000] if at >= 0 else ""
+
 
 class Network:
     """Routers with one-letter names, linked as `links` says: "ab" links a and b. `elsewhere`: routers of the topology
