@@ -123,6 +123,17 @@ def test_the_client_needs_no_router_and_its_core_is_pure() -> None:
             assert path.stem in CLIENT_SHELLS or name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
 
 
+def test_the_stranger_and_the_attacks_know_only_the_pages() -> None:
+    """They import nothing of the project, and nothing of other tests: what the pages do not say they do not know."""
+    known = {"msgpack", "pytest", *sys.stdlib_module_names}
+    for folder in ("tests/stranger", "tests/attack"):
+        assert _sources(folder)
+        for path in _sources(folder):
+            for name in _imported(path):
+                ours = name.startswith(("tests.stranger", "tests.attack"))
+                assert ours or name.partition(".")[0] in known, f"{path} imports {name}"
+
+
 def test_importing_tamis_is_light() -> None:
     absent = ["pydantic", "tamis.router", "tamis.protocol", "lark", "yaml", "asyncio"]
     code = f"import sys, tamis; print([m for m in {absent} if m in sys.modules])"

@@ -1,0 +1,28 @@
+"""The attacks by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.attack import admin, matching, places, trust
+from tests.attack.figure import Attack
+
+ATTACKS: Final[Mapping[str, Attack]] = {
+    "epoch": trust.epoch_of_another,
+    "predicate": trust.large_predicate,
+    "hashes": matching.hashes,
+    "door": places.strangers_at_the_door,
+    "links": places.links_when_all_is_taken,
+    "descriptors": places.links_without_descriptors,
+    "page": admin.pages_of_filters,
+    "counters": trust.counters,
+    "contains": matching.contains,
+    "in": matching.hostile_in,
+    "tokens": trust.tokens,
+    "confirm": trust.confirmed_after_a_start,
+    "slow": admin.slow_requests,
+    "sites": admin.foreign_pages,
+    "names": trust.names,
+    "traces": matching.traces,
+}

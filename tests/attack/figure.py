@@ -1,0 +1,68 @@
+"""One number that an attack has measured, and what it may be.
+
+Law: a bound is what must hold whatever anybody sends; `before` is what commit da1168e showed, on the machine and by the
+hand that attacked it then, and is never compared by a program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from tests.stranger.routers import Router
+
+HOLD_MS = 50.0
+"""Nothing may hold the loop for longer, by the CPU time of its thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    shape: str
+    what: str
+    before: str
+    now: float
+    bound: float
+    is_least: bool = False
+    """The bound is the least it may be, not the most."""
+
+    @property
+    def holds(self) -> bool:
+        return self.now >= self.bound if self.is_least else self.now <= self.bound
+
+
+Attack = Callable[[Path, float], list[Figure]]
+"""In a folder of its own, at a scale: 1 is that of the attacks at da1168e."""
+
+
+class Meter:
+    """What a router spends on what is done in a `with` block."""
+
+    def __init__(self, router: Router) -> None:
+        self.router = router
+        self.cpu_s = self.hold_ms = 0.0
+
+    def __enter__(self) -> Self:
+        self._before = self.router.metrics()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is not None:
+            return
+        time.sleep(0.1)  # the watch has had its beat
+        after = self.router.metrics()
+        self.cpu_s = after["process_cpu_seconds_total"] - self._before["process_cpu_seconds_total"]
+        grew = after["tamis_loop_stall_max_seconds"] > self._before["tamis_loop_stall_max_seconds"]
+        # The longest hold is kept from the start on: one that is no longer than that is not longer than it.
+        self.hold_ms = after["tamis_loop_stall_max_seconds"] * 1e3 if grew else 0.0
+
+
+def holds(figures: Iterable[Figure]) -> None:
+    """For tests: all of them, or an AssertionError that lists those that do not."""
+    told = list(figures)
+    for each in told:
+        print(f"{each.shape}: {each.what}: {each.now:.4g} (bound {each.bound:g}; at da1168e {each.before})")
+    broken = [f"{each.what}: {each.now:.4g}, bound {each.bound:g}" for each in told if not each.holds]
+    assert not broken, "; ".join(broken)
