@@ -1,0 +1,224 @@
+"""Traffic with sequence numbers over real routers, and the oracle that judges what came of it.
+
+    Traffic    at each router a publisher, who asks for confirmation, and a subscriber, who notes all it gets in order
+    judged     doubled, misdelivered, out of order; lost, acknowledged and lost, and of these what lies under no Gap
+
+Law: what is judged is what clients saw, never what a router says. A message is lost at a subscriber if it was published
+while the subscription was in force, satisfies it, and never came. It lies under a Gap that stands in the iterator
+between the nearest deliveries of its publisher before and after it, and under one that reaches over its time. A Gap
+covers a loss if one lies under it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+import itertools
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import tamis
+from tamis.protocol.errors import TamisError
+
+OUTSTANDING_MAX = 4_000
+"""Confirmations that a publisher waits for; past it nothing is published."""
+SETTLE_S = 3.0
+SLACK_S = 0.5
+
+
+@dataclass(slots=True)
+class Sent:
+    at_s: float
+    fate: str = "open"
+    """open, taken, refused or unknown."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What one subscriber got: for each publisher numbers and places; and gaps."""
+
+    router: str
+    numbers: dict[str, list[int]] = field(default_factory=dict)
+    places: dict[str, list[int]] = field(default_factory=dict)
+    gaps: list[Told] = field(default_factory=list)
+    misdelivered: int = 0
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A Gap at a place of an iterator. With `span_s` it reaches over what was published so long before it came; one
+    that goes on reaches to the next that says WAY_CHANGED."""
+
+    place: int
+    reason: str
+    at_s: float
+    span_s: float | None = None
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    publisher: str
+    subscriber: str
+    n: int
+    at_s: float
+    was_taken: bool
+    is_told: bool
+
+
+@dataclass(slots=True)
+class Verdict:
+    published: int = 0
+    taken: int = 0
+    delivered: int = 0
+    doubled: int = 0
+    misdelivered: int = 0
+    out_of_order: int = 0
+    lost: list[Lost] = field(default_factory=list)
+    gaps: Counter[str] = field(default_factory=Counter)
+    covering: int = 0
+
+    @property
+    def untold(self) -> list[Lost]:
+        """Acknowledged, lost, and under no Gap."""
+        return [each for each in self.lost if each.was_taken and not each.is_told]
+
+    def __str__(self) -> str:
+        taken = sum(each.was_taken for each in self.lost)
+        return (
+            f"{self.published} published, {self.taken} acknowledged, {self.delivered} delivered; "
+            f"{self.doubled} doubled, {self.misdelivered} misdelivered, {self.out_of_order} out of order; "
+            f"{len(self.lost)} lost, of these {taken} acknowledged and {len(self.untold)} of those under no gap; "
+            f"{self.gaps.total()} gaps {dict(self.gaps)}, {self.covering} of them over a loss"
+        )
+
+
+def is_wanted(router_place: int, n: int) -> bool:
+    """Every other subscriber wants even numbers only."""
+    return router_place % 2 == 0 or n % 2 == 0
+
+
+class Traffic:
+    def __init__(self, addresses: dict[str, str], rate: float) -> None:
+        """`addresses`: of the routers, by name. `rate`: messages a second in all."""
+        self._addresses, self._pause_s = addresses, len(addresses) / rate
+        self.sent: dict[str, list[Sent]] = {name: [] for name in addresses}
+        self.heard = {name: Heard(name) for name in addresses}
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._is_on = True
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Traffic]:
+        async with AsyncExitStack() as stack:
+            tasks = []
+            for place, (name, address) in enumerate(self._addresses.items()):
+                subscriber = tamis.connect(address, name=f"subscriber at {name}", patience_s=30)
+                await stack.enter_async_context(subscriber)
+                predicate = "exists n" if place % 2 == 0 else "even = true"
+                subscription = await subscriber.subscribe(predicate, wait="network").start()
+                tasks.append(asyncio.create_task(self._read(place, self.heard[name], subscription)))
+            for name, address in self._addresses.items():
+                publisher = tamis.connect(address, name=f"publisher at {name}", patience_s=30)
+                await stack.enter_async_context(publisher)
+                tasks.append(asyncio.create_task(self._publish(name, publisher)))
+            try:
+                yield self
+            finally:
+                for task in (*tasks, *self._waiting):
+                    task.cancel()
+                await asyncio.gather(*tasks, *self._waiting, return_exceptions=True)
+
+    async def settle(self, seconds: float = SETTLE_S) -> None:
+        """Nothing more is published; what is on its way arrives."""
+        await asyncio.sleep(seconds)
+        self._is_on = False
+        if self._waiting:
+            await asyncio.wait(self._waiting, timeout=8)
+        await asyncio.sleep(1)
+
+    async def _publish(self, name: str, client: tamis.Client) -> None:
+        mine, due_s = self.sent[name], time.monotonic()
+        while self._is_on:
+            if len(self._waiting) < OUTSTANDING_MAX:
+                n = len(mine)
+                mine.append(Sent(time.monotonic()))
+                task = asyncio.create_task(self._publish_one(client, name, n, mine[n]))
+                self._waiting.add(task)
+                task.add_done_callback(self._waiting.discard)
+            due_s = max(due_s + self._pause_s, time.monotonic() - 1)
+            await asyncio.sleep(max(0.0, due_s - time.monotonic()))
+
+    async def _publish_one(self, client: tamis.Client, name: str, n: int, sent: Sent) -> None:
+        try:
+            await client.publish({"from": name, "n": n, "even": n % 2 == 0}, confirm=True)
+            sent.fate = "taken"
+        except tamis.PublishRefused:
+            sent.fate = "refused"
+        except TamisError:
+            sent.fate = "unknown"
+
+    async def _read(self, place: int, heard: Heard, subscription: tamis.Subscription) -> None:
+        async for item in subscription:
+            heard.count += 1
+            if isinstance(item, tamis.Gap):
+                reach = getattr(item, "span_s", None), getattr(item, "goes_on", False)
+                heard.gaps.append(Told(heard.count, item.reason.name, time.monotonic(), *reach))
+                continue
+            publisher, n = str(item["from"]), int(item["n"])  # type: ignore[arg-type]
+            heard.misdelivered += not is_wanted(place, n)
+            heard.numbers.setdefault(publisher, []).append(n)
+            heard.places.setdefault(publisher, []).append(heard.count)
+
+    # --- judging -----------------------------------------------------------------------------------------------------
+
+    def judged(self) -> Verdict:
+        verdict = Verdict()
+        for sent in self.sent.values():
+            verdict.published += len(sent)
+            verdict.taken += sum(each.fate == "taken" for each in sent)
+        for place, heard in enumerate(self.heard.values()):
+            verdict.delivered += sum(map(len, heard.numbers.values()))
+            verdict.misdelivered += heard.misdelivered
+            verdict.gaps.update(each.reason for each in heard.gaps)
+            covering: set[int] = set()
+            for publisher, sent in self.sent.items():
+                numbers = heard.numbers.get(publisher, [])
+                verdict.doubled += len(numbers) - len(set(numbers))
+                verdict.out_of_order += sum(one > other for one, other in itertools.pairwise(numbers))
+                for each, under in self._lost(place, heard, publisher, sent):
+                    verdict.lost.append(each)
+                    covering |= under
+            verdict.covering += len(covering)
+        return verdict
+
+    def _lost(self, place: int, heard: Heard, publisher: str, sent: list[Sent]) -> Iterator[tuple[Lost, set[int]]]:
+        """Each with the places of the gaps that it lies under."""
+        numbers, places = heard.numbers.get(publisher, []), heard.places.get(publisher, [])
+        seen = set(numbers)
+        gaps = [each.place for each in heard.gaps]
+        reaches = list(_reaches(heard.gaps))
+        for n, each in enumerate(sent):
+            if n in seen or not is_wanted(place, n) or each.fate in ("open", "refused"):
+                continue
+            at = bisect.bisect(numbers, n)
+            after = places[at - 1] if at else 0
+            before = places[at] if at < len(places) else heard.count + 1
+            under = set(gaps[bisect.bisect(gaps, after) : bisect.bisect(gaps, before)])
+            under |= {place for place, since_s, until_s in reaches if since_s <= each.at_s <= until_s}
+            yield Lost(publisher, heard.router, n, each.at_s, each.fate == "taken", bool(under)), under
+
+
+def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:
+    """Place, and from when to when it reaches, of those that say so. When it came is when it is read here: a client
+    that is busy reads late, so that half a second is given on either side."""
+    ends_s = float("inf")
+    for each in reversed(gaps):
+        if each.span_s is not None:
+            until_s = ends_s if each.goes_on else each.at_s
+            yield each.place, each.at_s - each.span_s - SLACK_S, until_s + SLACK_S
+        if each.reason == "WAY_CHANGED":
+            ends_s = each.at_s
