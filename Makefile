@@ -7,8 +7,10 @@ C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[c
 MINUTES ?= 1
 EXTRAS ?= router
 MUTANTS ?= --sample 400 --seed 1
+FRAMES ?= 100000
+ATTACK ?= --scale 1
 
-.PHONY: run test quick long check format bench fuzz mutants sanitize wheel wheels clean
+.PHONY: run test quick long check format bench fuzz fuzz-live attack mutants sanitize wheel wheels clean
 
 run: .venv/installed
 	@$(BIN)/python -m tamis.cli.demo
@@ -45,6 +47,12 @@ bench: .venv/installed
 
 fuzz: .venv/installed
 	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
+
+fuzz-live: .venv/installed
+	$(BIN)/python -m tests.fuzz.live --frames $(FRAMES)
+
+attack: .venv/installed
+	$(BIN)/python -m tests.attack $(ATTACK)
 
 mutants: .venv/installed
 	nice $(BIN)/python -m tests.mutants $(MUTANTS)
