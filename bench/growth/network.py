@@ -100,7 +100,7 @@ class Simulated:
         """All at about the same time, as after a power cut; each router's clients are there soon after."""
         for index, node in enumerate(self.nodes):
             at_us = self.random.randrange(50 * MS)
-            self.clock.at(at_us, node.start, UNIX_MS)
+            self.clock.at(at_us, _start, node)
             self.clock.at(at_us + 50 * MS, self._want, (node, tuple(self._filters[index :: len(self.nodes)])))
         for link in self.links:
             link.wake()
@@ -161,3 +161,7 @@ class Simulated:
                     reached.add(neighbour)
                     frontier.append(by_number[neighbour])
         return len(reached) == len(self.nodes)
+
+
+def _start(node: Node) -> None:
+    node.start()

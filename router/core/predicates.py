@@ -42,12 +42,7 @@ class Predicates:
 
     def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
         desk, version = self._desk, Version(body.epoch, body.seq)
-        if not desk.believes(body.issuer, body.epoch, came_from):
-            return
-        if body.issuer == desk.me:
-            self._hear_of_me(version, body.digest)
-            return
-        if not desk.has_room_for(body.issuer):
+        if not self._is_of_another(body.issuer, version, body.digest, came_from):
             return
         is_long_whole = body.full and is_long(body.added)
         if not is_long_whole and self.flood.is_fresh(body.issuer, version):
@@ -70,12 +65,7 @@ class Predicates:
     def hear_entry(self, entry: Entry, came_from: int) -> None:
         """What a reply says of one issuer; passed on if it is news."""
         desk, version = self._desk, Version(entry.epoch, entry.seq)
-        if not desk.believes(entry.issuer, entry.epoch, came_from):
-            return
-        if entry.issuer == desk.me:
-            self._hear_of_me(version, entry.digest)
-            return
-        if not desk.has_room_for(entry.issuer):
+        if not self._is_of_another(entry.issuer, version, entry.digest, came_from):
             return
         is_long_or_piece = entry.total > 0 or is_long(entry.filters)
         is_fresh = not is_long_or_piece and self.flood.is_fresh(entry.issuer, version)
@@ -96,6 +86,17 @@ class Predicates:
     def _announce(self) -> None:
         """Whoever asked meanwhile has not heard of it."""
         self._desk.timers.set_earlier(("digests", 0), self._desk.now_us + self._desk.times.base_wait_us)
+
+    def _is_of_another(self, issuer: int, version: Version, digest: bytes, came_from: int) -> bool:
+        """Whether a statement is believed, about another router, and about one there is room for. What is said of this
+        router itself is answered here."""
+        desk = self._desk
+        if not desk.believes(issuer, version.epoch, came_from):
+            return False
+        if issuer == desk.me:
+            self._hear_of_me(version, digest)
+            return False
+        return desk.has_room_for(issuer)
 
     def _hear_of_me(self, version: Version, digest: bytes) -> None:
         desk = self._desk
