@@ -58,4 +58,5 @@ async def test_what_is_not_in_step_in_time_is_refused_and_an_alarm(nodes, monkey
     await client.publish({"x": 1}, flags=CONFIRM)
     ack = await client.next(Ack)
     assert [refusal.code for refusal in ack.refusals] == [RefusalCode.NOT_IN_STEP]
-    await a.until(lambda: a.network.alarms == 1)
+    await a.until(lambda: a.plane.health.alarms == 1)
+    assert list(a.plane.health.problems) == ["step b"]
