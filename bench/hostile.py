@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from tamis.bench.match import EnginesDisagree
 from tamis.native import Batch, Table
 from tamis.protocol.filters import Constraint, Filter, Op
-from tamis.protocol.limits import STRING_BYTES_MAX
+from tamis.protocol.limits import MATCH_STEPS_MAX, STRING_BYTES_MAX
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import encode_filter
 
@@ -42,7 +42,7 @@ def cost(kind: str, length_max: int, engines: Sequence[str], value_bytes: int = 
     message = Batch.of([encode_attributes({"x": "a" * value_bytes})])
     times, answers = {}, set()
     for engine in engines:
-        with Table(engine) as table:
+        with Table(engine, match_steps=MATCH_STEPS_MAX) as table:
             table.add_many(filters, array("I", range(len(texts))))
             passes = [table.measure(message) for _ in range(_PASSES)]
         times[engine] = min(each.total_ns for each in passes) / value_bytes

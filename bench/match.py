@@ -18,6 +18,7 @@ from tamis.bench.rivals.contest import Contest, PeerDisagrees, PeerFailed, conte
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Measurement, Table
 from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import MATCH_STEPS_MAX
 
 PASSES = 3
 SFF_ROUNDS = (0, 10)  # paper 004 compares exactly these
@@ -51,7 +52,7 @@ class Contender:
         return self.engine.removeprefix(rivals.PREFIX) if self.engine.startswith(rivals.PREFIX) else None
 
     def table(self) -> Table:
-        return Table(self.engine, selectivity_rounds=self.rounds or 0)
+        return Table(self.engine, selectivity_rounds=self.rounds or 0, match_steps=MATCH_STEPS_MAX)
 
 
 @dataclass(frozen=True, slots=True)

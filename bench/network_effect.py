@@ -24,6 +24,7 @@ import click
 from tamis.bench.report import markdown
 from tamis.bench.workloads import Workload, make
 from tamis.native import Table
+from tamis.protocol.limits import MATCH_STEPS_MAX
 
 PASSES: Final = 5
 _CENTRAL: Final = 0
@@ -59,7 +60,7 @@ def interfaces_at(level: int, filters: int, fan: int) -> array[int]:
 
 def measure(workload: Workload, interfaces: array[int]) -> tuple[float, float]:
     """Microseconds of a message in the fastest pass, and by how much passes differed."""
-    with Table() as table:
+    with Table(match_steps=MATCH_STEPS_MAX) as table:
         table.add_many(workload.filters, interfaces)
         count = len(workload.messages)
         table.measure(workload.messages)

@@ -20,6 +20,7 @@ import msgpack
 from tamis.bench import workloads
 from tamis.native import InterfaceKind, Table
 from tamis.protocol.filters import Op
+from tamis.protocol.limits import MATCH_STEPS_MAX
 from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import OPCODES
@@ -119,7 +120,7 @@ def _bought(messages: Iterable[bytes]) -> Iterator[bytes]:
 
 def _unsatisfied(filters: list[bytes], messages: list[bytes]) -> Iterator[bytes]:
     """Those of `filters` that none of `messages` satisfies."""
-    with Table() as table:
+    with Table(match_steps=MATCH_STEPS_MAX) as table:
         table.set_interface(0, InterfaceKind.CLIENT)
         handles = [table.add(packed, 0) for packed in filters]
         matched = {handle for message in messages for _, handle in table.match_all(message)}

@@ -25,6 +25,7 @@ from tamis.bench.rivals.rules import Rule, Subject, rule_of, subject_of
 from tamis.bench.workloads import Workload
 from tamis.native import Batch, Table
 from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import MATCH_STEPS_MAX
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
 
@@ -92,7 +93,7 @@ def contest(name: str, workload: Workload, interfaces: array[int], seconds_max: 
     job = _Job(name, workload.filters, interfaces, messages, seconds_max)
     answer = _in_a_child(job)
     seen = Batch.of(messages[: len(answer.found)])
-    with Table("tamis") as table:
+    with Table("tamis", match_steps=MATCH_STEPS_MAX) as table:
         filters = Batch.of(workload.filters[i] for i in answer.expressed)
         table.add_many(filters, array("I", (interfaces[i] for i in answer.expressed)))
         _compare(name, answer.found, table.match_batch(seen))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tamis.native import Batch, InterfaceNames, Table
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
+from tamis.protocol.limits import MATCH_STEPS_MAX
 from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
 
@@ -16,7 +17,7 @@ _ANSWER_ROWS_MAX = 1_000_000
 
 class NativeEngine:
     def __init__(self, engine: str) -> None:
-        self._table = Table(engine)
+        self._table = Table(engine, match_steps=MATCH_STEPS_MAX)  # nobody waits behind a message here
         self._names = InterfaceNames()
 
     def add(self, filter_: Filter, interface: Interface) -> None:
