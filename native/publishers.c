@@ -227,8 +227,9 @@ static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {
     return newest;
 }
 
-/* The usual: the next one of a publisher that has one run. Nothing of it can have been seen. */
-static inline bool take_next(tm_publisher *publisher, uint64_t counter) {
+/* The usual: the next one of a publisher that has one run, which nobody can have seen; it is noted as delivered, and as
+ * entered where it `enters`. */
+static inline bool take_next(tm_publisher *publisher, uint64_t counter, bool enters) {
     if (publisher->run_count != 1 || counter != publisher->runs[0]->highest + 1) {
         return false;
     }
@@ -236,7 +237,8 @@ static inline bool take_next(tm_publisher *publisher, uint64_t counter) {
     uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
     uint64_t bit = UINT64_C(1) << (place % 64);
     run->highest = counter;
-    run->seen[MARK_ENTERED][place / 64] |= bit;
+    uint64_t *entered = &run->seen[MARK_ENTERED][place / 64];
+    *entered = enters ? *entered | bit : *entered & ~bit; /* the place was that of an older counter */
     run->seen[MARK_DELIVERED][place / 64] |= bit;
     return true;
 }
@@ -247,7 +249,7 @@ tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint6
     if (publisher == NULL) {
         return COUNTER_NO_MEMORY;
     }
-    if (take_next(publisher, counter)) {
+    if (take_next(publisher, counter, true)) {
         return COUNTER_NEW;
     }
     uint64_t newest = newest_of(publisher, believable);
@@ -268,8 +270,12 @@ tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint6
 }
 
 bool tm_publishers_deliver(tm_publishers *publishers, uint64_t number, uint64_t counter, bool *fresh) {
-    uint32_t row = PUBLISHER_NONE;
+    uint32_t row = publishers->newest; /* a guess: messages of one publisher come in a row */
     tm_publisher *publisher = use(publishers, number, &row);
+    if (publisher != NULL && take_next(publisher, counter, false)) {
+        *fresh = true;
+        return true;
+    }
     tm_run *run = publisher == NULL ? NULL : use_run(publishers, publisher, counter);
     if (run == NULL) {
         return false;
