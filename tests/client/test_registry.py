@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 
 import pytest
 
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason
+from tamis.client.walker import NoWalker, Walker, new_walker
 from tamis.client.wanted import ON_ITS_WAY_S, State, batches, options_of
 from tamis.protocol.errors import PredicateError, Refused
 from tamis.protocol.filters import Filter, Predicate
@@ -106,20 +108,23 @@ def test_after_a_cut_everything_is_asked_for_again_with_a_gap_in_its_place() -> 
     assert items(second) == [back_after(3)]
 
 
-def test_the_gap_of_a_cut_stands_in_front_of_what_comes_before_the_answer() -> None:
+@pytest.mark.parametrize("walker", [NoWalker, new_walker])
+@pytest.mark.parametrize("ids", [(1,), (1, 9)])
+def test_the_gap_of_a_cut_stands_in_front_of_what_comes_before_the_answer(
+    walker: Callable[[], Walker], ids: tuple[int, ...]
+) -> None:
     """One filter at the home router is there as a whole, so that one gap tells everything."""
-    for answers in (lambda hand: hand.say(delivery(1, number=2)), lambda hand: hand.say(delivery(1, 9, number=2))):
-        hand = Hand().open()
-        wanted = hand.active("a = 1")
-        hand.say(delivery(1, number=1))
-        hand.now += 2
-        hand.cut()  # the router was silent before
-        hand.now += 3
-        hand.open()
-        answers(hand)
-        hand.now += 1
-        hand.accept()
-        assert items(wanted) == [1, back_after(5), 2]
+    hand = Hand(walker()).open()
+    wanted = hand.active("a = 1")
+    hand.say(delivery(1, number=1))
+    hand.now += 2
+    hand.cut()  # the router was silent before
+    hand.now += 3
+    hand.open()
+    hand.say(delivery(*ids, number=2), delivery(*ids, number=3))
+    hand.now += 1
+    hand.accept()
+    assert items(wanted) == [1, back_after(5), 2, 3]
 
 
 def test_a_gap_of_the_router_comes_behind_that_of_the_cut() -> None:
