@@ -26,7 +26,20 @@ from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, Forget, Install, RaiseEpoch
 from tamis.router.core.cover import Cover
 from tamis.router.core.desk import Desk
-from tamis.router.core.events import Audit, Await, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.events import (
+    Audit,
+    Await,
+    Event,
+    Heard,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Sent,
+    Stood,
+    Tick,
+    Unwanted,
+    Wanted,
+)
 from tamis.router.core.exchange import Exchange
 from tamis.router.core.figures import Figures
 from tamis.router.core.flood import Flood
@@ -218,6 +231,9 @@ class Core:
     def _leave(self, event: Leave) -> None:  # noqa: ARG002 - it says nothing more
         self._states.leave()
 
+    def _stood(self, event: Stood) -> None:
+        self._states.ways.stood(event.since_us)
+
     def _tick(self, event: Tick) -> None:
         """What is due comes with every event."""
 
@@ -336,6 +352,7 @@ _ON_EVENT: Final = cast(
         Await: Core._await,
         Audit: Core._audit,
         Leave: Core._leave,
+        Stood: Core._stood,
         Tick: Core._tick,
     },
 )

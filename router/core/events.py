@@ -95,8 +95,15 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
+class Stood:
+    """This router stood still since then, and goes on: it could not notice what happened meanwhile."""
+
+    since_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed: `due_us` has come, or not."""
 
 
-Event = LinkUp | LinkDown | Sent | Heard | Wanted | Unwanted | Await | Audit | Leave | Tick
+Event = LinkUp | LinkDown | Sent | Heard | Wanted | Unwanted | Await | Audit | Leave | Stood | Tick

@@ -4,7 +4,9 @@ Law (R14): a way is broken where a session ended that lay on it, in any trees th
 router comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter
 way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. What follows
 one another within the hold is told once, when the hold is over: only the new ways are in force from then on, and all
-that was lost was published before. The ways of all sources to here make one tree, in which the edge is looked for.
+that was lost was published before. A router that stood still, because it was stopped or its machine slept, notices
+afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to here
+make one tree, in which the edge is looked for.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """
@@ -39,6 +41,8 @@ class Ways:
         self._gone: dict[int, int] = {}  # router out of reach -> since when
         self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
         self._was_alone_us: int | None = desk.now_us  # nobody has ever been in reach
+        self._stood_us = 0  # when this router came to stand the last time,
+        self._woke_us: int | None = None  # and when it went on
 
     def ended(self, edges: Collection[Edge]) -> None:
         """Sessions of these have ended."""
@@ -46,7 +50,17 @@ class Ways:
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
         if edges and any(_carries(trees, edges) for trees in (self._desk.trees, *[older for older, _ in self._older])):
-            self._changed(now_us)
+            self._changed(self._happened_us(now_us))
+
+    def stood(self, since_us: int) -> None:
+        """This router stood still since then: what is noticed now, or was before this was said, happened meanwhile."""
+        since_us = min(since_us, self._happened_us(since_us))  # one that follows another prolongs it
+        self._stood_us, self._woke_us = since_us, self._desk.now_us
+        if self._since_us is not None and self._last_us >= since_us:
+            self._since_us = min(self._since_us, since_us)
+        for router, gone_us in self._gone.items():
+            if gone_us >= since_us:
+                self._gone[router] = since_us
 
     def rerouted(self, before: Trees, in_peace: Collection[int]) -> None:
         """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves."""
@@ -54,8 +68,8 @@ class Ways:
         self._older.append((before, now_us + self._desk.times.tree_hold_us))
         for router in before.routers - reach:
             if router not in in_peace and len(self._gone) < ROUTERS_MAX:
-                self._gone[router] = now_us
-                self._changed(now_us)
+                self._gone[router] = self._happened_us(now_us)
+                self._changed(self._gone[router])
         for router in reach - before.routers:
             self._came(router)
         if len(reach) > 1:
@@ -73,6 +87,12 @@ class Ways:
             gone_us = self._was_alone_us
         if gone_us is not None:
             self._changed(gone_us)
+
+    def _happened_us(self, noticed_us: int) -> int:
+        """When this router could have noticed it: what follows a standstill so soon may have happened in it."""
+        if self._woke_us is not None and noticed_us - self._woke_us <= self._desk.times.unnoticed_us:
+            return min(self._stood_us, noticed_us)
+        return noticed_us
 
     def _changed(self, since_us: int) -> None:
         desk = self._desk

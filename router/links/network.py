@@ -36,7 +36,20 @@ from tamis.router.core.commands import (
     WaysChanged,
 )
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Audit, Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.events import (
+    Audit,
+    Body,
+    Event,
+    Heard,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Sent,
+    Stood,
+    Tick,
+    Unwanted,
+    Wanted,
+)
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.trees import Broadcast, Trees
 from tamis.router.epoch import Epoch, unix_ms
@@ -50,6 +63,8 @@ from tamis.router.links.tls import dialling_context
 from tamis.router.plane import Plane
 from tamis.router.settings import CannotStart, new_table
 
+STANDSTILL_US: Final = S // 2
+"""A tick that comes so much after the one before, five times what it should: this router stood still."""
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
@@ -65,7 +80,8 @@ class Network:
         self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
         plane.join(self, self.table, SOURCES_MAX)
-        self.tick()
+        self._ticked_us = _now_us()
+        self._bound_epochs()
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
         self.losses = Losses(self)
@@ -130,7 +146,13 @@ class Network:
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Ten times a second: the switch is told which epochs are believed."""
+        """Ten times a second: the core is told of a standstill, and the switch which epochs are believed."""
+        before_us, self._ticked_us = self._ticked_us, _now_us()
+        if self._ticked_us - before_us >= STANDSTILL_US:
+            self._handle(Stood(before_us))
+        self._bound_epochs()
+
+    def _bound_epochs(self) -> None:
         self.plane.switch.bound_epochs(self.core.epoch_max(_now_us()))
 
     # --- what happens ----------------------------------------------------------------------------------------------

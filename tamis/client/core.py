@@ -91,7 +91,7 @@ class ClientCore:
         """`first_counter` is above every counter used before under this name. `opened` hears of the first opening."""
         self.settings = settings
         self.outbox = Outbox(stable_number(settings.name), first_counter)
-        self.registry = Registry(settings.inbox, self._send)
+        self.registry = Registry(settings.inbox, self._send, lambda: self._now)
         self.trails = Trails(self.outbox, random_bytes)
         self.redial = Redial(settings.addresses, random)
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)

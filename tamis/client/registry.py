@@ -4,7 +4,9 @@
       `--refused---------------------------------->-'             Gap where they had been active; ENDING is over
 
 Law: the router is asked for each id once a connection, in batches. From the moment a subscription is ended its inbox
-takes nothing more, unless it is drained: then up to the router's answer.
+takes nothing more, unless it is drained: then up to the router's answer. The Gap of a cut stands in front of all that
+the new connection brings, and reaches back to the last sign of life on the old one. Messages may come before the ACK,
+when not everybody who is asked for them knows it yet: what is missing up to the ACK, a second Gap tells there.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.message import Message
 from tamis.client.waiter import Waiter, settle
 from tamis.client.wanted import (
+    ON_ITS_WAY_S,
     Options,
     State,
     Wanted,
@@ -45,20 +48,23 @@ class _Request:
 
 
 class Registry:
-    """`send` puts a control frame into the output. Until `opened`, and after `closed`, nothing is sent."""
+    """`send` puts a control frame into the output. Until `opened`, and after `closed`, nothing is sent. `heard_s` says
+    when the router was heard last: while a frame of it is handled, that is now."""
 
-    def __init__(self, bounds: InboxBounds, send: Callable[[Body], None]) -> None:
+    def __init__(self, bounds: InboxBounds, send: Callable[[Body], None], heard_s: Callable[[], float]) -> None:
         self.full: set[Inbox] = set()
         """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
         self.unclaimed = 0
         """Messages received for no subscription that still takes any."""
         self._bounds = bounds
         self._send = send
+        self._heard_s = heard_s
         self._ids = count(1)
         self._request_numbers = count(1)
         self._requests: dict[int, _Request] = {}
         self._wanted: dict[int, Wanted] = {}  # by each id, until it is over
         self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
+        self._returning: dict[int, Wanted] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
 
     # --- commands of the user ------------------------------------------------------------------------------------
@@ -127,6 +133,7 @@ class Registry:
             else:
                 wanted.state = State.ASKED
                 wanted.refusals.clear()
+                self._expect_gap(wanted)
 
     def closed(self, error: Exception | None) -> None:
         """No connection will open again: every iterator ends, or raises `error`."""
@@ -139,6 +146,8 @@ class Registry:
 
     def deliver(self, message: Message) -> None:
         """Put a message into every inbox that it is for."""
+        if self._returning:
+            self._come_back(message.matched)
         inboxes = {inbox for id_ in message.matched if (inbox := self._inboxes.get(id_)) is not None}
         for inbox in inboxes:
             inbox.put(message)
@@ -147,6 +156,8 @@ class Registry:
 
     def deliver_run(self, data: bytes, ends: Sequence[int], ids: Sequence[int]) -> None:
         """The same for the frames that `data` begins with, each for the one subscription in `ids`."""
+        if self._returning:
+            self._come_back(ids)
         start = last = 0
         inbox: Inbox | None = None
         matched: tuple[int, ...] = ()
@@ -162,6 +173,8 @@ class Registry:
     def lost(self, lost: Lost) -> None:
         """Put a gap into the inboxes that it concerns: all of them, where the router does not say."""
         ids = lost.subscriptions or tuple(self._inboxes)
+        if self._returning:
+            self._come_back(ids)
         for inbox in {inbox for id_ in ids if (inbox := self._inboxes.get(id_)) is not None}:
             inbox.put_gap(gap_of(lost))
 
@@ -214,14 +227,41 @@ class Registry:
         if wanted.state is State.ENDING:
             self._over(wanted)
             return
-        if wanted.was_active:  # before a cut: only from here on is nothing missing
-            wanted.inbox.put_gap(Gap(GapReason.RECONNECTED))
+        self._tell_gap(wanted)
+        wanted.missing_since_s = None  # from here on nothing is missing
         if wanted.refusals:
             self._refused(wanted)
         else:
             wanted.state = State.ACTIVE
             wanted.was_active = True
             settle(wanted.waiter)
+
+    def _expect_gap(self, wanted: Wanted) -> None:
+        """The connection was cut: what was on its way to an active subscription is lost, and what comes from now on."""
+        if not wanted.was_active:
+            return
+        since_s, untold_s = self._heard_s() - ON_ITS_WAY_S, wanted.missing_since_s
+        wanted.missing_since_s = since_s if untold_s is None else min(since_s, untold_s)
+        self._returning.update(dict.fromkeys(wanted.ids, wanted))
+
+    def _come_back(self, ids: Iterable[int]) -> None:
+        """The first item after a cut for some of these may be about to be put."""
+        for wanted in {wanted for id_ in ids if (wanted := self._returning.get(id_)) is not None}:
+            self._tell_gap(wanted)
+            if wanted.is_whole_at_once:
+                wanted.missing_since_s = None
+
+    def _tell_gap(self, wanted: Wanted) -> None:
+        """What may be missing until now, and no Gap has said so, lies under this one."""
+        now_s, since_s = self._heard_s(), wanted.missing_since_s
+        if since_s is not None:
+            wanted.inbox.put_gap(Gap(GapReason.RECONNECTED, span_s=now_s - since_s))
+            wanted.missing_since_s = now_s
+        self._returned(wanted)
+
+    def _returned(self, wanted: Wanted) -> None:
+        for id_ in wanted.ids:
+            self._returning.pop(id_, None)
 
     def _refused(self, wanted: Wanted) -> None:
         """One refusal ends the whole subscription: half of what was asked for is not what was asked for."""
@@ -232,6 +272,7 @@ class Registry:
         self.end(wanted, None, keep=True)
 
     def _stop(self, wanted: Wanted) -> None:
+        self._returned(wanted)
         for id_ in wanted.ids:
             self._inboxes.pop(id_, None)
 

@@ -23,6 +23,8 @@ from tamis.protocol.wire.packed_filters import encode_filter
 _FRAME_SPARE: Final = 64
 """Bytes of a SUBSCRIBE frame beside its subscriptions; what msgpack puts around each is in _AROUND."""
 _AROUND: Final = 16
+ON_ITS_WAY_S: Final = 1.0
+"""A message that a cut has lost may have been so long on its way."""
 
 
 class State(enum.Enum):
@@ -50,6 +52,8 @@ class Wanted:
     """Told when the router has answered for every id: to subscribing, then to ending."""
     state: State = State.ASKED
     was_active: bool = False
+    missing_since_s: float | None = None
+    """What was published from then on may be missing, and no Gap has said so; None: nothing is."""
     due: set[int] = field(default_factory=set)
     """Ids that the router has not answered for."""
     refusals: dict[int, Refusal] = field(default_factory=dict)
@@ -57,6 +61,11 @@ class Wanted:
     @property
     def ids(self) -> tuple[int, ...]:
         return tuple(subscription.id for subscription in self.subscriptions)
+
+    @property
+    def is_whole_at_once(self) -> bool:
+        """Does the router have all of it as soon as it delivers any of it, and say so then?"""
+        return self.options.wait is Reach.HOME and sum(len(each.filters) for each in self.subscriptions) == 1
 
     def text_of(self, id_: int) -> str:
         return self.texts[id_ - self.subscriptions[0].id]  # the ids of one call follow one another

@@ -82,9 +82,11 @@ class Hand:
         self.core.outbox.publish({"n": number}, payload, 0, waiter, confirm=confirm, retry=retry)
         return waiter
 
-    def subscribe(self, *predicates: str, own_messages: bool = False) -> tuple[Wanted, Future[None]]:
+    def subscribe(
+        self, *predicates: str, own_messages: bool = False, wait: str = "home"
+    ) -> tuple[Wanted, Future[None]]:
         waiter: Future[None] = Future()
-        return self.core.subscribe(predicates, options_of(own_messages, "home"), waiter), waiter
+        return self.core.subscribe(predicates, options_of(own_messages, wait), waiter), waiter
 
     def active(self, *predicates: str) -> Wanted:
         """A subscription that the router has taken."""

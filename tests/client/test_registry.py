@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 
 import pytest
 
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason
-from tamis.client.wanted import State, batches, options_of
+from tamis.client.walker import NoWalker, Walker, new_walker
+from tamis.client.wanted import ON_ITS_WAY_S, State, batches, options_of
 from tamis.protocol.errors import PredicateError, Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.language import parse
@@ -30,6 +32,11 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.session_bodies import Error
 from tests.client.by_hand import Hand, delivery
 from tests.client.test_core import items
+
+
+def back_after(seconds: float) -> Gap:
+    """The gap of a connection that was silent for so long."""
+    return Gap(GapReason.RECONNECTED, span_s=seconds + ON_ITS_WAY_S)
 
 
 def ended(hand: Hand) -> None:
@@ -92,12 +99,82 @@ def test_after_a_cut_everything_is_asked_for_again_with_a_gap_in_its_place() -> 
     first, second = hand.active("a = 1"), hand.active("b = 2", "c = 3")
     hand.say(delivery(1, number=1))
     hand.cut()
+    hand.now += 3
     hand.open()
     (asked,) = hand.accept()
     assert [each.id for each in asked.subscriptions] == [1, 2, 3]
     hand.say(delivery(1, number=2))
-    assert items(first) == [1, Gap(GapReason.RECONNECTED), 2]
-    assert items(second) == [Gap(GapReason.RECONNECTED)]
+    assert items(first) == [1, back_after(3), 2]
+    assert items(second) == [back_after(3)]
+
+
+@pytest.mark.parametrize("walker", [NoWalker, new_walker])
+@pytest.mark.parametrize("ids", [(1,), (1, 9)])
+def test_the_gap_of_a_cut_stands_in_front_of_what_comes_before_the_answer(
+    walker: Callable[[], Walker], ids: tuple[int, ...]
+) -> None:
+    """One filter at the home router is there as a whole, so that one gap tells everything."""
+    hand = Hand(walker()).open()
+    wanted = hand.active("a = 1")
+    hand.say(delivery(1, number=1))
+    hand.now += 2
+    hand.cut()  # the router was silent before
+    hand.now += 3
+    hand.open()
+    hand.say(delivery(*ids, number=2), delivery(*ids, number=3))
+    hand.now += 1
+    hand.accept()
+    assert items(wanted) == [1, back_after(5), 2, 3]
+
+
+def test_a_gap_of_the_router_comes_behind_that_of_the_cut() -> None:
+    hand = Hand().open()
+    wanted = hand.active("a = 1")
+    hand.cut()
+    hand.open()
+    hand.say(Lost(1, 8, LossReason.QUEUE_FULL))
+    hand.accept()
+    assert items(wanted) == [back_after(0), Gap(GapReason.QUEUE_FULL, 1, 8)]
+
+
+@pytest.mark.parametrize("predicates", [("a = 1", "b = 2"), ("a = 1 or b = 2",)])
+def test_what_the_router_takes_piece_by_piece_has_a_second_gap_at_the_answer(predicates: tuple[str, ...]) -> None:
+    hand = Hand().open()
+    wanted = hand.active(*predicates)
+    hand.cut()
+    hand.now += 3
+    hand.open()
+    hand.say(delivery(1, number=1))
+    hand.now += 2
+    hand.accept()
+    assert items(wanted) == [back_after(3), 1, Gap(GapReason.RECONNECTED, span_s=2)]
+    hand.cut()
+    hand.open()
+    hand.accept()
+    assert items(wanted)[3:] == [back_after(0)]
+
+
+def test_what_is_wanted_of_the_whole_network_has_a_second_gap_at_the_answer() -> None:
+    hand = Hand().open()
+    wanted, _ = hand.subscribe("a = 1", wait="network")
+    hand.accept()
+    hand.cut()
+    hand.open()
+    hand.say(delivery(1, number=1))
+    hand.now += 2
+    hand.accept()
+    assert items(wanted) == [back_after(0), 1, Gap(GapReason.RECONNECTED, span_s=2)]
+
+
+def test_a_gap_reaches_over_connections_that_brought_nothing() -> None:
+    hand = Hand().open()
+    wanted = hand.active("a = 1")
+    for _ in range(3):
+        hand.cut()
+        hand.now += 2
+        hand.open()
+    hand.accept()
+    assert items(wanted) == [back_after(6)]
 
 
 def test_what_was_never_active_has_no_gap() -> None:
@@ -119,7 +196,7 @@ def test_a_refused_resubscription_raises_in_its_iterator_alone() -> None:
     hand.cut()
     hand.open()
     hand.accept(Refusal(2, RefusalCode.TOO_MANY_FILTERS, ""))
-    assert items(refused) == [1, Gap(GapReason.RECONNECTED)]
+    assert items(refused) == [1, back_after(0)]
     assert isinstance(refused.inbox.error, SubscriptionRefused)
     assert kept.state is State.ACTIVE
     assert kept.inbox.error is None

@@ -8,6 +8,7 @@ from hypothesis import given
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import WaysChanged
+from tamis.router.core.events import LinkDown, Stood
 from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.trees import make_trees
@@ -156,6 +157,54 @@ def test_own_links_that_end_together_are_a_loss() -> None:
     single.down("d")
     [away] = told(single)
     assert away.goes_on
+
+
+@pytest.mark.parametrize("ends_first", [True, False])
+def test_what_a_router_notices_after_a_standstill_happened_as_it_came_to_stand(ends_first: bool) -> None:
+    single = ring()
+    stood_us = single.now_us
+    single.now_us += 5 * S
+    events = [LinkDown(stable_number("a"), 1), Stood(stood_us)]
+    for event in events if ends_first else reversed(events):
+        single.handle(event)
+    assert told(single) == [WaysChanged(5 * S + HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)]
+
+
+def test_one_standstill_after_another_is_one() -> None:
+    single = ring()
+    for _ in range(2):
+        single.now_us += 5 * S
+        single.handle(Stood(single.now_us - 5 * S))
+    single.waits(UNNOTICED_US)
+    single.down("a")
+    [once] = told(single)
+    assert once.span_us == 10 * S + UNNOTICED_US + HOLD_US + UNNOTICED_US
+
+
+def test_who_went_out_of_reach_in_a_standstill_is_missed_since_then() -> None:
+    single = ring()
+    stood_us = single.now_us
+    single.now_us += 5 * S
+    single.down("a")
+    single.down("d")
+    single.handle(Stood(stood_us))
+    [away] = told(single)
+    assert away.goes_on
+    assert away.span_us == pytest.approx(5 * S + HOLD_US + UNNOTICED_US, abs=TIMES.reroute_every_us)
+    single.waits(60 * S)
+    single.joins("a", session=2)
+    [back] = told(single)
+    assert back.span_us >= 65 * S
+
+
+def test_a_standstill_that_broke_no_way_is_not_told_and_soon_forgotten() -> None:
+    single = ring()
+    single.now_us += 5 * S
+    single.handle(Stood(single.now_us - 5 * S))
+    assert told(single) == []
+    single.down("a")
+    [later] = told(single)
+    assert later.span_us == HOLD_US + UNNOTICED_US
 
 
 def test_what_follows_within_the_hold_is_told_together() -> None:

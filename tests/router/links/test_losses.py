@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -100,6 +101,16 @@ async def test_a_line_that_is_broken_in_the_middle(nodes):
     assert carol.messages == [{"x": 1}, {"x": 11}]
     await asyncio.sleep(1.5 * HOLD_S)
     assert len(carol.lost) == 2
+
+
+async def test_a_link_that_ends_behind_a_standstill_is_told_with_all_of_it(nodes):
+    made = await network(nodes, "ab", "bc")
+    carol = await Stream.of(made["c"], "carol")
+    time.sleep(1.5)
+    made["a"].neighbour("b").link.cut(FrameError(ErrorCode.SILENT, "for a test"))
+    await until_told([carol], 1)
+    unnoticed_us = made["c"].network.core.desk.times.unnoticed_us
+    assert carol.lost[0].span_ms > 1_400 + HOLD_S * 1_000 + unnoticed_us / 1_000
 
 
 async def test_a_link_of_a_ring_that_ends_is_told_to_those_whose_way_it_was(nodes):
