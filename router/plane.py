@@ -68,7 +68,7 @@ class Plane:
         """`places`: as many as the settings ask for, or fewer."""
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
         self.places = places or places_of(settings)
-        self.room = WaitingRoom(self.places.greeting, time.monotonic)
+        self.room = WaitingRoom(self.places.greeting, time.monotonic, lambda: bool(self._events))
         self.admissions = Admissions(time.monotonic)
         self.slowing = Slowing(time.monotonic)
         self._held_against = tokens.digests if tokens is not None else None
