@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
-PATIENCE_S: Final = 1.0
+PATIENCE_S: Final = 1.5
 """At first, for those who are silent and for those who have said HELLO: a program that opens a thousand connections may
 take so long to speak on the first of them."""
 SILENT_S: Final = 0.005
