@@ -150,7 +150,7 @@ class Limits(Section):
         default=500, ge=1, le=1_000_000, description="And at once; past both, messages go on untraced."
     )
     greeting_ms: int = Field(
-        default=2_000, ge=100, le=60_000, description="Time from connecting to being admitted, TLS apart, in ms."
+        default=2_000, ge=100, le=60_000, description="Time from connecting to HELLO, and from there to AUTH, in ms."
     )
     drain_ms: int = Field(
         default=10_000, ge=0, le=3_600_000, description="Time that queues have to empty when the router stops, in ms."

@@ -87,6 +87,9 @@ class _Handshake:
         self._task = self._loop.create_task(self._shake(), name="TLS handshake")
 
     def _too_late(self) -> None:
+        if self.is_heard():
+            self._heard()
+            return
         self._door.room.leave(self)
         self._refuse(Reason.TIMEOUT, "not a byte in time")
         self._end()

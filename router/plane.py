@@ -68,7 +68,7 @@ class Plane:
         """`places`: as many as the settings ask for, or fewer."""
         self.settings, self.tokens, self.epoch = settings, tokens, epoch
         self.places = places or places_of(settings)
-        self.room = WaitingRoom(self.places.greeting, time.monotonic)
+        self.room = WaitingRoom(self.places.greeting, time.monotonic, lambda: self.is_behind)
         self.admissions = Admissions(time.monotonic)
         self.slowing = Slowing(time.monotonic)
         self._held_against = tokens.digests if tokens is not None else None
@@ -248,6 +248,11 @@ class Plane:
     def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
         """Bytes of a connection without a socket."""
         self._take(self.switch.feed(connection, data))
+
+    @property
+    def is_behind(self) -> bool:
+        """Something that was read has not been looked at."""
+        return bool(self._events)
 
     def when_caught_up(self, callback: Callable[[], None]) -> bool:
         """Whether events are waiting; then `callback` is called once, when they are handled."""

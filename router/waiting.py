@@ -2,9 +2,10 @@
 
 Law: nobody is kept out by those who wait. Where the room is full, of the address that has most in it the oldest gives
 way: one that has said nothing before one that has, and neither before it had its time. Where all of them still have
-that, the next one waits where it is, in the listener's backlog. How long that time is, those who wait decide: each one
-that gives way shortens it, each one that goes on doubles it. So a crowd of honest ones that come at once is waited for,
-and a flood of strangers is not.
+that, the next one waits where it is, in the listener's backlog. Only the time in which the router waits for the peer
+counts, not that in which the peer's bytes lie unread. Each one that gives way makes that time shorter for all: a flood
+of strangers is not waited for. An address from which somebody has just greeted gives no place up: a crowd of honest
+clients is waited for as long as it gets on.
 """
 
 from __future__ import annotations
@@ -13,17 +14,23 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
-PATIENCE_S: Final = 1.0
+PATIENCE_S: Final = 1.5
 """At first, for those who are silent and for those who have said HELLO: a program that opens a thousand connections may
 take so long to speak on the first of them."""
 SILENT_S: Final = 0.005
 """At last: a client speaks first, its HELLO comes with the packet that opens the connection, or right behind it."""
 SPOKEN_S: Final = 0.02
 """The same from the HELLO to the AUTH: a short round trip, and the client's own turn."""
-SHRINKS: Final = 0.8
-"""By each that gives way: two dozen of them, and patience is over."""
+FLOOD: Final = 0.25
+"""Patience is over when so great a part of the places has been given up."""
+CALM_S: Final = 10.0
+"""It is back when nobody has given way for so long."""
+GETS_ON_S: Final = 0.5
+"""So long after a greeting the address that it came from gives no place up."""
 LOOKED_AT: Final = 64
-"""So many that have spoken since are found among the silent before somebody else is accepted."""
+"""So many whose bytes lie unread are passed over before somebody else is accepted."""
+TURNS: Final = 2
+"""Of a client in its greeting, HELLO and AUTH: for so many its time begins anew."""
 
 
 class Guest(Protocol):
@@ -37,102 +44,108 @@ class Guest(Protocol):
 
 
 class _Place(NamedTuple):
+    """`since_s`: since when the router waits for it; it has had `turns` before."""
+
     address: str
     since_s: float
-    has_spoken: bool
+    turns: int
 
 
 class WaitingRoom:
-    """`places`: how many there may be; where patience is half gone, one address has a quarter of them for silent ones.
-    `clock` gives seconds."""
+    """`places`: how many there may be. `clock` gives seconds; while the router `is_behind`, having read what it has not
+    looked at, nobody gives way."""
 
-    def __init__(self, places: int, clock: Callable[[], float]) -> None:
+    def __init__(self, places: int, clock: Callable[[], float], is_behind: Callable[[], bool] = lambda: False) -> None:
         self.places = places
-        self._silent_per_address = max(1, places // 4)
-        self._clock = clock
+        self._clock, self._is_behind = clock, is_behind
         self._silent, self._spoken = _ByAddress(), _ByAddress()
-        self._silent_patience, self._spoken_patience = _Patience(SILENT_S), _Patience(SPOKEN_S)
         self._place_of: dict[Guest, _Place] = {}
+        self._given_up, self._given_up_s = 0, 0.0  # places since the last calm, and when the last of them was
+        self._greeted_s: OrderedDict[str, float] = OrderedDict()  # of addresses; none older than the last by GETS_ON_S
 
     def __len__(self) -> int:
         return len(self._place_of)
 
     def has_place(self) -> bool:
         """Is there a place for one more? If need be, somebody gives way."""
-        return len(self) < self.places or self._give_way() or self._end_slow()
+        if len(self) < self.places:
+            return True
+        if self._is_behind():
+            return False
+        patience_s = self._patience_s()
+        return self._give_way(self._silent, max(SILENT_S, patience_s)) or self._give_way(
+            self._spoken, max(SPOKEN_S, patience_s)
+        )
 
     def enter(self, guest: Guest, address: str) -> None:
         """It has connected from there. Whoever was not asked whether there is a place has one beyond them."""
-        is_suspicious = self._silent_patience.s < PATIENCE_S / 2
-        if is_suspicious and self._silent.count(address) >= self._silent_per_address:
-            self._give_way(address)
-        place = _Place(address, self._clock(), False)
-        self._place_of[guest] = place
-        self._silent.add(guest, address)
+        self._wait_for(guest, address, 0)
 
     def spoke(self, guest: Guest) -> None:
         """It has said something."""
         place = self._place_of.get(guest)
-        if place is not None and not place.has_spoken:
-            self._silent.remove(guest, place.address)
-            self._silent_patience.grow()
-            self._place_of[guest] = _Place(place.address, self._clock(), True)
-            self._spoken.add(guest, place.address)
+        if place is not None and place.turns == 0:
+            self._next_turn(guest)
 
     def greeted(self, guest: Guest) -> None:
         """It leaves as it should."""
-        if guest in self._place_of:
-            self._spoken_patience.grow()
+        place = self._place_of.get(guest)
+        if place is not None:
+            now_s, of = self._clock(), self._greeted_s
+            of[place.address] = now_s
+            of.move_to_end(place.address)
+            while now_s - next(iter(of.values())) > GETS_ON_S:
+                of.popitem(last=False)
             self.leave(guest)
 
     def leave(self, guest: Guest) -> None:
         """It has ended. One that is not here may leave, too."""
         place = self._place_of.pop(guest, None)
         if place is not None:
-            (self._spoken if place.has_spoken else self._silent).remove(guest, place.address)
+            self._among(place.turns).remove(guest, place.address)
 
-    def _give_way(self, address: str | None = None) -> bool:
-        """The oldest silent one of an address, or of the one that has most, if it has had its time."""
+    def _give_way(self, guests: _ByAddress, patience_s: float) -> bool:
+        """The oldest of the address that has most, if it has had its time."""
         for _ in range(LOOKED_AT):
-            guest = self._silent.oldest(address or self._silent.most())
-            if guest is None or self._age_s(guest) < self._silent_patience.s:
+            address = guests.most()
+            guest = guests.oldest(address)
+            if address is None or guest is None or self._gets_on(address):
                 return False
-            if not guest.is_heard():
-                self._silent_patience.shrink()
+            if self._clock() - self._place_of[guest].since_s < patience_s:
+                return False
+            if self._place_of[guest].turns == TURNS or not guest.is_heard():
                 self._end(guest)
                 return True
-            self.spoke(guest)
+            self._next_turn(guest)
         return False
 
-    def _end_slow(self) -> bool:
-        """The same for one that has spoken."""
-        guest = self._spoken.oldest(self._spoken.most())
-        if guest is None or self._age_s(guest) < self._spoken_patience.s:
-            return False
-        self._spoken_patience.shrink()
-        self._end(guest)
-        return True
+    def _patience_s(self) -> float:
+        if self._clock() - self._given_up_s > CALM_S:
+            self._given_up = 0
+        return PATIENCE_S * (1 - self._given_up / (FLOOD * self.places))
 
-    def _age_s(self, guest: Guest) -> float:
-        return self._clock() - self._place_of[guest].since_s
+    def _gets_on(self, address: str) -> bool:
+        """Has somebody from there just greeted?"""
+        greeted_s = self._greeted_s.get(address)
+        return greeted_s is not None and self._clock() - greeted_s <= GETS_ON_S
+
+    def _next_turn(self, guest: Guest) -> None:
+        """It has had its turn; for the next one the router waits anew."""
+        place = self._place_of[guest]
+        self._among(place.turns).remove(guest, place.address)
+        self._wait_for(guest, place.address, place.turns + 1)
+
+    def _wait_for(self, guest: Guest, address: str, turns: int) -> None:
+        self._place_of[guest] = _Place(address, self._clock(), turns)
+        self._among(turns).add(guest, address)
+
+    def _among(self, turns: int) -> _ByAddress:
+        return self._spoken if turns else self._silent
 
     def _end(self, guest: Guest) -> None:
+        self._given_up, self._given_up_s = self._given_up + 1, self._clock()
         self.leave(guest)
         guest.give_way()
-
-
-class _Patience:
-    """How long somebody is waited for, down to `least_s`."""
-
-    def __init__(self, least_s: float) -> None:
-        self.s = PATIENCE_S
-        self._least_s = least_s
-
-    def shrink(self) -> None:
-        self.s = max(self._least_s, SHRINKS * self.s)
-
-    def grow(self) -> None:
-        self.s = min(PATIENCE_S, 2 * self.s)
 
 
 class _ByAddress:
@@ -141,9 +154,6 @@ class _ByAddress:
     def __init__(self) -> None:
         self._guests: dict[str, OrderedDict[Guest, None]] = {}
         self._of_size: list[OrderedDict[str, None]] = [OrderedDict()]
-
-    def count(self, address: str) -> int:
-        return len(self._guests.get(address, ()))
 
     def most(self) -> str | None:
         """The address that has most; of several the one that has had so many for longest."""

@@ -134,7 +134,7 @@ class _Conversation:
             if head is None:
                 return
             await self._send(await self._answer(head, body), head)
-            self._server.room.greeted(self)
+            self._server.room.leave(self)
             self._server.room.enter(self, address_of(self._peer))
             if self._http.our_state is h11.MUST_CLOSE:
                 return

@@ -18,7 +18,7 @@ from tamis.configs import parse_topology
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.router.places import Spare, fitted, open_descriptors, places_of
 from tamis.router.settings import CannotStart
-from tests.router.flood import greets, strangers
+from tests.router.flood import crowd, greets, hello, strangers
 from tests.router.wire_client import Closed, WireClient
 from tests.routers import Running, running, running_line
 
@@ -58,20 +58,36 @@ async def filled(router: Running) -> list[WireClient]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("daemons")
+@pytest.mark.parametrize("says", [b"", hello("stranger")], ids=["silent", "hello"])
 @pytest.mark.parametrize("connections", [200, 10_000])
 @pytest.mark.parametrize("sources", [1, 1_000])
-async def test_strangers_do_not_keep_honest_clients_out(tmp_path, connections, sources):
+async def test_strangers_do_not_keep_honest_clients_out(tmp_path, connections, sources, says):
     with running(tmp_path, f"{tokens(tmp_path)}\nlimits: {{connections: {connections}}}") as router:
         port = int(router.client.rpartition(":")[2])
-        let_in = []
-        with strangers(port, sources, sockets=250 if connections == 200 else 2_000):
+        let_in, began_s = [], time.monotonic()
+        with strangers(port, sources, 250 if connections == 200 else 2_000, says):
             for _ in range(40):
                 let_in.append(await asyncio.to_thread(greets, port, "honest", "secret"))
                 await asyncio.sleep(0.05)
         page = asked(router.admin, "GET", "/metrics", None)[1].decode()
+    print(f"{sum(let_in)} of 40 in {time.monotonic() - began_s:.1f} s")
     assert sum(let_in) >= 36
     assert f'tamis_admissions_total{{side="client"}} {sum(let_in)}' in page
     assert 'tamis_admissions_refused_total{side="client",reason="gave_way"} 0' not in page
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("daemons")
+@pytest.mark.parametrize("slow_s", [0, 0.0007])
+async def test_a_crowd_that_comes_at_once_gets_in(tmp_path, slow_s):
+    names = "".join(f"crowd-{number} secret\n" for number in range(1_500))
+    (tmp_path / "tokens").write_text(names)
+    (tmp_path / "tokens").chmod(0o600)
+    with running(tmp_path, "tokens: tokens") as router:
+        port = int(router.client.rpartition(":")[2])
+        let_in, last_s = await asyncio.to_thread(crowd, port, 1_500, "secret", slow_s)
+    print(f"{let_in} of 1,500 in {last_s:.2f} s")
+    assert let_in == 1_500
 
 
 @pytest.mark.slow

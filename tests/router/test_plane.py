@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -16,8 +17,8 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord, WouldDeliver
-from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong, Role
-from tests.router.wire_client import WireClient, hello, subscribe, subscription
+from tamis.protocol.wire.session_bodies import Authenticated, Drain, Error, Ping, Pong, Role, Welcome
+from tests.router.wire_client import WireClient, auth, hello, subscribe, subscription
 
 
 def dry_run(client: WireClient, **attributes: object) -> DataFrame:
@@ -227,7 +228,21 @@ async def test_a_greeting_that_takes_too_long_is_ended(inside):
     net = inside("limits: {greeting_ms: 100}")
     stranger = await net.stranger()
     [error] = await stranger.until_closed()
-    assert (error.code, error.text) == (ErrorCode.UNAUTHENTICATED, "the greeting took more than 100 ms")
+    assert error.code == ErrorCode.UNAUTHENTICATED
+    assert error.text == "the next frame of the greeting took more than 100 ms"
+
+
+async def test_hello_and_auth_have_their_time_each(inside):
+    net = inside("limits: {greeting_ms: 300}")
+    stranger = await net.stranger()
+    began_s = time.monotonic()
+    await asyncio.sleep(0.2)
+    await stranger.send(hello("bob"))
+    await stranger.next(Welcome)
+    await asyncio.sleep(0.2)
+    await stranger.send(auth())
+    await stranger.next(Authenticated)
+    assert time.monotonic() - began_s > 0.3
 
 
 async def test_a_greeting_that_is_too_long_is_ended(inside):

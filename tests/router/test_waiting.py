@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tamis.router.addresses import address_of
-from tamis.router.waiting import PATIENCE_S, SILENT_S, WaitingRoom
+from tamis.router.waiting import CALM_S, GETS_ON_S, PATIENCE_S, SILENT_S, WaitingRoom
 
 
 @dataclass(eq=False)
@@ -27,8 +27,8 @@ class Room:
     """A room whose guests are called by their address and a number, and a clock that is set by hand."""
 
     def __init__(self, places: int) -> None:
-        self.now, self.gone = 0.0, []
-        self.room = WaitingRoom(places, lambda: self.now)
+        self.now, self.gone, self.behind = 0.0, [], False
+        self.room = WaitingRoom(places, lambda: self.now, lambda: self.behind)
 
     def enter(self, name: str, heard: bool = False) -> Guest:
         guest = Guest(name, self.gone, heard)
@@ -62,26 +62,45 @@ def test_nobody_gives_way_before_its_time():
 def test_who_has_spoken_stays_while_others_are_silent():
     made = Room(3)
     spoken = made.enter("a1")
-    made.enter("b1", heard=True)
-    made.enter("c1")
-    made.now = PATIENCE_S / 2
     made.room.spoke(spoken)
+    heard = made.enter("b1", heard=True)
+    made.enter("c1")
     made.now = PATIENCE_S
     assert made.room.has_place()
     assert made.gone == ["c1"], "b1 has spoken, too: its bytes are there"
+    heard.heard = False
     made.enter("d1", heard=True)
-    made.now = 1.4 * PATIENCE_S
-    assert not made.room.has_place()
-    made.now = 1.5 * PATIENCE_S
     assert made.room.has_place()
     assert made.gone == ["c1", "a1"]
+
+
+def test_time_in_which_its_bytes_lie_unread_is_not_its_own():
+    made = Room(1)
+    guest = made.enter("a1")
+    made.room.spoke(guest)
+    guest.heard = True
+    made.now = 1.5 * PATIENCE_S
+    assert not made.room.has_place()
+    made.now = 2.4 * PATIENCE_S
+    assert not made.room.has_place()
+    made.now = 2.5 * PATIENCE_S
+    assert made.room.has_place(), "a client has two turns: one that goes on bit by bit gives way all the same"
+
+
+def test_nobody_gives_way_while_the_router_is_behind():
+    made = Room(1)
+    made.enter("a1")
+    made.now, made.behind = PATIENCE_S, True
+    assert not made.room.has_place()
+    made.behind = False
+    assert made.room.has_place()
 
 
 def flooded(places: int) -> Room:
     """A room into which so many have come and said nothing that patience is over; they have left."""
     made = Room(places)
     guests = []
-    for number in range(40 + places):
+    for number in range(2 * places):
         while not made.room.has_place():
             made.now += SILENT_S
         guests.append(made.enter(f"{number % 10}"))
@@ -101,28 +120,31 @@ def wait_of_a_full_room(made: Room) -> float:
     return made.now - began
 
 
-def test_patience_ends_with_those_who_never_speak_and_comes_back_with_those_who_do():
-    made = flooded(4)
-    assert made.now < 10 * PATIENCE_S, "a second for the first, 5 ms for the last"
+def test_patience_ends_with_those_who_never_speak_and_comes_back_when_nobody_has_to_give_way():
+    made = flooded(40)
+    assert made.now < 2 * PATIENCE_S, "a second for the first, 5 ms for the last"
     assert wait_of_a_full_room(made) <= 1.5 * SILENT_S
-    for _ in range(10):
-        guest = made.enter("z")
+    made = flooded(40)
+    made.now += CALM_S + SILENT_S
+    assert wait_of_a_full_room(made) >= PATIENCE_S
+
+
+def test_an_address_that_gets_on_gives_no_place_up():
+    made = flooded(40)
+    guest = made.enter("y")
+    made.room.spoke(guest)
+    made.room.greeted(guest)
+    waited_s = wait_of_a_full_room(made)
+    assert GETS_ON_S <= waited_s <= GETS_ON_S + 2 * SILENT_S
+
+
+def test_whoever_speaks_without_greeting_is_not_waited_for():
+    made = flooded(40)
+    for _ in range(100):
+        guest = made.enter("y")
         made.room.spoke(guest)
-        made.room.greeted(guest)
-    assert wait_of_a_full_room(made) >= PATIENCE_S / 2
-
-
-def test_in_a_flood_one_address_has_a_quarter_of_the_places_for_those_who_say_nothing():
-    made = flooded(8)
-    made.enter("a0")
-    made.enter("a1")
-    made.now += SILENT_S * 2
-    made.enter("a2")
-    assert made.gone == ["a0"]
-    calm = Room(8)
-    for number in range(8):
-        calm.enter(f"a{number}")
-    assert calm.gone == []
+        made.room.leave(guest)
+    assert wait_of_a_full_room(made) <= 1.5 * SILENT_S
 
 
 @pytest.mark.parametrize("speaks", [True, False])
