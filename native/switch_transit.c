@@ -76,8 +76,7 @@ static void depart_to_nobody(tm_switch *sw, const parts *message) {
 }
 
 /* One topology is in force: the table itself answers with links, and stops when all have matched. */
-static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from,
-                     uint32_t *behind) {
+static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = route->children,
                       .grouping = route->ways,
@@ -225,8 +224,8 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     }
 }
 
-/* A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it mutes nobody:
- * what lies far behind comes from the source by another way, and begins a new window. */
+/* A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it mutes
+ * nobody: what lies far behind comes from the source by another way, and begins a new window. */
 static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint32_t from) {
     tm_router *row = &net->routers.rows[source];
     int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter, row->window);

@@ -41,8 +41,8 @@ void tm_windows_clear(tm_windows *windows);
  * nothing is remembered. `*fresh`: it was not seen before. */
 bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t *row,
                      bool *fresh);
-/* Where a message lies from the window of its source: far ahead of it (or the source is not known), far behind it, or 0:
- * near. `row` is a hint as above. */
+/* Where a message lies from the window of its source: far ahead of it (or the source is not known), far behind it, or
+ * 0: near. `row` is a hint as above. */
 #define WINDOW_AHEAD 1
 #define WINDOW_BEHIND (-1)
 int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
