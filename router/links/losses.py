@@ -109,7 +109,7 @@ class Losses:
             self._network.neighbours.tell_loss(neighbour, waiting.told(reason, now_ms))
         for reason, waiting in clients.items():
             span_ms = _span(now_ms - waiting.since_ms + QUEUED_MS)
-            self._tell(Lost(0, 0, reason, (), span_ms), waiting.since_ms / 1_000)
+            self._tell(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # who came meanwhile may miss some, too
 
     # --- who is concerned
 
