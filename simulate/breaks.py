@@ -136,7 +136,7 @@ class Hoarding(LinkStates):
 class Humble(Identity):
     """R9: a router that is told newer things of itself says nothing newer."""
 
-    def jump(self, now_us: int) -> bool:
+    def jump(self, now_us: int, most: int = 0) -> bool:  # noqa: ARG002 - the signature is the identity's
         self._jumps.append(now_us)
         return False
 
