@@ -25,7 +25,6 @@ from tamis.router.core.link_states import LinkStates
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, Length, PathCache, edge_length
-from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.rib import Change, Rib
 from tamis.router.core.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways import Ways
@@ -138,7 +137,7 @@ class Hoarding(LinkStates):
 class Humble(Identity):
     """R9: a router that is told newer things of itself says nothing newer."""
 
-    def jump(self, now_us: int, most: int = EPOCH_MAX) -> bool:  # noqa: ARG002 - the signature is what it breaks
+    def jump(self, now_us: int, most: int = 0) -> bool:  # noqa: ARG002 - the signature is the identity's
         self._jumps.append(now_us)
         return False
 

@@ -54,8 +54,20 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "flood": ("flood",),
     "leave": ("leave", "return"),
     "rewind": ("rewind",),
+    "clock": ("clock", "set-right"),
+    "forge": ("forge",),
 }
 """What a kind of fault consists of: doing it, and undoing it."""
+MIXES: Final[dict[str, tuple[str, ...]]] = {
+    "none": (),
+    "all": tuple(kind for kind in KINDS if kind not in ("clock", "forge")),
+    "worst": tuple(KINDS),
+}
+"""Accidents; and besides a clock that is off, and a router that lies."""
+DAY_MS: Final = 86_400_000
+CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
+FORGERIES: Final = 3
+"""Frames that the hostile router sends at once."""
 CLIENTS_PER_ROUTER: Final = 3
 WISHES: Final = 80
 PUBLISHERS: Final = 8
@@ -66,13 +78,13 @@ LOSSY_ROUNDS: Final = 0.2
 
 
 def kinds_of(mix: str) -> tuple[str, ...]:
-    """`all`, `none` or names joined by commas; ValueError for others."""
-    if mix in ("all", "none"):
-        return tuple(KINDS) if mix == "all" else ()
+    """`all`, `worst`, `none` or names joined by commas; ValueError for others."""
+    if mix in MIXES:
+        return MIXES[mix]
     names = tuple(mix.split(","))
     for name in names:
         if name not in KINDS:
-            raise ValueError(f"{name!r} is no kind of fault; choose all, none, or of {', '.join(KINDS)}")
+            raise ValueError(f"{name!r} is no kind of fault; choose all, worst, none, or of {', '.join(KINDS)}")
     return names
 
 
@@ -89,6 +101,11 @@ class Guess:
     pairs: set[tuple[int, int]] = field(default_factory=set)
     wishes: dict[int, set[int]] = field(default_factory=dict)
     partitioned: bool = False
+    off: int | None = None
+    """Whose clock is: one at a time, so that most of everybody's neighbours are right."""
+    hostile: int | None = None
+    lossy: bool = False
+    """The present round is."""
 
     @property
     def size(self) -> int:
@@ -239,6 +256,28 @@ def _flood(guess: Guess) -> Args | None:
     return None if link is None else (link, guess.random.randrange(2), guess.random.choice((5, 40)))
 
 
+def _clock(guess: Guess) -> Args | None:
+    if guess.off is not None or guess.size < 2:
+        return None
+    guess.off = guess.random.randrange(guess.size)
+    return guess.off, guess.random.choice(CLOCKS_MS)
+
+
+def _set_right(guess: Guess) -> Args | None:
+    if guess.off is None:
+        return None
+    router, guess.off = guess.off, None
+    return (router,)
+
+
+def _forge(guess: Guess) -> Args | None:
+    """The hostile router is the same in a whole run; what it says is made up when it says it. What may be believed
+    until it is outlived is said in lossy rounds."""
+    if guess.hostile is None:
+        guess.hostile = guess.random.randrange(guess.size)
+    return guess.hostile, guess.random.randint(1, FORGERIES), int(guess.lossy)
+
+
 MAKE: Final[dict[str, Make]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
@@ -259,6 +298,9 @@ MAKE: Final[dict[str, Make]] = {
     "flood": _flood,
     "leave": _leave,
     "rewind": _rewind,
+    "clock": _clock,
+    "set-right": _set_right,
+    "forge": _forge,
 }
 
 
@@ -271,6 +313,7 @@ def plan(network: Network, count: int, kinds: tuple[str, ...], seed: int, says: 
     while len(operations) < count:
         if left == 0:
             round_, left, at_us, lossy = round_ + 1, random.randint(*ROUND), 0, random.random() < LOSSY_ROUNDS
+            guess.lossy = lossy
         kind = _choose(random, kinds, lossy)
         args = MAKE[kind](guess)
         if args is None:

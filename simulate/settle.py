@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from tamis.simulate import view
-from tamis.simulate.faults import MS
+from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.tables import LAYERS, Layer, Tables, Ways, sources_of
@@ -25,6 +25,8 @@ PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
+EPOCHS_AHEAD_MS: Final = 2 * DAY_MS
+"""No router whose clock is right is further ahead, however often it had to jump."""
 GLANCE: Final = 4
 """Routers looked at before an operation."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
@@ -63,6 +65,7 @@ class Rest:
         """Wait, judge the round, look, probe."""
         world = self._world
         world.lose_no_more()
+        world.leave_victims_alone()
         recorder, truth = world.recorder, world.recorder.truth
         world.clock.run_until(world.clock.now_us + self._wait_us())
         for message in world.messages:
@@ -127,7 +130,8 @@ class Rest:
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]
         if node.alive:
-            self._versions.look(node.number, node.life, view.versions(node))
+            epoch_max = self._world.unix_ms() + EPOCHS_AHEAD_MS
+            self._versions.look(node.number, node.life, view.versions(node), epoch_max)
 
     # Probing.
 

@@ -19,6 +19,7 @@ from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, PUBLISHERS, WISHES, Args, Operation, Say
+from tamis.simulate.liar import Liar
 from tamis.simulate.link import Link
 from tamis.simulate.log_files import Lines
 from tamis.simulate.logbook import Logbook
@@ -108,6 +109,7 @@ class World:
         ]
         self.recorder.on_reached = self._reached
         self._partition: list[Link] = []
+        self.liar: Liar | None = None
         self._counters: dict[int, int] = {}
         self._serial = self._starts = 0
 
@@ -277,6 +279,25 @@ class World:
 
     def _jump(self, args: Args) -> None:
         self.nodes[args[0]].clock_skew_ms += args[1]
+
+    def _set_clock(self, args: Args) -> None:
+        self.nodes[args[0]].clock_off_ms = args[1]
+
+    def _set_right(self, args: Args) -> None:
+        self.nodes[args[0]].clock_off_ms = 0
+
+    def _forge(self, args: Args) -> None:
+        self.liar = Liar(self, self.nodes[args[0]])
+        if self.liar.node.alive:
+            for _ in range(args[1]):
+                self.liar.lie(self._random, may_be_believed=bool(args[2]))
+
+    def leave_victims_alone(self) -> None:
+        """Whoever has no link but one to the hostile router is its victim: that link begins anew, without lies."""
+        if self.liar is not None:
+            for link in self.links:
+                if link.open and any(self.liar.owns(end) for end in link.name if end != self.liar.node.number):
+                    link.reset()
 
     def _flood(self, args: Args) -> None:
         link = self._at(args[0])
@@ -458,4 +479,7 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "flood": World._flood,
     "leave": World._leave,
     "rewind": World._rewind,
+    "clock": World._set_clock,
+    "set-right": World._set_right,
+    "forge": World._forge,
 }

@@ -311,7 +311,7 @@ class Core:
         """R9: speak again, newer than what was heard of this router."""
         desk, before, who = self.desk, self.epoch, self.desk.identity.name
         heard = desk.identity.newest_heard.epoch
-        if desk.identity.jump(desk.now_us, desk.plausible.acceptable(heard, desk.now_us)):
+        if desk.identity.jump(desk.now_us, desk.plausible.above(heard, desk.now_us)):
             desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
         if before == self.epoch <= heard:
             desk.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
@@ -321,9 +321,16 @@ class Core:
     def _lower(self, _: int) -> None:
         """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back
         to one that they take, never below what any of them was heard to hold."""
-        desk, before = self.desk, self.epoch
-        epoch = max(desk.plausible.clock_ms(desk.now_us), desk.identity.least)
-        if epoch >= before or not desk.plausible.is_refused(before, desk.links.by_neighbour, desk.now_us):
+        desk, before, plausible = self.desk, self.epoch, self.desk.plausible
+        epoch = max(plausible.clock_ms(desk.now_us), desk.identity.least)
+        refusing, neighbours = plausible.refusing(before, desk.now_us), desk.links.by_neighbour.keys()
+        if refusing == 0 or epoch >= before:
+            return
+        if 2 * refusing <= len(neighbours) or epoch > plausible.by_clock(0, desk.now_us):
+            unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
+            acceptable = plausible.least_acceptable(desk.now_us)
+            desk.tell_refusal(EpochRefused(self.me, before, acceptable), unknown)
+            desk.timers.set(("lower", 0), desk.now_us + desk.times.retry_us)
             return
         desk.out.append(
             Alarm(f"the neighbours refuse epoch {before}, so {epoch} takes its place: is this clock ahead?")

@@ -139,7 +139,7 @@ class Desk:
     def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
         """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held
         of the issuer gives way if it is not believed itself any more."""
-        self.plausible.stated(came_from, epoch)
+        self.plausible.stated(came_from, issuer, epoch)
         if not self.is_plausible(issuer, epoch):
             self._refuse(issuer, epoch, came_from)
             return False
@@ -147,7 +147,7 @@ class Desk:
             self.identity.heard_epoch(epoch)
         held = self.held_epoch(issuer)
         if epoch < held and issuer != self.me:
-            self._reconsider(issuer, held, came_from)
+            self._reconsider(issuer, epoch, held, came_from)
         if self._least_refused is not None:
             self.ask_for_refused()
         return True
@@ -166,10 +166,13 @@ class Desk:
             soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
             self.timers.set_earlier(("digests", 0), self.now_us + min(soon_us, self.times.request_every_us))
 
-    def _reconsider(self, issuer: int, held: int, came_from: int) -> None:
-        """Something older than what is held is stated: by the issuer itself, or where that is not believed any more."""
+    def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
+        """Something older than what is held is stated. What no clock has gives way to what this one has, if the issuer
+        itself says it or nobody vouches any more for what is held."""
         by_clock = self.plausible.by_clock(held, self.now_us)
-        if held > (by_clock if came_from == issuer else self.plausible.acceptable(held, self.now_us)):
+        if epoch > by_clock or held <= by_clock:
+            return
+        if came_from == issuer or held > self.plausible.acceptable(held, self.now_us):
             self.unlearn(issuer, by_clock)
 
     def tell_refusal(self, body: EpochRefused, neighbours: Iterable[int]) -> None:

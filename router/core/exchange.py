@@ -83,10 +83,10 @@ class Exchange:
         for issuer, epoch, seq, digest in theirs:
             named.add(issuer)
             held = ours.get(issuer)
-            if not self.is_plausible(issuer, epoch):
-                fresher += [] if held is None else [issuer]
-            elif held is None or (epoch, seq) > held.version:
-                lacks = True
+            if held is None or (epoch, seq) > held.version:
+                is_plausible = self.is_plausible(issuer, epoch)
+                lacks |= is_plausible
+                fresher += [] if is_plausible or held is None else [issuer]
             elif (epoch, seq) < held.version or digest != held.digest:
                 fresher.append(issuer)
         missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]

@@ -109,7 +109,7 @@ class Forwarder:
     def arrive(self, transit: Transit, hops_left: int, came_from: int, now_us: int) -> Refusal | None:
         """None: take it, deliver it, and send it on with one hop less."""
         self._forget(now_us)
-        if not self._is_parent(transit.source, came_from):
+        if not self.takes_from(transit.source, came_from):
             return Refusal.NOT_FROM_PARENT
         if transit.epoch > self.epoch_max:
             return Refusal.EPOCH
@@ -118,7 +118,8 @@ class Forwarder:
             return Refusal.SEEN
         return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
 
-    def _is_parent(self, source: int, neighbour: int | None) -> bool:
+    def takes_from(self, source: int, neighbour: int | None) -> bool:
+        """Whether a neighbour is the parent of a source in any generation in force."""
         return any(generation.trees.parent(source) == neighbour for generation in self._generations)
 
     def _judge_leap(self, transit: Transit, came_from: int) -> None:
@@ -128,7 +129,7 @@ class Forwarder:
         leaper = self._leapers.get(source)
         if place is Place.AHEAD:
             self._leapers[source] = came_from
-        elif place is Place.BEHIND and leaper not in (None, came_from) and not self._is_parent(source, leaper):
+        elif place is Place.BEHIND and leaper not in (None, came_from) and not self.takes_from(source, leaper):
             self._windows.forget(source)
             self._leapers[source] = came_from
 

@@ -11,7 +11,7 @@ off takes part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Final
 
 DAY_MS: Final = 86_400_000
@@ -29,16 +29,17 @@ class Plausible:
 
     def __init__(self, unix_ms: Callable[[], int] = no_clock) -> None:
         self._unix_ms = unix_ms
-        self._stated: dict[int, int] = {}
-        """Neighbour -> the highest epoch that it has stated, of whomever."""
+        self._stated: dict[int, tuple[int, int]] = {}
+        """Neighbour -> the highest epoch that it states, and of whom: until it states less of that one."""
         self._ahead_ms: dict[int, int] = {}
         """Neighbour -> its wall clock, as milliseconds ahead of this router's steady one."""
 
     # --- what neighbours say
 
-    def stated(self, neighbour: int, epoch: int) -> None:
-        if epoch > self._stated.get(neighbour, -1):
-            self._stated[neighbour] = epoch
+    def stated(self, neighbour: int, issuer: int, epoch: int) -> None:
+        highest, of = self._stated.get(neighbour, (-1, 0))
+        if epoch > highest or issuer == of:
+            self._stated[neighbour] = epoch, issuer
 
     def takes(self, neighbour: int, acceptable: int, now_us: int) -> None:
         """It takes epochs up to this, by its clock alone."""
@@ -71,15 +72,28 @@ class Plausible:
     def acceptable(self, held: int, now_us: int) -> int:
         """The same, or what more than half of the links state."""
         stated = sorted(self._stated.values())
-        vouched = stated[(len(stated) - 1) // 2] if stated else 0
+        vouched, _ = stated[(len(stated) - 1) // 2] if stated else (0, 0)
         return min(max(self.by_clock(held, now_us), vouched), EPOCH_MAX)
+
+    def above(self, heard: int, now_us: int) -> int:
+        """How far one's own epoch may jump that has to be above this one: what all believe, or those who hold this."""
+        for most in (self.by_clock(0, now_us), self.by_clock(heard, now_us)):
+            if heard <= most and (heard < most or most > self.by_clock(0, now_us)):
+                return most
+        return min(heard + DAY_MS, EPOCH_MAX)  # most of the links say so, and this clock is behind
 
     def is_so(self, epoch: int, held: int, now_us: int) -> bool:
         if not self._ahead_ms and epoch <= min(self._unix_ms() + DAY_MS, EPOCH_MAX):
             return True  # all but always
         return epoch <= self.acceptable(held, now_us)
 
-    def is_refused(self, epoch: int, neighbours: Collection[int], now_us: int) -> bool:
-        """Whether this epoch of ours is more than a day ahead of the clocks of more than half of these."""
-        clocks = [self._ahead_ms[neighbour] for neighbour in neighbours if neighbour in self._ahead_ms]
-        return 2 * sum(ahead + now_us // 1_000 + DAY_MS < epoch for ahead in clocks) > len(neighbours)
+    def least_acceptable(self, now_us: int) -> int:
+        """What the neighbour takes whose clock is the earliest."""
+        return min(self._ahead_ms.values(), default=0) + now_us // 1_000 + DAY_MS
+
+    def knows_clock(self, neighbour: int) -> bool:
+        return neighbour in self._ahead_ms
+
+    def refusing(self, epoch: int, now_us: int) -> int:
+        """How many neighbours' clocks are more than a day behind this epoch of ours."""
+        return sum(ahead_ms + now_us // 1_000 + DAY_MS < epoch for ahead_ms in self._ahead_ms.values())

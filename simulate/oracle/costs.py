@@ -19,18 +19,20 @@ CONTROL_WAIT_US = 20_000
 
 
 class Versions:
-    """8: of each issuer a router holds newer and newer versions, for as long as it lives and holds something of it."""
+    """8: of each issuer a router holds newer and newer versions, for as long as it lives and holds something of it.
+
+    But for epochs beyond `epoch_max`: of a clock that is ahead, which whoever has no other neighbour takes on trust."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._seen: dict[int, tuple[int, dict[int, tuple[int, int]]]] = {}
 
-    def look(self, router: int, life: int, held: dict[int, tuple[int, int]]) -> None:
+    def look(self, router: int, life: int, held: dict[int, tuple[int, int]], epoch_max: int) -> None:
         lived, before = self._seen.get(router, (life, {}))
         if lived != life:
             before = {}
         for issuer, version in held.items():
-            if version < before.get(issuer, version):
+            if version < before.get(issuer, version) and before[issuer][0] <= epoch_max:
                 self._report(8, f"{router:x} held {before[issuer]} of {issuer:x} and went back to {version}")
         self._seen[router] = life, held
 

@@ -34,7 +34,9 @@ Examples:
     "--topology", metavar="FILE|KIND:N", default="random:12", show_default=True, help="A topology file, or a shape."
 )
 @click.option("--ops", type=click.IntRange(min=0), default=1_500, show_default=True, help="Faults and changes.")
-@click.option("--faults", metavar="MIX", default="all", show_default=True, help="all, none, or kinds joined by commas.")
+@click.option(
+    "--faults", metavar="MIX", default="all", show_default=True, help="all, worst, none, or kinds joined by commas."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
 @click.option("--strategy", type=click.Choice(("advertise", "paper")), default="advertise", show_default=True)
 @click.option(

@@ -18,9 +18,11 @@ def test_the_same_seed_gives_the_same_operations() -> None:
     assert [operation.number for operation in first] == list(range(300))
 
 
-def test_all_mixes_every_kind_and_none_is_churn() -> None:
-    kinds = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("all"), 1)}
+def test_all_mixes_accidents_worst_everything_and_none_is_churn() -> None:
+    kinds = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("worst"), 1)}
     assert kinds == set(MAKE)
+    accidents = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("all"), 1)}
+    assert accidents == kinds - {"clock", "set-right", "forge"}
     assert {operation.kind for operation in plan(NETWORK, 300, kinds_of("none"), 1)} == set(CHURN)
 
 

@@ -20,6 +20,10 @@ def test_seeds_spread_over_shapes_and_sizes() -> None:
     assert scenarios[7] == ledger.scenario_of(7, 10)
 
 
+def test_lies_begin_after_the_seeds_that_are_there() -> None:
+    assert [ledger.scenario_of(seed, 10).faults for seed in (1, 5_040, 5_041)] == ["all", "all", "worst"]
+
+
 @pytest.mark.slow
 def test_a_run_is_a_line_that_repeats_it() -> None:
     seed = next(seed for seed in range(100) if ledger.scenario_of(seed, 5).topology.endswith(":3"))

@@ -53,6 +53,13 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
     "scenario",
     [
         Scenario("tree:9", 80, "all", 11),
+        Scenario("random:6", 120, "worst", 15),
+        Scenario("ring:6", 120, "forge", 2),
+        Scenario("line:5", 200, "forge", 2),
+        Scenario("line:5", 200, "forge", 3),
+        Scenario("random:8", 200, "forge", 2),
+        Scenario("grid:6", 200, "clock,crash,cut", 4),
+        Scenario("line:5", 200, "clock,crash,cut", 2),
         Scenario("line:12", 60, "all", 12),
         Scenario("ring:7", 80, "all", 13),
         Scenario("grid:12", 60, "all", 14),

@@ -279,6 +279,9 @@ def test_nobody_goes_back_below_what_a_neighbour_holds():
     assert single.core.epoch == NOW + YEARS
     single.hears("a", EpochRefused(stable_number("me"), single.core.epoch, NOW - YEARS))
     single.waits(3 * S)
+    assert single.core.epoch == NOW + YEARS, "what it would have to be above is no more taken than this"
+    single.hears("a", EpochRefused(stable_number("me"), single.core.epoch, NOW + DAY_MS))
+    single.waits(3 * S)
     assert single.core.epoch == NOW + 5_001
 
 
@@ -304,7 +307,7 @@ def test_the_clock_is_the_own_unless_more_than_half_of_the_neighbours_have_anoth
     plausible.takes(1, NOW - YEARS, 0)
     assert plausible.clock_ms(7 * S) == NOW - YEARS - DAY_MS + 7_000, "one of one"
     plausible.takes(1, NOW + YEARS, 0)
-    plausible.stated(2, NOW)
+    plausible.stated(2, 9, NOW)
     assert plausible.clock_ms(0) == NOW
     plausible.takes(2, NOW - YEARS, 0)
     assert plausible.clock_ms(0) == NOW, "they do not agree"
@@ -322,7 +325,7 @@ def test_the_clock_is_the_own_unless_more_than_half_of_the_neighbours_have_anoth
 def test_what_more_than_half_of_the_links_state_is_believed():
     plausible = Plausible(lambda: NOW)
     for neighbour, epoch, is_believed in ((1, EPOCH_MAX, True), (2, NOW, False), (3, NOW + YEARS, False)):
-        plausible.stated(neighbour, epoch)
+        plausible.stated(neighbour, 9, epoch)
         assert plausible.is_so(EPOCH_MAX, 0, 0) is is_believed
     assert plausible.is_so(NOW + YEARS, 0, 0)
     assert not plausible.is_so(NOW + YEARS + 1, 0, 0)

@@ -286,9 +286,18 @@ def test_what_is_kept_of_the_gone_is_found(court: Court) -> None:
 def test_versions_go_up_while_a_router_lives_and_remembers(court: Court) -> None:
     versions = costs.Versions(court.report)
     for life, held in ((1, {B: (5, 1)}), (1, {B: (6, 0)}), (1, {}), (1, {B: (5, 9)}), (2, {B: (5, 1)})):
-        versions.look(A, life, held)
+        versions.look(A, life, held, 6)
     assert court.found == []
-    versions.look(A, 2, {B: (5, 0)})
+    versions.look(A, 2, {B: (5, 0)}, 6)
+    assert court.found == [8]
+
+
+def test_an_epoch_that_no_clock_has_may_give_way(court: Court) -> None:
+    versions = costs.Versions(court.report)
+    versions.look(A, 1, {B: (8, 0)}, 7)
+    versions.look(A, 1, {B: (7, 0)}, 7)
+    assert court.found == []
+    versions.look(A, 1, {B: (6, 0)}, 7)
     assert court.found == [8]
 
 

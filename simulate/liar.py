@@ -1,0 +1,157 @@
+"""A router that lies: what it sends besides what its core says.
+
+Law: it has one router's place and links, and says anything about anybody. What a lie may cost for a while is told to
+the truth: a forgery that may be believed until its issuer has spoken again (R9) taints the round, one that must not be
+believed taints nothing. Whoever has no link but one to the liar is its victim, and is not lied to. Nor does it lie
+about itself, as nobody else would be harmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from tamis.protocol.wire.numbers import predicate_digest
+from tamis.protocol.wire.routing_bodies import (
+    Adjacency,
+    AdvertisedFilter,
+    Entry,
+    EpochRefused,
+    Held,
+    Known,
+    LinkState,
+    ReceiverAdvertisement,
+    Scope,
+    SenderRequest,
+    UpdateReply,
+)
+from tamis.router.core.events import Body
+from tamis.router.core.forwarder import Transit
+from tamis.simulate import control, view
+from tamis.simulate.faults import DAY_MS
+from tamis.simulate.message import Message, Packet
+from tamis.simulate.node import DATA_BYTES, Node
+from tamis.simulate.workload import CONTENTS
+
+if TYPE_CHECKING:
+    from tamis.simulate.world import World
+
+TOP: Final = 2**64 - 1
+EXTREMES: Final = (0, 1, 2**63 - 1, 2**63, TOP)
+NOBODY: Final = 0xDEAD
+ABSURD_MS: Final = (3 * DAY_MS, 30 * DAY_MS, 3_650 * DAY_MS)
+PLAUSIBLE_MS: Final = (0, 1, 3_600_000, 20 * 3_600_000)
+LIES_FROM: Final = 1 << 40
+"""Publishers and serials of messages that nobody published."""
+
+
+class Liar:
+    def __init__(self, world: World, node: Node) -> None:
+        self._world = world
+        self.node = node
+
+    def owns(self, router: int) -> bool:
+        """Whether a router has no other neighbour."""
+        edges = self._world.recorder.truth.edges(self._world.clock.now_us)
+        return {other for edge in edges if router in edge for other in edge if other != router} <= {self.node.number}
+
+    def lie(self, random: Random, may_be_believed: bool) -> None:
+        """To one neighbour, if there is one to lie to."""
+        links = [number for number, (link, _) in sorted(self.node.links.items()) if link.open and not self.owns(number)]
+        if not links:
+            return
+        to = self._world.by_number[random.choice(links)]
+        self._world.recorder.counts["lies"] += 1
+        if random.random() < 0.25:
+            self._carry(random, to, may_be_believed)
+            return
+        is_absurd = not may_be_believed or random.random() < 0.5
+        about = random.choice([node for node in self._world.nodes if node is not self.node])
+        body = random.choice(LIES)(self, random, about, to, is_absurd)
+        if not is_absurd and not isinstance(body, HARMLESS):
+            self._world.recorder.truth.is_tainted = True
+        link, side = self.node.links[to.number]
+        session = link.believed[side]
+        if session is not None:
+            link.send(side, session.number, control.size(body), body)
+
+    # Numbers.
+
+    def _epoch(self, random: Random, about: Node, is_absurd: bool) -> int:
+        if is_absurd:
+            return random.choice((*EXTREMES, *(self._world.unix_ms() + ahead for ahead in ABSURD_MS)))
+        held, _ = view.versions(self.node).get(about.number, (self._world.unix_ms(), 0))
+        return held + random.choice(PLAUSIBLE_MS)
+
+    def _seq(self, random: Random) -> int:
+        return random.choice((2, 1_000_000, 2**63, TOP))
+
+    def _filters(self, random: Random) -> tuple[AdvertisedFilter, ...]:
+        wishes = random.sample(self._world.wishes, random.randrange(3))
+        return tuple(AdvertisedFilter(id_, wish.packed) for id_, wish in zip(EXTREMES[1:], wishes, strict=False))
+
+    # Lies.
+
+    def _state(self, random: Random, about: Node, _: Node, is_absurd: bool) -> Body:
+        others = random.sample(self._world.nodes, random.randrange(min(3, len(self._world.nodes))))
+        links = tuple(
+            Adjacency(other.number, random.choice(EXTREMES), random.choice((1, 2**32 - 1))) for other in others
+        )
+        return LinkState(about.name, self._epoch(random, about, is_absurd), self._seq(random), links)
+
+    def _whole(self, random: Random, about: Node, _: Node, is_absurd: bool) -> Body:
+        filters = self._filters(random)
+        return ReceiverAdvertisement(
+            *(about.number, self._epoch(random, about, is_absurd), self._seq(random), True, 0, filters, ()),
+            *(predicate_digest(filters), len(filters), random.random() < 0.5),
+        )
+
+    def _change(self, random: Random, about: Node, _: Node, is_absurd: bool) -> Body:
+        seq, filters = self._seq(random), self._filters(random)
+        return ReceiverAdvertisement(
+            *(about.number, self._epoch(random, about, is_absurd), seq, False, seq - 1, filters, (TOP,)),
+            *(bytes(16), TOP, True),
+        )
+
+    def _reply(self, random: Random, about: Node, to: Node, is_absurd: bool) -> Body:
+        filters = self._filters(random)
+        entry = Entry(about.number, self._epoch(random, about, is_absurd), TOP, predicate_digest(filters), filters)
+        return UpdateReply(to.number, random.choice(EXTREMES), TOP, (entry,), False, 2**32 - 1, (TOP,))
+
+    def _request(self, random: Random, about: Node, _: Node, is_absurd: bool) -> Body:  # noqa: ARG002
+        known = (Known(about.number, random.choice(EXTREMES), random.choice(EXTREMES), bytes(16)),)
+        return SenderRequest(self.node.number, TOP, random.choice(EXTREMES), Scope.NEIGHBOUR, b"", known, known)
+
+    def _held(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:  # noqa: ARG002
+        everybody = tuple(node.number for node in self._world.nodes)
+        return Held(to.number, random.choice((2**63, TOP)), random.choice(EXTREMES), everybody)
+
+    def _refusal(self, random: Random, about: Node, to: Node, is_absurd: bool) -> Body:  # noqa: ARG002
+        epoch = view.versions(to)[to.number][0]
+        whom = random.choice((to, about))
+        return EpochRefused(whom.number, random.choice((epoch, 0, TOP)), random.choice((*EXTREMES, epoch - 1)))
+
+    def _nobody(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:  # noqa: ARG002
+        return ReceiverAdvertisement(0, random.choice(EXTREMES), TOP, True, 0, (), (), predicate_digest(()), 0, True)
+
+    # Messages.
+
+    def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
+        """One that nobody published, of an epoch that must not be believed, or by a way that is none."""
+        source = random.choice(self._world.nodes)
+        epoch = random.choice((2**63, TOP, self._world.unix_ms() + 4 * DAY_MS))
+        if may_be_believed and not to.forwarder.takes_from(source.number, self.node.number):
+            epoch = view.versions(to).get(source.number, (0, 0))[0]
+        serial = LIES_FROM + self._world.recorder.counts["lies"]
+        message = Message(serial, random.randrange(len(CONTENTS)), LIES_FROM, serial)
+        link, side = self.node.links[to.number]
+        link.carry(side, DATA_BYTES, Packet(Transit(source.number, epoch, random.choice(EXTREMES)), 255, message))
+
+
+LIES: Final[tuple[Callable[[Liar, Random, Node, Node, bool], Body], ...]] = (
+    *(Liar._state, Liar._whole, Liar._change, Liar._reply, Liar._state, Liar._whole),
+    *(Liar._request, Liar._held, Liar._refusal, Liar._nobody),
+)
+HARMLESS: Final = SenderRequest | Held | EpochRefused
+"""Nothing of these may be believed, whatever it says."""
