@@ -131,7 +131,10 @@ class Gaps:
         ended, joined = _changes(truth.whole, since_us, at_us)
         graph = self._graph(min(moment for moment in truth.unsettled if moment >= since_us) - 1)
         is_new = any(edge[1] not in graph[edge[0]] for edge in joined)
-        if not ended or is_new or any(_changes(truth.lives, since_us, at_us)) or truth.is_tainted:
+        is_leaving = any(
+            span.since_us <= at_us and since_us <= span.until_us for spans in truth.leaving.values() for span in spans
+        )  # ways move away from it before any session ends
+        if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)) or truth.is_tainted:
             return
         ways = [self._ways(graph, source, router) or set() for source in graph if source != router]
         if not any(ended & edges for edges in ways):
