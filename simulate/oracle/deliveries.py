@@ -146,9 +146,11 @@ class Deliveries:
             self._one_client(message, trial.router, want, calm_us)
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
-        ways = self._ways_between(source, want.router, calm_us)
-        if ways is None or not all(self._truth.stayed_whole(edge, calm_us, message.last_us) for edge in ways):
-            return
+        truth, until_us = self._truth, message.last_us
+        for moment_us in (calm_us, *truth.leaves_between(calm_us, until_us)):  # ways move away from a router that leaves
+            ways = self._ways_between(source, want.router, moment_us)
+            if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
+                return
         self.counts["required in motion"] += 1
         if want.client not in message.received:
             self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")

@@ -128,6 +128,12 @@ class Truth:
             edge: self.costs[edge] for edge, spans in self.whole.items() if _at(spans, at_us) and not left & {*edge}
         }
 
+    def leaves_between(self, since_us: int, until_us: int) -> list[int]:
+        """When routers began to leave."""
+        return [
+            span.since_us for spans in self.leaving.values() for span in spans if since_us < span.since_us <= until_us
+        ]
+
     def stayed_whole(self, edge: Edge, since_us: int, until_us: int) -> bool:
         span = _at(self.whole.get(edge, []), since_us)
         return span is not None and span.until_us > until_us
