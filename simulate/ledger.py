@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from tamis.router.core.trees import Broadcast
+from tamis.simulate.faults import MIXES
 from tamis.simulate.report import for_programs
 from tamis.simulate.run import Scenario, run
 from tamis.simulate.topologies import KINDS
@@ -32,18 +33,18 @@ SIZES = (*(2, 3, 4, 5, 6, 8, 10, 12, 16) * 9, 20, 24, 32, 48, 64)
 BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
 
 
-def scenario_of(seed: int, operations: int) -> Scenario:
-    """The run of a seed: shapes in turn, sizes and layers by chance."""
+def scenario_of(seed: int, operations: int, mix: str | None = None) -> Scenario:
+    """The run of a seed: shapes in turn, sizes and layers by chance; faults of `mix`, or else by the seed."""
     random = Random(f"{seed}/ledger")
     kind = tuple(KINDS)[seed % len(KINDS)]
     broadcast = random.choice(BROADCASTS)
     coarse = broadcast == "source-trees" and random.random() < 0.1
-    faults = "all" if seed <= ACCIDENTS_UNTIL else "worst"
+    faults = mix or ("all" if seed <= ACCIDENTS_UNTIL else "worst")
     return Scenario(f"{kind}:{random.choice(SIZES)}", operations, faults, seed, broadcast=broadcast, coarse=coarse)
 
 
-def line_of(seed: int, operations: int) -> dict[str, Any]:
-    scenario = scenario_of(seed, operations)
+def line_of(seed: int, operations: int, mix: str | None = None) -> dict[str, Any]:
+    scenario = scenario_of(seed, operations, mix)
     began = time.process_time()
     told = for_programs(run(scenario), time.process_time() - began)
     counts = told["counts"]
@@ -84,8 +85,9 @@ def read(path: Path) -> list[dict[str, Any]]:
 @click.option("--seed-from", type=int, help="The first seed; without it, the one after the last of the ledger.")
 @click.option("--ops", type=click.IntRange(min=1), default=200, show_default=True, help="Operations of each run.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--faults", "mix", type=click.Choice(tuple(MIXES)), help="The mix of all runs; without it, by the seed.")
 @click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="The ledger.")
-def main(minutes: float, seed_from: int | None, ops: int, processes: int, into: Path) -> int:
+def main(minutes: float, seed_from: int | None, ops: int, processes: int, mix: str | None, into: Path) -> int:
     """Run network after network and write a line for each; the exit code is 1 if any violation was found."""
     before = read(into)
     known = {line["seed"] for line in before}
@@ -94,7 +96,7 @@ def main(minutes: float, seed_from: int | None, ops: int, processes: int, into: 
     seeds = (seed for seed in count(first) if seed not in known)
     bad = 0
     with into.open("a") as ledger:
-        for line in _lines(seeds, ops, processes, until):
+        for line in _lines(seeds, ops, mix, processes, until):
             ledger.write(json.dumps(line) + "\n")
             ledger.flush()
             bad += line["violations"]
@@ -106,13 +108,15 @@ def main(minutes: float, seed_from: int | None, ops: int, processes: int, into: 
     return 1 if bad else 0
 
 
-def _lines(seeds: Iterator[int], operations: int, processes: int, until: float) -> Iterator[dict[str, Any]]:
+def _lines(
+    seeds: Iterator[int], operations: int, mix: str | None, processes: int, until: float
+) -> Iterator[dict[str, Any]]:
     """As they come; each process has one run in hand and one in store."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
         while running or time.monotonic() < until:
             while len(running) < 2 * processes and time.monotonic() < until:
-                running.add(pool.submit(line_of, next(seeds), operations))
+                running.add(pool.submit(line_of, next(seeds), operations, mix))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (each.result() for each in done)
 

@@ -147,7 +147,10 @@ class Deliveries:
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
         truth, until_us = self._truth, message.last_us
-        for moment_us in (calm_us, *truth.leaves_between(calm_us, until_us)):  # ways move away from a router that leaves
+        for moment_us in (
+            calm_us,
+            *truth.leaves_between(calm_us, until_us),
+        ):  # ways go around who leaves
             ways = self._ways_between(source, want.router, moment_us)
             if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
                 return
