@@ -125,6 +125,8 @@ class Gaps:
     def _look(self, router: int, at_us: int) -> None:
         """What happened before a gap: something, and on a way to that router if all of it was cuts."""
         truth, since_us = self._truth, at_us - TOLD_AFTER_US
+        if truth.is_tainted:  # what was lost in silence may be noticed late
+            return
         if not any(since_us <= moment <= at_us for moment in truth.unsettled):
             self._report(13, f"{router:x} tells of a gap, and nothing has happened")
             return
@@ -134,7 +136,7 @@ class Gaps:
         is_leaving = any(
             span.since_us <= at_us and since_us <= span.until_us for spans in truth.leaving.values() for span in spans
         )  # ways move away from it before any session ends
-        if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)) or truth.is_tainted:
+        if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)):
             return
         ways = [self._ways(graph, source, router) or set() for source in graph if source != router]
         if not any(ended & edges for edges in ways):
