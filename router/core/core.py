@@ -121,7 +121,7 @@ class Core:
 
     def epoch_max(self, now_us: int) -> int:
         """Messages of later epochs of their sources are not believed."""
-        return self.desk.plausible.acceptable(EPOCH_MAX, now_us)
+        return max(self.desk.plausible.acceptable(EPOCH_MAX, now_us), self.desk.highest)
 
     @property
     def due_us(self) -> int | None:
@@ -263,6 +263,7 @@ class Core:
             desk.out.append(Install(router, {}, desk.rib.forget(router)))
         if state is not None and state.version.epoch > above:
             desk.topology.forget(router)
+        desk.highest = max(map(desk.held_epoch, desk.rib.entries.keys() | desk.topology.states))
         self._predicates.forget(router)
         desk.out.append(Forget(router))
         desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)

@@ -40,6 +40,8 @@ class Desk:
     plausible: Plausible = field(default_factory=Plausible)
     unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
     """Forget what is held of a router that lies above an epoch."""
+    highest: int = 0
+    """No statement that was believed has a later epoch."""
     refused: int = 0
     """Statements whose epochs were not believed."""
     timers: Timers[TimerName] = field(default_factory=Timers)
@@ -125,6 +127,7 @@ class Desk:
             return False
         if issuer == self.me:
             self.identity.heard_epoch(epoch)
+        self.highest = max(self.highest, epoch)
         held = self.held_epoch(issuer)
         if epoch < held and issuer != self.me:
             self._reconsider(issuer, epoch, held, came_from)
