@@ -17,9 +17,8 @@
 
 /* The names of TM_DROP_*, as everybody calls them. */
 static const char *const REASONS[TM_DROP_REASONS] = {
-    "queue_full", "too_large", "expired", "duplicate", "draining", "unmatched", "extension",
-    "closed",     "memory",    "hops",    "parent",    "transit",  "no_route",  "no_link",
-    "epoch",
+    "queue_full", "too_large", "expired", "duplicate", "draining", "unmatched", "extension", "closed",
+    "memory",     "hops",      "parent",  "transit",   "no_route", "no_link",   "epoch",
 };
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */

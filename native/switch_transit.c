@@ -174,8 +174,8 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     }
 }
 
-/* A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it mutes nobody:
- * what lies far behind comes from the source by another way, and begins a new window. */
+/* A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it mutes
+ * nobody: what lies far behind comes from the source by another way, and begins a new window. */
 static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint32_t from) {
     tm_router *row = &net->routers.rows[source];
     int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter, row->window);
@@ -198,7 +198,10 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     if (message->epoch > net->epoch_max) {
         return TM_DROP_EPOCH;
     }
-    judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);
+    if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
+                            net->routers.rows[source].window)) {
+        judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);
+    }
     if (!tm_windows_note(&net->transit, message->source, message->epoch, message->counter,
                          &net->routers.rows[source].window, &is_fresh)) {
         return TM_DROP_MEMORY;

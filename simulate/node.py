@@ -132,8 +132,9 @@ class Node:
     def start(self) -> None:
         """With the epoch file if there is one, by the clock if not."""
         now_ms = self.unix_ms()
-        is_kept = self.epoch_file is not None and self.epoch_file <= now_ms + DAY_MS
-        epoch = self.epoch_file + 1 if is_kept else now_ms + self.clock_skew_ms
+        epoch = now_ms + self.clock_skew_ms
+        if self.epoch_file is not None and self.epoch_file <= now_ms + DAY_MS:
+            epoch = self.epoch_file + 1
         self.epoch_file = epoch
         self.life += 1
         self.alive = True

@@ -21,7 +21,7 @@ from tamis.router.core.paths import PathCache
 from tamis.router.core.trees import Trees
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
-from tamis.simulate.strategies import AnyCore, Kit
+from tamis.simulate.strategies import AnyCore, Kit, Wall
 from tamis.simulate.table import PureTable
 
 _KINDS: Final[dict[type, str]] = {
@@ -80,6 +80,9 @@ class GaugedCore:
         """Covering is no part of what is measured: what clients want is advertised as it is."""
         return False
 
+    def epoch_max(self, now_us: int) -> int:
+        return self.core.epoch_max(now_us)
+
     def start(self, now_us: int) -> list[Command]:
         desk = self.core.desk
         for neighbour in self.standing:
@@ -125,8 +128,8 @@ class GaugedKit(Kit):
     table: type[PureTable] = NoTable
     gauge: Gauge = field(default_factory=lambda: Gauge(()))
 
-    def core(self, name: str, epoch: int, paths: PathCache) -> AnyCore:
-        bare = Core(name, epoch, self.settings, paths, self.parts)
+    def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
+        bare = Core(name, epoch, self.settings, paths, self.parts, unix_ms)
         core = self.gauge.cores[name] = GaugedCore(bare, self.gauge, name in self.gauge.timed)
         core.standing = self.gauge.standing.get(name, ())
         return core

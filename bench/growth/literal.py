@@ -26,7 +26,7 @@ from tamis.router.core.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, P
 from tamis.router.core.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.strategies import AnyCore, Kit
+from tamis.simulate.strategies import AnyCore, Kit, Wall
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import Client, World
 
@@ -53,8 +53,8 @@ class Literal(Kit):
     strategy: str = "paper"
     parts: Parts = PAPER_PARTS
 
-    def core(self, name: str, epoch: int, paths: PathCache) -> AnyCore:
-        return PaperCore(name, epoch, self.settings, paths, self.parts)
+    def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
+        return PaperCore(name, epoch, self.settings, paths, self.parts, unix_ms)
 
 
 ASKING: Final = Literal()

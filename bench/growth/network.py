@@ -100,11 +100,15 @@ class Simulated:
         """All at about the same time, as after a power cut; each router's clients are there soon after."""
         for index, node in enumerate(self.nodes):
             at_us = self.random.randrange(50 * MS)
-            self.clock.at(at_us, node.start, UNIX_MS)
+            self.clock.at(at_us, self._start, node)
             self.clock.at(at_us + 50 * MS, self._want, (node, tuple(self._filters[index :: len(self.nodes)])))
         for link in self.links:
             link.wake()
         self.rest()
+
+    @staticmethod
+    def _start(node: Node) -> None:
+        node.start()
 
     def stand(self) -> None:
         """At rest from the beginning: links are up, and each router is told what the others say. What coming up costs
