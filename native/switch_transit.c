@@ -248,7 +248,10 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     if (message->epoch > net->epoch_max) {
         return TM_DROP_EPOCH;
     }
-    judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);
+    if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
+                            net->routers.rows[source].window)) {
+        judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);
+    }
     if (!tm_windows_note(&net->transit, message->source, message->epoch, message->counter,
                          &net->routers.rows[source].window, &is_fresh)) {
         return TM_DROP_MEMORY;

@@ -42,9 +42,18 @@ void tm_windows_clear(tm_windows *windows);
 bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t *row,
                      bool *fresh);
 /* Where a message lies from the window of its source: far ahead of it (or the source is not known), far behind it, or
- * 0: near. `row` is a hint as above. */
+ * 0: near. `row` is a hint as above, by which most are found to be near at once. */
 #define WINDOW_AHEAD 1
 #define WINDOW_BEHIND (-1)
+static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter,
+                                      uint32_t row) {
+    if (row >= windows->count) {
+        return false;
+    }
+    const tm_window *window = (const tm_window *)(const void *)(windows->rows + (size_t)row * windows->stride);
+    uint64_t apart = counter > window->highest ? counter - window->highest : window->highest - counter;
+    return window->number == number && window->epoch == epoch && apart < windows->width;
+}
 int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
 /* Whatever a source sends next is fresh. */
 void tm_windows_forget(tm_windows *windows, uint64_t number);

@@ -3,7 +3,7 @@
 Law: it has one router's place and links, and says anything about anybody. What a lie may cost for a while is told to
 the truth: a forgery that may be believed until its issuer has spoken again (R9) taints the round, one that must not be
 believed taints nothing. Whoever has no link but one to the liar is its victim, and is not lied to. Nor does it lie
-about itself, as nobody else would be harmed.
+about itself, as nobody else would be harmed. Whoever's clock is ahead believes more, until its neighbours say no.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Liar:
         is_absurd = not may_be_believed or random.random() < 0.5
         about = random.choice([node for node in self._world.nodes if node is not self.node])
         body = random.choice(LIES)(self, random, about, to, is_absurd)
-        if not is_absurd and not isinstance(body, HARMLESS):
+        is_believed = not is_absurd or any(node.clock_off_ms > 0 for node in self._world.nodes)
+        if is_believed and not isinstance(body, HARMLESS):
             self._world.recorder.truth.is_tainted = True
         link, side = self.node.links[to.number]
         session = link.believed[side]

@@ -26,7 +26,8 @@ PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
 EPOCHS_AHEAD_MS: Final = 2 * DAY_MS
-"""No router whose clock is right is further ahead, however often it had to jump."""
+"""No router is further ahead of its clock, however often it had to jump. What goes further by another clock may give
+way: whoever has no other neighbour takes it on trust, or goes back itself."""
 GLANCE: Final = 4
 """Routers looked at before an operation."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
@@ -130,7 +131,7 @@ class Rest:
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]
         if node.alive:
-            epoch_max = self._world.unix_ms() + EPOCHS_AHEAD_MS
+            epoch_max = min(node.unix_ms() for node in self._world.nodes) + EPOCHS_AHEAD_MS
             self._versions.look(node.number, node.life, view.versions(node), epoch_max)
 
     # Probing.

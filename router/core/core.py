@@ -49,7 +49,7 @@ from tamis.router.core.links import Link, Links
 from tamis.router.core.neighbours import Neighbours
 from tamis.router.core.own import Own
 from tamis.router.core.paths import Graph, PathCache
-from tamis.router.core.plausible import EPOCH_MAX, Plausible, no_clock
+from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
 from tamis.router.core.predicates import Predicates
 from tamis.router.core.rib import Rib
 from tamis.router.core.times import Times
@@ -134,7 +134,7 @@ class Core:
 
     def epoch_max(self, now_us: int) -> int:
         """Messages of later epochs of their sources are not believed."""
-        return self.desk.plausible.acceptable(EPOCH_MAX, now_us)
+        return max(self.desk.plausible.acceptable(EPOCH_MAX, now_us), self.desk.highest)
 
     @property
     def due_us(self) -> int | None:
@@ -269,9 +269,8 @@ class Core:
         """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too.
         All are asked about one's own that is refused: it goes back if their clocks say so."""
         desk, is_mine = self.desk, body.issuer == self.me and body.epoch == self.epoch
-        if is_mine or body.epoch == 0:
-            desk.plausible.takes(link.neighbour, body.acceptable, desk.now_us)
-            desk.ask_for_refused()
+        desk.plausible.takes(link.neighbour, body.acceptable, desk.now_us)
+        desk.ask_for_refused()
         if body.epoch:
             desk.tell_refusal(desk.takes(body.issuer), (link.neighbour,))
         if is_mine:
@@ -301,6 +300,7 @@ class Core:
             desk.out.append(Install(router, {}, desk.rib.forget(router)))
         if state is not None and state.version.epoch > above:
             desk.topology.forget(router)
+        desk.highest = max(map(desk.held_epoch, desk.rib.entries.keys() | desk.topology.states))
         self._predicates.forget(router)
         desk.out.append(Forget(router))
         desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
@@ -322,11 +322,13 @@ class Core:
         """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back
         to one that they take, never below what any of them was heard to hold."""
         desk, before, plausible = self.desk, self.epoch, self.desk.plausible
-        epoch = max(plausible.clock_ms(desk.now_us), desk.identity.least)
+        believed = plausible.by_clock(0, desk.now_us)
+        least = desk.identity.least(max(believed, plausible.sure_ms(desk.now_us) + DAY_MS))
+        epoch = max(plausible.clock_ms(desk.now_us), least)
         refusing, neighbours = plausible.refusing(before, desk.now_us), desk.links.by_neighbour.keys()
-        if refusing == 0 or epoch >= before:
+        if refusing == 0:
             return
-        if 2 * refusing <= len(neighbours) or epoch > plausible.by_clock(0, desk.now_us):
+        if 2 * refusing <= len(neighbours) or epoch > believed or epoch >= before:
             unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
             acceptable = plausible.least_acceptable(desk.now_us)
             desk.tell_refusal(EpochRefused(self.me, before, acceptable), unknown)

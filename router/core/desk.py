@@ -40,6 +40,8 @@ class Desk:
     plausible: Plausible = field(default_factory=Plausible)
     unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
     """Forget what is held of a router that lies above an epoch."""
+    highest: int = 0
+    """No statement that was believed has a later epoch."""
     refused: int = 0
     """Statements whose epochs were not believed."""
     timers: Timers[TimerName] = field(default_factory=Timers)
@@ -130,11 +132,15 @@ class Desk:
 
     def held_epoch(self, issuer: int) -> int:
         """The highest that is held of a router; 0: nothing is."""
+        if issuer == self.me:
+            return self.identity.highest
         version, state = self.rib.version(issuer), self.topology.states.get(issuer)
         return max(version.epoch if version else 0, state.version.epoch if state else 0)
 
     def is_plausible(self, issuer: int, epoch: int) -> bool:
-        return issuer != 0 and self.plausible.is_so(epoch, self.held_epoch(issuer), self.now_us)
+        held = self.held_epoch(issuer)
+        is_not_ahead = epoch <= (self.identity.epoch if issuer == self.me else held)
+        return issuer != 0 and (is_not_ahead or self.plausible.is_so(epoch, held, self.now_us))
 
     def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
         """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held
@@ -145,6 +151,7 @@ class Desk:
             return False
         if issuer == self.me:
             self.identity.heard_epoch(epoch)
+        self.highest = max(self.highest, epoch)
         held = self.held_epoch(issuer)
         if epoch < held and issuer != self.me:
             self._reconsider(issuer, epoch, held, came_from)
@@ -157,7 +164,7 @@ class Desk:
         acceptable = self.plausible.acceptable(self.held_epoch(issuer), self.now_us)
         if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
             told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
-            self.tell_refusal(EpochRefused(issuer, epoch, acceptable), told)
+            self.tell_refusal(EpochRefused(issuer, epoch, self.plausible.by_clock(0, self.now_us)), told)
         if self._alarmed.may(came_from, self.now_us):
             self.out.append(Alarm(self._about_refusal(issuer, epoch, came_from)))
         if self._least_refused is None or epoch < self._least_refused:
@@ -189,7 +196,7 @@ class Desk:
 
     def takes(self, issuer: int) -> EpochRefused:
         """How far this router's clock would take an epoch."""
-        return EpochRefused(issuer, 0, self.plausible.by_clock(0, self.now_us))
+        return EpochRefused(issuer, 0, self.plausible.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
         name_of, ahead_ms = self.topology.name_of, epoch - self.plausible.clock_ms(self.now_us)

@@ -34,6 +34,7 @@ class Identity:
         """Lives begin at different moments, so that each jumps to where no other does from the same epoch."""
         self._newest_heard = Version(0, 0)
         self._held_below = 0
+        self._highest = epoch
         self._jumps: deque[int] = deque(maxlen=ALARM_JUMPS)
 
     @property
@@ -59,10 +60,11 @@ class Identity:
         """Of this router, by others, that it did not say in this life."""
         return self._newest_heard
 
-    @property
-    def least(self) -> int:
-        """No epoch may be below this: others hold what is."""
-        return 1 + max(self._newest_heard.epoch, self._held_below)
+    def least(self, believed: int) -> int:
+        """No epoch may be below this: others hold what is. But nobody goes on holding what is above `believed`."""
+        return 1 + max(
+            (heard for heard in (self._newest_heard.epoch, self._held_below) if heard <= believed), default=0
+        )
 
     def jump(self, now_us: int, most: int = EPOCH_MAX) -> bool:
         """Be newer than all that was heard, in an epoch up to `most`. True: that has happened suspiciously often."""
@@ -74,7 +76,15 @@ class Identity:
 
     def lower(self, epoch: int) -> None:
         """The neighbours refuse the present one."""
+        self._highest = self.highest
         self.epoch, self.seq = epoch, 0
+        if self._newest_heard.epoch > epoch:
+            self._newest_heard = Version(0, 0)
+
+    @property
+    def highest(self) -> int:
+        """Of the epochs of this life: others may hold any of them."""
+        return max(self._highest, self.epoch)
 
     @property
     def jumped_us(self) -> int | None:

@@ -14,10 +14,13 @@ from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm
 from tamis.router.core.desk import Desk
 from tamis.router.core.exchange import PIECES_SINCE, Exchange, fits_whole
+from tamis.router.core.freshness import Version
 from tamis.router.core.link_states import LinkStates
 from tamis.router.core.links import Link
 from tamis.router.core.predicates import Predicates
 
+GAP_TRIES: Final = 5
+"""After so many questions nobody seems to hold what was heard of: then its issuer is told (R9)."""
 DOUBLINGS_MAX: Final = 4
 """A question is asked again after 1, 2, 4, 8 and then every 16 s."""
 
@@ -30,6 +33,8 @@ class Neighbours:
         self._predicates = predicates
         self._requests = 0
         predicates.collected = self._collected
+        self._gaps: dict[int, tuple[Version | None, int]] = {}
+        """Issuer -> what was heard of, and how often it was asked for."""
 
     # --- links
 
@@ -121,7 +126,14 @@ class Neighbours:
         """R2: the base has not come: ask, where it must be known if it is anywhere."""
         desk = self._desk
         if not self._predicates.is_behind(issuer):
+            self._gaps.pop(issuer, None)
             return
+        newest = self._predicates.flood.newest(issuer)
+        before, tries = self._gaps.get(issuer, (None, 0))
+        tries = tries + 1 if newest == before else 1
+        self._gaps[issuer] = newest, tries
+        if tries > GAP_TRIES and (change := desk.rib.newest_pending(issuer)) is not None:
+            desk.tell_issuer(issuer, change)
         desk.timers.set(("gap", issuer), desk.now_us + desk.times.retry_us)
         link = desk.link_towards(issuer)
         if link is not None and not self._predicates.collects(issuer):

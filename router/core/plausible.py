@@ -52,6 +52,10 @@ class Plausible:
 
     # --- what is believed
 
+    def sure_ms(self, now_us: int) -> int:
+        """The clock that others may be told: no single neighbour's word alone."""
+        return min(self.clock_ms(now_us) if len(self._ahead_ms) > 1 else self._unix_ms(), EPOCH_MAX - DAY_MS)
+
     def clock_ms(self, now_us: int) -> int:
         own = min(self._unix_ms(), EPOCH_MAX)
         half = len(self._stated.keys() | self._ahead_ms.keys()) // 2

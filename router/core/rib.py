@@ -185,6 +185,9 @@ class Rib:
             self._pending[issuer] = rest
         return found
 
+    def newest_pending(self, issuer: int) -> ReceiverAdvertisement | None:
+        return max(self._pending.get(issuer, ()), key=lambda change: (change.epoch, change.seq), default=None)
+
     def waits(self, issuer: int) -> bool:
         return issuer in self._pending
 
