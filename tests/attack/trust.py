@@ -31,6 +31,7 @@ def epoch_of_another(folder: Path, _scale: float) -> list[Figure]:
     """A neighbour states something of c with the largest epoch there is; then c starts again."""
     with Network(folder, "ac", ["ac", "ab"], elsewhere="b") as net:
         net.until_linked("ac")
+        net.until_ready("ac")
         liar = Neighbour(net["a"].neighbours, "b", now_ms()).join()
         n = number("c")
         liar.say_in_parts(frames.RA, n, TOP, TOP, [n, TOP, TOP, True, 0, [], [], NOTHING, 0, False])

@@ -243,3 +243,8 @@ class Network:
             return all(page["routers"] >= count and page["quiet_s"] >= 0.2 for page in pages)
 
         return until(is_linked, patience_s)
+
+    def until_ready(self, names: Sequence[str] = "", patience_s: float = 20.0) -> float:
+        """Until /readyz of each of `names` (all of them) says so. A router that waits for neighbours which are not
+        there is ready two seconds after its start, not as soon as it is linked."""
+        return until(lambda: all(self[name].is_ready for name in names or self.routers), patience_s)

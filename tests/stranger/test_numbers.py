@@ -154,6 +154,7 @@ def statement(router: Router, issuer: str) -> dict[str, Any]:
 def _net(tmp_path) -> Iterator[Network]:
     with Network(tmp_path, "ac", ["ac", "ab", "ad"], elsewhere="bd") as net:
         net.until_linked("ac")
+        net.until_ready("ac")
         yield net
 
 
