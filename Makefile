@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PACKAGES := protocol native configs router simulate analysis bench
 SOURCES := $(PACKAGES) tamis tests setup.py
-C_SOURCES = $(filter-out native/_tm.c,$(wildcard native/*.[ch] native/tests/*.[ch] bench/peers/*.c bench/peers/load/*.[ch]))
+C_SOURCES = $(shell find native bench/peers -name '*.[ch]' ! -path native/_tm.c)
 MINUTES ?= 1
 EXTRAS ?= router
 MUTANTS ?= --sample 400 --seed 1
@@ -63,7 +63,7 @@ sanitize:
 clean:
 	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build bench/peers/build
 
-.venv/installed: pyproject.toml setup.py constraints.txt $(wildcard native/*.[ch]) native/build.py
+.venv/installed: pyproject.toml setup.py constraints.txt $(shell find native -name '*.[ch]' ! -path native/_tm.c ! -path 'native/tests/*') native/build.py
 	@sh .ci/needs $(PYTHON)
 	@echo "setting up .venv: Python packages and the C build (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv

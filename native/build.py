@@ -1,4 +1,6 @@
-"""Builds `tamis.native._tm`: tm_api.h goes to cffi as it is, every .c file of this folder is compiled.
+"""Builds `tamis.native._tm`: tm_api.h goes to cffi as it is, every .c file of this folder and its rooms is compiled.
+
+Includes name a file by its path from here (`base/memory.h`), so files of two rooms may have one name.
 
 `TAMIS_CFLAGS` adds compiler and linker flags (the sanitizer build of `make sanitize` sets it).
 """
@@ -17,13 +19,20 @@ _COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
 # Optimising across files saves a message a twentieth; other compilers need a plug-in of the linker for it.
 _ACROSS_FILES = ["-O3", "-flto"] if "gcc" in _COMPILER and not _EXTRA else []
 
+
+def _files(suffix: str) -> list[str]:
+    """All of that suffix, as paths from the repository's root, without the tests and what cffi writes."""
+    paths = (path.relative_to(_HERE) for path in _HERE.rglob(f"*.{suffix}"))
+    return sorted(f"native/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "_tm.c"))
+
+
 ffi = FFI()
 ffi.cdef((_HERE / "tm_api.h").read_text())
 ffi.set_source(
     "tamis.native._tm",
     '#include "tm.h"',
-    sources=sorted(f"native/{path.name}" for path in _HERE.glob("*.c") if path.name != "_tm.c"),
-    depends=sorted(f"native/{path.name}" for path in _HERE.glob("*.h")),
+    sources=_files("c"),
+    depends=_files("h"),
     include_dirs=["native"],
     extra_compile_args=[
         "-std=c11",

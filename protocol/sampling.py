@@ -1,7 +1,7 @@
 """Which messages are recorded when a share of them is: by their id, so that all routers choose the same ones.
 
 Law: the choice depends on the id and the share alone, and a greater share has all that a smaller one has. Equal to
-native/records.h (a test compares them).
+native/records/records.h (a test compares them).
 """
 
 from __future__ import annotations

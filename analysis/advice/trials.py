@@ -35,7 +35,7 @@ PASS_NS_MAX: Final = 20_000_000
 """Short, as a machine is slow for seconds at a time: each engine should meet it slow and fast."""
 PASSES: Final = 12
 FEW_FILTERS: Final = 32
-"""Up to so many filters the switch asks one after the other, by a plan (native/few.h), and no engine."""
+"""Up to so many filters the switch asks one after the other, by a plan (native/switch/few.h), and no engine."""
 ROUNDS: Final = (0, 1, 3, 10, 30, 70)
 """Of sff. Paper 004 uses 10, and saw no gain past 50 to 70."""
 

@@ -1,6 +1,6 @@
 /* bench_hash.c - what the candidates of docs/decisions/0008 cost: nanoseconds for one hash of so many bytes.
  *
- *     gcc -O3 -std=c11 -I.. bench_hash.c ../hash.c -o build/bench_hash && build/bench_hash [LENGTH CANDIDATE]
+ *     gcc -O3 -std=c11 -I.. bench_hash.c ../base/hash.c -o build/bench_hash && build/bench_hash [LENGTH CANDIDATE]
  *
  * With arguments only that one runs, a million times: for callgrind.
  */
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../hash.h"
+#include "base/hash.h"
 
 #define ROUNDS 1000000
 #define TEXTS 64

@@ -5,7 +5,7 @@
 #ifndef TM_TEST_FRAMES_H
 #define TM_TEST_FRAMES_H
 
-#include "../wire.h"
+#include "model/wire.h"
 #include "support.h"
 
 typedef struct frame {

@@ -8,5 +8,5 @@ shift
 mkdir -p "build/corpus_$target"
 [ ! -d "seeds/$target" ] || set -- "$@" "seeds/$target"
 clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I.. \
-    "$target.c" support.c $(ls ../*.c | grep -v /_tm.c) -lm -o "build/$target"
+    "$target.c" support.c $(find .. -name '*.c' ! -path '../tests/*' ! -name _tm.c) -lm -o "build/$target"
 "build/$target" -artifact_prefix=build/ "build/corpus_$target" "$@"

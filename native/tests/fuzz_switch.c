@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../wire.h"
+#include "model/wire.h"
 
 static const uint8_t EVERYTHING[] = {20,   0,    0, 0,    0x20, 0, 0,    0,    0x95, 1,
                                      0x91, 0x92, 1, 0x91, 0xc4, 1, 0x90, 0xc2, 0,    0xc2};

@@ -6,10 +6,10 @@
 #ifndef TM_TEST_NET_WORLD_H
 #define TM_TEST_NET_WORLD_H
 
-#include "../records.h"
-#include "../routes.h"
 #include "frames.h"
 #include "net_graph.h"
+#include "network/routes.h"
+#include "records/records.h"
 
 #define FILTERS_MAX 8 /* of the one client of each router: with those of all others, more than a plan has */
 #define ROUTER(i) (100 + (uint64_t)(i))

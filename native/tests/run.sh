@@ -7,16 +7,17 @@ cd "$(dirname "$0")"
 mkdir -p build
 cc=${CC:-$(command -v clang || echo gcc)}
 flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
-sources=$(ls ../*.c | grep -v /_tm.c)
+sources=$(cd .. && find * -name '*.c' ! -path 'tests/*' ! -name _tm.c | sort)
+newest_header=$(find .. -name '*.h' -exec ls -t {} + | head -1)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources support.c frames.c net_graph.c net_world.c; do
-    object=build/$(basename "$source" .c).o
+for source in $sources tests/support.c tests/frames.c tests/net_graph.c tests/net_world.c; do
+    object=build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.
-    if [ ! -e "$object" ] || [ -n "$(find "$source" ../*.h *.h -newer "$object" | head -1)" ]; then
-        $cc $flags -I.. -c "$source" -o "$object"
+    if [ ! -e "$object" ] || [ "../$source" -nt "$object" ] || [ "$newest_header" -nt "$object" ]; then
+        $cc $flags -I.. -c "../$source" -o "$object"
     fi
 done
 for test in "$@"; do

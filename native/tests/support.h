@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../engine.h"
+#include "table/engine.h"
 
 #define CHECK(condition, ...)                                                                                          \
     do {                                                                                                               \

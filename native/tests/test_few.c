@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "../few.h"
 #include "support.h"
+#include "switch/few.h"
 
 #define SUBSCRIPTIONS 45 /* of one filter each */
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../hash.h"
+#include "base/hash.h"
 #include "support.h"
 
 #define KEYS 4096U

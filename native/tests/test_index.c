@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "../name_index.h"
-#include "../trie.h"
+#include "engines/papers/name_index.h"
+#include "engines/papers/trie.h"
 #include "support.h"
 
 #define CONSTRAINTS_MAX 1500

@@ -1,7 +1,7 @@
 /* test_limits.c - the far ends: numbers that run out, links and memory by the million, the longest strings, misuse. */
 #include <string.h>
 
-#include "../counting.h"
+#include "engines/papers/counting.h"
 #include "support.h"
 
 static wire filter;

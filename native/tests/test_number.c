@@ -1,7 +1,7 @@
 /* test_number.c - the two ways to the order of numbers agree, and both with numbers known to be in order; so do places
  * on the grid. */
-#include "../grid.h"
-#include "../number.h"
+#include "model/grid.h"
+#include "model/number.h"
 #include "support.h"
 
 typedef struct number {

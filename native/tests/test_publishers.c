@@ -1,8 +1,8 @@
 /* test_publishers.c - what is remembered of publishers, beside lists that forget nothing; and publishes that wait. */
 #include <string.h>
 
-#include "../publishers.h"
 #include "frames.h"
+#include "network/publishers.h"
 
 #define STEPS 400U
 #define HOUR UINT64_C(3600000000000)

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "../records.h"
+#include "records/records.h"
 #include "support.h"
 
 #define STEPS 20000

@@ -107,7 +107,7 @@ def assert_plain(chosen: Probes, chance: Probes) -> None:
 
 PLACES = 512
 LOW, HIGH = 0x9E3779B97F4A7C15, 0xE7037ED1A0B428DB
-"""The key of the places in message.c, which everybody may read."""
+"""The key of the places in model/message.c, which everybody may read."""
 
 
 def fold(a: int, b: int) -> int:

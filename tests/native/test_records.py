@@ -332,7 +332,7 @@ def test_routers_go_by_hex_until_they_are_named(alone):
 
 
 def test_reasons_are_called_in_c_as_in_python():
-    source = (Path(tamis.native.__file__).parent / "record_lines.c").read_text()
+    source = (Path(tamis.native.__file__).parent / "records" / "record_lines.c").read_text()
     [table] = re.findall(r"REASONS\[TM_DROP_REASONS\] = \{(.*?)\}", source, re.DOTALL)
     assert tuple(re.findall(r'"(\w+)"', table)) == DROP_REASONS
     assert len(DROP_REASONS) == lib.TM_DROP_REASONS

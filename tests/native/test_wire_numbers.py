@@ -1,4 +1,4 @@
-"""The numbers of wire.h, which C has for itself, are those of the codec in Python."""
+"""The numbers of model/wire.h, which C has for itself, are those of the codec in Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, HOP_LIMIT_OFF
 from tamis.protocol.wire.kinds import DATA_KINDS_END, SKIPPABLE, Kind
 from tamis.protocol.wire.prefix import PREFIX_BYTES
 
-HEADER = (Path(__file__).parents[2] / "native" / "wire.h").read_text()
+HEADER = (Path(__file__).parents[2] / "native" / "model" / "wire.h").read_text()
 DEFINED = {name: int(number, 0) for name, number in re.findall(r"#define WIRE_(\w+) (\w+?)U\b", HEADER)}
 ENUMS = {name: body for body, name in re.findall(r"typedef enum \{(.*?)\} (\w+);", HEADER, re.DOTALL)}
 

@@ -1,0 +1,581 @@
+/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in tamis.h.
+ *
+ * Law: a record is free, covered or active. A covered one hangs in the list of its coverer, which is active or covered
+ * itself, of the same interface. A record that is removed while others hang on it becomes a ghost: it goes on matching
+ * until they have found another place, a few at every change, all of them in tamis_settle. Every function leaves the
+ * table exact but for ghosts, and unchanged if it fails.
+ */
+#include <string.h>
+
+#include "engines/onepath/buckets.h"
+
+#define SWEEP_RECORDS 2U   /* looked at again for covering at each add */
+#define DRAIN_AT_ONCE 64U  /* covered filters that find a new place within the removal */
+#define DRAIN_ON_CHANGE 8U /* at every other change */
+#define ABSORB_MAX 64U     /* ranges a new wider one puts aside at once */
+
+/* ---- scratch ------------------------------------------------------------------------------------------------------
+ */
+
+static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacity, uint64_t wanted) {
+    if (wanted <= *capacity) {
+        return true;
+    }
+    uint64_t *fresh = TM_NEW(engine->memory, TM_HOT, uint64_t, wanted);
+    if (fresh == NULL) {
+        return false;
+    }
+    TM_DELETE(engine->memory, TM_HOT, *words, uint64_t, *capacity);
+    *words = fresh; /* between matches scratch is all zero: nothing to copy */
+    *capacity = (uint32_t)wanted;
+    return true;
+}
+
+static bool reserve_pattern_scratch(tm_engine *engine) {
+    uint64_t wanted = TAMIS_MESSAGE_PATTERNS + (uint64_t)engine->patterns.count;
+    if (wanted <= engine->pattern_scratch_capacity) {
+        return true;
+    }
+    uint64_t capacity = wanted + engine->patterns.count / 4 + 64;
+    uint32_t *scratch = TM_NEW(engine->memory, TM_HOT, uint32_t, capacity);
+    if (scratch == NULL) {
+        return false;
+    }
+    TM_DELETE(engine->memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
+    engine->pattern_scratch = scratch;
+    engine->pattern_scratch_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* So that a match finds room for whatever the table can make it need. */
+static bool reserve_scratch(tm_engine *engine) {
+    uint32_t constants = engine->strings.live + engine->patterns.count;
+    return reserve_words(engine, &engine->state, &engine->state_capacity, engine->names.record_capacity) &&
+           reserve_words(engine, &engine->done, &engine->done_words, (engine->interface_capacity + 63) / 64) &&
+           reserve_pattern_scratch(engine) && (constants == 0 || tamis_digests_reserve(&engine->digests, constants));
+}
+
+/* ---- interfaces and records ---------------------------------------------------------------------------------------
+ */
+
+static int reserve_interface(tm_engine *engine, uint32_t interface) {
+    if (interface >= TM_INTERFACES_MAX) {
+        return TM_TOO_MANY;
+    }
+    if (interface >= engine->interface_capacity) {
+        uint32_t capacity = interface + interface / 4 + 8;
+        tamis_interface *interfaces = TM_RESIZE(engine->memory, TM_HOT, engine->interfaces, tamis_interface,
+                                                engine->interface_capacity, capacity);
+        if (interfaces == NULL) {
+            return TM_NO_MEMORY;
+        }
+        memset(interfaces + engine->interface_capacity, 0,
+               sizeof *interfaces * (capacity - engine->interface_capacity));
+        engine->interfaces = interfaces;
+        engine->interface_capacity = capacity;
+    }
+    if (interface >= engine->interface_count) {
+        engine->interface_count = interface + 1;
+    }
+    return TM_OK;
+}
+
+static uint32_t new_record(tm_engine *engine) {
+    if (engine->record_free == TAMIS_NONE && engine->record_count == engine->record_capacity) {
+        uint64_t capacity = engine->record_capacity + engine->record_capacity / 8 + 16;
+        tamis_record *records =
+            TM_RESIZE(engine->memory, TM_COLD, engine->records, tamis_record, engine->record_capacity, capacity);
+        if (records == NULL) {
+            return TAMIS_NONE;
+        }
+        engine->records = records;
+        engine->record_capacity = (uint32_t)capacity;
+    }
+    uint32_t handle = engine->record_free;
+    if (handle != TAMIS_NONE) {
+        engine->record_free = engine->records[handle].next;
+    } else {
+        handle = engine->record_count++;
+    }
+    engine->records[handle] =
+        (tamis_record){.coverer = TAMIS_NONE, .covers = TAMIS_NONE, .next = TAMIS_NONE, .previous = TAMIS_NONE};
+    return handle;
+}
+
+static void free_record(tm_engine *engine, uint32_t handle) {
+    engine->records[handle] = (tamis_record){.next = engine->record_free, .covers = TAMIS_NONE};
+    engine->record_free = handle;
+}
+
+static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
+    tamis_interface *at = &engine->interfaces[interface];
+    if (!tamis_uses_cells(engine, interface)) {
+        engine->shared_listed += more && at->filters == 1;
+        engine->shared_listed -= !more && at->filters == 2;
+    }
+    at->filters = more ? at->filters + 1 : at->filters - 1;
+    if (tamis_uses_cells(engine, interface)) {
+        uint64_t bit = UINT64_C(1) << (interface % 64);
+        uint64_t *word = &engine->cell_members[interface / 64];
+        *word = at->filters > 0 ? *word | bit : *word & ~bit;
+        if (interface / 64 >= engine->cell_words) {
+            engine->cell_words = interface / 64 + 1;
+        }
+    }
+}
+
+/* ---- covering -----------------------------------------------------------------------------------------------------
+ */
+
+static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
+    tamis_record *record = &engine->records[handle];
+    tamis_record *above = &engine->records[coverer];
+    record->coverer = coverer;
+    record->previous = TAMIS_NONE;
+    record->next = above->covers;
+    if (above->covers != TAMIS_NONE) {
+        engine->records[above->covers].previous = handle;
+    }
+    above->covers = handle;
+    engine->covered++;
+}
+
+static void take_off(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    if (record->previous != TAMIS_NONE) {
+        engine->records[record->previous].next = record->next;
+    } else {
+        engine->records[record->coverer].covers = record->next;
+    }
+    if (record->next != TAMIS_NONE) {
+        engine->records[record->next].previous = record->previous;
+    }
+    record->coverer = TAMIS_NONE;
+    record->next = TAMIS_NONE;
+    record->previous = TAMIS_NONE;
+    engine->covered--;
+}
+
+/* An active record that `coverer` implies becomes covered. Without memory it stays as it is, which is as right. */
+static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
+    tamis_tests tests;
+    tamis_tests_of_record(engine, handle, &tests);
+    tamis_record shadow = engine->records[handle];
+    if (!tamis_set_aside(engine, handle, &tests)) {
+        return;
+    }
+    tamis_record aside = engine->records[handle];
+    engine->records[handle] = shadow;
+    tamis_deactivate(engine, handle);
+    engine->records[handle].place = TAMIS_COVERED;
+    engine->records[handle].body = aside.body;
+    engine->records[handle].access = aside.access;
+    hang_on(engine, handle, coverer);
+}
+
+static bool is_active(const tamis_record *record) {
+    return record->place > TAMIS_COVERED;
+}
+
+/* Look again at a few records, round and round: filters that came before what covers them are found in time. */
+static void sweep(tm_engine *engine) {
+    for (uint32_t i = 0; i < SWEEP_RECORDS && engine->record_count > 0; i++) {
+        uint32_t handle = engine->sweep < engine->record_count ? engine->sweep : 0;
+        engine->sweep = handle + 1;
+        const tamis_record *record = &engine->records[handle];
+        if (!is_active(record) || record->is_ghost || !tamis_uses_cells(engine, record->interface)) {
+            continue;
+        }
+        tamis_tests tests;
+        tamis_tests_of_record(engine, handle, &tests);
+        uint32_t coverer = tamis_find_coverer(engine, record->interface, &tests, handle);
+        if (coverer != TAMIS_NONE) {
+            demote(engine, handle, coverer);
+        }
+    }
+}
+
+/* A new range puts aside the narrower ones of its interface and key. */
+static void absorb(tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    if (record->place != TAMIS_IN_CELLS) {
+        return;
+    }
+    const tamis_strings *strings = tamis_order_of(engine, record->access);
+    tamis_key *key = engine->names.records[tamis_test_name(record->access)].keys[tamis_kind_of(engine, record->access)];
+    const tamis_cells *cells = &tamis_range_key(key, record->access)->cells;
+    uint32_t victims[ABSORB_MAX];
+    uint32_t count = 0;
+    uint32_t first;
+    uint32_t end;
+    tamis_cells_spans(cells, record->interface, &first, &end);
+    const tamis_span *spans = cells->spans->rows;
+    uint32_t own = first;
+    while (spans[own].handle != handle) {
+        own++;
+    }
+    for (uint32_t at = first; at < end && count < ABSORB_MAX; at++) {
+        if (at != own && !engine->records[spans[at].handle].is_ghost &&
+            tamis_span_covers(spans[own], spans[at], strings)) {
+            victims[count++] = spans[at].handle;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        demote(engine, victims[i], handle);
+    }
+}
+
+/* ---- removal ------------------------------------------------------------------------------------------------------
+ */
+
+/* Nothing hangs on it: gone. */
+static void finish(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    tamis_tests tests;
+    tamis_tests_of_record(engine, handle, &tests);
+    if (is_active(record)) {
+        tamis_deactivate(engine, handle);
+    } else {
+        tamis_free_body(engine, handle);
+        take_off(engine, handle);
+    }
+    for (uint32_t i = 0; i < tests.count; i++) {
+        tamis_release_test(engine, tests.tests[i]);
+    }
+    count_interface(engine, record->interface, false);
+    free_record(engine, handle);
+}
+
+/* Find a new place for a covered record whose coverer goes; false: no memory, it hangs where it hung. */
+static bool rehome(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    uint32_t old = record->coverer;
+    tamis_tests tests;
+    tamis_tests_of_record(engine, handle, &tests);
+    uint32_t coverer = tamis_find_coverer(engine, record->interface, &tests, handle);
+    if (coverer != TAMIS_NONE) {
+        take_off(engine, handle);
+        hang_on(engine, handle, coverer);
+        return true;
+    }
+    uint32_t aside = record->body;
+    uint32_t aside_count = tests.count;
+    take_off(engine, handle);
+    if (!tamis_activate(engine, handle, &tests)) {
+        hang_on(engine, handle, old);
+        return false;
+    }
+    if (aside != 0) {
+        tm_arena_give(&engine->covered_bodies, aside, tm_arena_class(aside_count));
+    }
+    return true;
+}
+
+/* Do at most `steps` for the ghosts; out of memory they stay, to be tried again. */
+static void drain(tm_engine *engine, uint64_t steps) {
+    while (engine->ghosts != TAMIS_NONE) {
+        uint32_t ghost = engine->ghosts;
+        while (engine->records[ghost].covers != TAMIS_NONE) {
+            if (steps-- == 0 || !rehome(engine, engine->records[ghost].covers)) {
+                return;
+            }
+        }
+        engine->ghosts = engine->records[ghost].ghost_next;
+        engine->ghost_count--;
+        finish(engine, ghost);
+    }
+}
+
+static int tamis_remove(tm_engine *engine, uint32_t handle) {
+    if (handle >= engine->record_count || engine->records[handle].place == TAMIS_FREE ||
+        engine->records[handle].is_ghost) {
+        return TM_ABSENT;
+    }
+    tamis_record *record = &engine->records[handle];
+    engine->filters--;
+    engine->constraints -= record->constraints;
+    if (record->covers == TAMIS_NONE) {
+        finish(engine, handle);
+        drain(engine, DRAIN_ON_CHANGE);
+        return TM_OK;
+    }
+    record->is_ghost = 1;
+    record->ghost_next = engine->ghosts;
+    engine->ghosts = handle;
+    engine->ghost_count++;
+    drain(engine, DRAIN_AT_ONCE);
+    return TM_OK;
+}
+
+static int tamis_settle(tm_engine *engine, uint64_t steps, uint64_t *left) {
+    drain(engine, steps);
+    *left = engine->ghost_count;
+    return TM_OK;
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------------------
+ */
+
+/* Covered or active; false: no memory, nothing changed. */
+static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    uint32_t coverer = tamis_find_coverer(engine, engine->records[handle].interface, tests, handle);
+    if (coverer == TAMIS_NONE) {
+        return tamis_activate(engine, handle, tests);
+    }
+    if (!tamis_set_aside(engine, handle, tests)) {
+        return false;
+    }
+    hang_on(engine, handle, coverer);
+    return true;
+}
+
+static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle) {
+    int result = reserve_interface(engine, interface);
+    tamis_tests tests;
+    if (result == TM_OK) {
+        result = tamis_compile(engine, filter, &tests);
+    }
+    if (result != TM_OK) {
+        return result;
+    }
+    uint32_t made = reserve_scratch(engine) ? new_record(engine) : TAMIS_NONE;
+    if (made != TAMIS_NONE) {
+        engine->records[made].interface = interface;
+        engine->records[made].constraints = (uint8_t)filter->count;
+        if (!settle_in(engine, made, &tests)) {
+            free_record(engine, made);
+            made = TAMIS_NONE;
+        }
+    }
+    if (made == TAMIS_NONE) {
+        for (uint32_t i = 0; i < tests.count; i++) {
+            tamis_release_test(engine, tests.tests[i]);
+        }
+        return TM_NO_MEMORY;
+    }
+    count_interface(engine, interface, true);
+    engine->filters++;
+    engine->constraints += filter->count;
+    *handle = made;
+    absorb(engine, made);
+    sweep(engine);
+    drain(engine, DRAIN_ON_CHANGE);
+    return TM_OK;
+}
+
+static int tamis_set_interface(tm_engine *engine, uint32_t interface, int kind) {
+    if (kind != TM_INTERFACE_LINK && kind != TM_INTERFACE_CLIENT) {
+        return TM_MISUSED;
+    }
+    int result = reserve_interface(engine, interface);
+    if (result != TM_OK) {
+        return result;
+    }
+    tamis_interface *at = &engine->interfaces[interface];
+    if (at->filters > 0 && at->kind != (uint32_t)kind) {
+        return TM_MISUSED;
+    }
+    at->kind = (unsigned)kind & 1;
+    return TM_OK;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
+
+static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine **out) {
+    tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
+    if (engine == NULL) {
+        return TM_NO_MEMORY;
+    }
+    (void)options;
+    engine->memory = memory;
+    tamis_names_init(&engine->names, memory);
+    tamis_strings_init(&engine->strings, memory);
+    tamis_strings_init(&engine->numbers, memory);
+    tamis_patterns_init(&engine->patterns, memory);
+    tamis_digests_init(&engine->digests, memory);
+    tamis_buckets_init(&engine->buckets, memory);
+    tm_arena_init(&engine->bodies, memory, TM_HOT);
+    tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
+    engine->complex_free = TAMIS_NONE;
+    engine->record_free = TAMIS_NONE;
+    engine->ghosts = TAMIS_NONE;
+    *out = engine;
+    return TM_OK;
+}
+
+static void destroy_keys(tm_engine *engine) {
+    for (uint32_t name = 0; name < engine->names.record_count; name++) {
+        for (unsigned kind = 0; engine->names.records[name].references != 0 && kind <= TAMIS_ANY; kind++) {
+            if (engine->names.records[name].keys[kind] != NULL) {
+                tamis_key_clear(engine->memory, engine->names.records[name].keys[kind]);
+            }
+        }
+    }
+}
+
+static void tamis_destroy(tm_engine *engine) {
+    tm_memory *memory = engine->memory;
+    destroy_keys(engine);
+    for (uint32_t id = 0; id < engine->complex_count; id++) {
+        tamis_complex *complex = &engine->complexes[id];
+        if (complex->constraint.operands != NULL) {
+            TM_DELETE(memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
+                      complex->size);
+        }
+    }
+    TM_DELETE(memory, TM_HOT, engine->complexes, tamis_complex, engine->complex_capacity);
+    TM_DELETE(memory, TM_HOT, engine->always.entries, tamis_entry, engine->always.capacity);
+    TM_DELETE(memory, TM_COLD, engine->records, tamis_record, engine->record_capacity);
+    TM_DELETE(memory, TM_HOT, engine->interfaces, tamis_interface, engine->interface_capacity);
+    TM_DELETE(memory, TM_HOT, engine->state, uint64_t, engine->state_capacity);
+    TM_DELETE(memory, TM_HOT, engine->done, uint64_t, engine->done_words);
+    TM_DELETE(memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
+    tm_arena_clear(&engine->bodies);
+    tm_arena_clear(&engine->covered_bodies);
+    tamis_buckets_clear(&engine->buckets);
+    tamis_digests_clear(&engine->digests);
+    tamis_patterns_clear(&engine->patterns);
+    tamis_strings_clear(&engine->strings);
+    tamis_strings_clear(&engine->numbers);
+    tamis_names_clear(&engine->names);
+    TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
+}
+
+static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
+    stats->filters = engine->filters;
+    stats->constraints = engine->constraints;
+    stats->active = 0;
+    for (uint32_t handle = 0; handle < engine->record_count; handle++) {
+        stats->active += is_active(&engine->records[handle]) && !engine->records[handle].is_ghost;
+    }
+    stats->ghosts = engine->ghost_count;
+    stats->names = engine->names.live;
+    stats->interfaces = 0;
+    for (uint32_t interface = 0; interface < engine->interface_count; interface++) {
+        stats->interfaces += engine->interfaces[interface].filters > 0;
+    }
+}
+
+/* ---- validation ---------------------------------------------------------------------------------------------------
+ */
+
+/* What stands in order under a key, its wide part too. */
+static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
+                           const char **reason) {
+    int result = tamis_cells_validate(&key->cells, order, reason);
+    if (result == TM_OK && key->at_most != NULL) {
+        result = tamis_run_validate(key->at_most, order, reason);
+    }
+    if (result == TM_OK && key->at_least != NULL) {
+        result = tamis_run_validate(key->at_least, order, reason);
+    }
+    if (result == TM_OK && key->intervals != NULL) {
+        result = tamis_intervals_validate(key->intervals, reason);
+    }
+    return result == TM_OK && key->wide != NULL ? validate_ranges(engine, key->wide, &engine->numbers, reason) : result;
+}
+
+static int validate_keys(const tm_engine *engine, const char **reason) {
+    int result = TM_OK;
+    for (uint32_t name = 0; name < engine->names.record_count && result == TM_OK; name++) {
+        for (unsigned kind = 0; kind <= TAMIS_ANY && result == TM_OK; kind++) {
+            const tamis_key *key = engine->names.records[name].keys[kind];
+            if (key != NULL && key->pins == 0) {
+                *reason = "a key is kept for nothing";
+                return TM_MISUSED;
+            }
+            const tamis_strings *order = kind == TAMIS_STRING ? &engine->strings : NULL;
+            result = key == NULL ? TM_OK : validate_ranges(engine, key, order, reason);
+        }
+    }
+    return result;
+}
+
+static int validate_records(const tm_engine *engine, const char **reason) {
+    uint64_t live = 0;
+    uint64_t covered = 0;
+    uint64_t listed = 0;
+    for (uint32_t handle = 0; handle < engine->record_count; handle++) {
+        const tamis_record *record = &engine->records[handle];
+        if (record->place == TAMIS_FREE) {
+            continue;
+        }
+        live++;
+        listed += is_active(record) && !tamis_uses_cells(engine, record->interface);
+        if (record->place == TAMIS_COVERED) {
+            covered++;
+            const tamis_record *above = &engine->records[record->coverer];
+            if (above->place == TAMIS_FREE || above->interface != record->interface) {
+                *reason = "a filter is covered by nothing, or by one of another interface";
+                return TM_MISUSED;
+            }
+        }
+        for (uint32_t below = record->covers; below != TAMIS_NONE; below = engine->records[below].next) {
+            if (engine->records[below].coverer != handle || engine->records[below].place != TAMIS_COVERED) {
+                *reason = "a list of covered filters is broken";
+                return TM_MISUSED;
+            }
+        }
+    }
+    if (live != engine->filters + engine->ghost_count || covered != engine->covered || listed != engine->listed) {
+        *reason = "a count of filters is wrong";
+        return TM_MISUSED;
+    }
+    return TM_OK;
+}
+
+static int validate_scratch(const tm_engine *engine, const char **reason) {
+    for (uint32_t name = 0; name < engine->state_capacity; name++) {
+        if (engine->state[name] != 0) {
+            *reason = "a match left its state behind";
+            return TM_MISUSED;
+        }
+    }
+    for (uint32_t word = 0; word < engine->done_words; word++) {
+        if (engine->done[word] != 0) {
+            *reason = "a match left its marks behind";
+            return TM_MISUSED;
+        }
+    }
+    return TM_OK;
+}
+
+static int tamis_validate(const tm_engine *engine, const char **reason) {
+    int result = tamis_names_validate(&engine->names, reason);
+    result = result != TM_OK ? result : tamis_strings_validate(&engine->strings, reason);
+    result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
+    result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
+    result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
+    result = result != TM_OK ? result : validate_keys(engine, reason);
+    result = result != TM_OK ? result : validate_records(engine, reason);
+    return result != TM_OK ? result : validate_scratch(engine, reason);
+}
+
+static uint64_t tamis_unknown(const tm_engine *engine) {
+    return tamis_names_memo(&engine->names, TM_NO_NAME);
+}
+
+static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
+    tamis_names_probes(&engine->names, probes);
+    tamis_strings_probes(&engine->strings, probes);
+    tamis_strings_probes(&engine->numbers, probes);
+    tamis_patterns_probes(&engine->patterns, probes);
+    tamis_buckets_probes(&engine->buckets, probes);
+}
+
+const tm_engine_class tm_engine_tamis = {
+    .name = "tamis",
+    .create = tamis_create,
+    .destroy = tamis_destroy,
+    .set_interface = tamis_set_interface,
+    .add = tamis_add,
+    .remove = tamis_remove,
+    .settle = tamis_settle,
+    .match = tamis_match,
+    .unknown = tamis_unknown,
+    .stats = tamis_stats,
+    .used = tamis_used,
+    .probes = tamis_probes,
+    .validate = tamis_validate,
+};

@@ -1,0 +1,500 @@
+/* engine.h - the parts of the engine `tamis` and how they refer to each other.
+ *
+ * A filter is compiled to *tests*: 8 bytes each, a name, an operator and a 32-bit operand. It is then reached in
+ * exactly one way:
+ *
+ *     cells      one range on one attribute, of one of the first 256 interfaces, a link: per key, sorted break points
+ *                and per elementary interval a bitset of satisfied interfaces. An attribute costs one search and one OR
+ *     run        one bound on one attribute, of any other interface: sorted by bound, the satisfied ones are one span
+ *     intervals  several bounds on one attribute, where cells are not used or full: by width, then by lower end
+ *     bucket     one equality or pattern: found by hash of (name, operator, operand)
+ *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
+ *                stands beside it and rejects nearly all, the others stand in the filter's body
+ *     scan       what has no index of its own (!=, exists): a list per name and kind
+ *     always     only negated tests, or none
+ *     covered    by a single-test filter of the same link: not reached at all until that one goes
+ *
+ * Numbers that fit have a code, which every path for small numbers compares directly. Ranges of the others (fractions,
+ * integers beyond 30 bits) stand apart, under the key's `wide`: there a bound is the id of a constant with a label, as
+ * those of strings are.
+ *
+ * Law: a table matches exactly, ghosts apart (removed coverers that still match, for links only, until what they
+ * covered is back). A match reads only what is marked hot and changes nothing but scratch and memos.
+ */
+#ifndef TM_ONEPATH_ENGINE_H
+#define TM_ONEPATH_ENGINE_H
+
+#include "base/arena.h"
+#include "engines/onepath/digest.h"
+#include "engines/onepath/names.h"
+#include "engines/onepath/patterns.h"
+#include "engines/onepath/strings.h"
+#include "model/grid.h"
+#include "table/engine.h"
+
+#define TAMIS_CELL_INTERFACES 256U /* interfaces below this may use cells: four words */
+#define TAMIS_CELL_WORDS 4U
+#define TAMIS_TESTS_MAX (2 * TM_CONSTRAINTS_MAX) /* a between is two tests */
+#define TAMIS_NONE UINT32_MAX
+
+/* ---- tests ---------------------------------------------------------------------------------------------------- */
+
+/* kind of value: index of tamis_name.keys */
+#define TAMIS_BOOLEAN 0U
+#define TAMIS_NUMBER 1U
+#define TAMIS_STRING 2U
+#define TAMIS_ANY 3U
+
+/* Operators of a test. The operand of a number is its code (tamis_code_of_integer); of strings a constant's id. */
+typedef enum {
+    TAMIS_EXISTS,
+    TAMIS_TRUE,    /* holds always: stands where there is no further test */
+    TAMIS_COMPLEX, /* operand: index of a kept constraint, evaluated by tm_constraint_holds */
+    TAMIS_WIDE_LT, /* operand: id of a number's key in `numbers` */
+    TAMIS_WIDE_LE,
+    TAMIS_WIDE_GT,
+    TAMIS_WIDE_GE,
+    TAMIS_BOOLEAN_EQ,
+    TAMIS_NUMBER_EQ,
+    TAMIS_NUMBER_NE,
+    TAMIS_NUMBER_LE,
+    TAMIS_NUMBER_GE,
+    TAMIS_STRING_EQ,
+    TAMIS_STRING_NE,
+    TAMIS_STRING_LT,
+    TAMIS_STRING_LE,
+    TAMIS_STRING_GT,
+    TAMIS_STRING_GE,
+    TAMIS_PATTERN,
+} tamis_op;
+
+#define TAMIS_NEGATED 0x80U
+
+typedef uint64_t tamis_test; /* name << 40 | op << 32 | operand; op with TAMIS_NEGATED where negated */
+
+static inline tamis_test tamis_test_of(uint32_t name, unsigned op, uint32_t operand) {
+    return (uint64_t)name << 40 | (uint64_t)op << 32 | operand;
+}
+static inline uint32_t tamis_test_name(tamis_test test) {
+    return (uint32_t)(test >> 40);
+}
+static inline unsigned tamis_test_op(tamis_test test) {
+    return (unsigned)(test >> 32) & 0x7f;
+}
+static inline bool tamis_op_is_wide(unsigned op) {
+    return op >= TAMIS_WIDE_LT && op <= TAMIS_WIDE_GE;
+}
+static inline bool tamis_test_negated(tamis_test test) {
+    return test >> 39 & 1;
+}
+static inline uint32_t tamis_test_operand(tamis_test test) {
+    return (uint32_t)test;
+}
+
+/* Small integers n have the even code 2n, values between two the odd one; values beyond are clamped, so that a constant
+ * with a code is compared exactly with any number. */
+#define TAMIS_CODED_MAX ((INT64_C(1) << 30) - 1)
+
+static inline bool tamis_has_code(int64_t integer) {
+    return integer >= -TAMIS_CODED_MAX && integer <= TAMIS_CODED_MAX;
+}
+static inline int32_t tamis_code_of_integer(int64_t integer) {
+    return tamis_has_code(integer) ? (int32_t)(integer * 2) : integer < 0 ? INT32_MIN : INT32_MAX;
+}
+int32_t tamis_code_of_real(double real);
+
+/* The constants of wide ranges are kept as strings are: sixteen bytes that sort as the numbers do. */
+#define TAMIS_NUMBER_BYTES 16U
+
+void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[TAMIS_NUMBER_BYTES]);
+/* The number that these are the bytes of: whether it is a real, as tm_number_of_key. */
+bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *integer, double *real);
+
+typedef struct tamis_tests {
+    uint32_t count;
+    tamis_test tests[TAMIS_TESTS_MAX];
+} tamis_tests;
+
+/* ---- where filters stand -------------------------------------------------------------------------------------- */
+
+/* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
+ * of the body do; TAMIS_LAST says without a look at the body that there are none. */
+typedef struct tamis_entry {
+    uint32_t interface; /* with TAMIS_LAST */
+    uint32_t body;
+    tamis_test test;
+} tamis_entry;
+
+#define TAMIS_LAST (1U << 31)
+
+/* One filter of a single test. */
+typedef struct tamis_single {
+    uint32_t interface;
+    uint32_t handle;
+} tamis_single;
+
+/* All tests but the access test and, in a bucket by value, the one beside it in the entry. */
+typedef struct tamis_body {
+    uint32_t handle;
+    uint32_t count;
+    tamis_test tests[];
+} tamis_body;
+
+/* A range of one key, for cells: low and high are points (see cells.c), flags say which bound is missing. */
+typedef struct tamis_span {
+    uint16_t interface;
+    uint8_t no_low;
+    uint8_t no_high;
+    uint32_t handle;
+    int32_t low;
+    int32_t high;
+} tamis_span;
+
+/* What cells are made of: cold. */
+typedef struct tamis_spans {
+    tamis_span *rows;     /* sorted by interface */
+    uint32_t *references; /* by point: spans that end at it */
+    uint32_t count;       /* of rows */
+    uint32_t capacity;
+    uint32_t point_capacity;
+} tamis_spans;
+
+/* See cells.c. A match reads `bits` and what finds a cell in it. */
+typedef struct tamis_cells {
+    uint64_t *bits; /* NULL: there never was a span */
+    int32_t first;  /* of cells by code: the code of cell 1 */
+    uint32_t width; /* of cells by code: how many; 0: cells are by point */
+    int32_t *points;
+    uint32_t count; /* of points */
+    uint32_t words; /* of a cell */
+    tamis_spans *spans;
+} tamis_cells;
+
+/* Both ends are places on the grid (grid.h): of what is above c, the next place. */
+typedef struct tamis_interval {
+    int64_t low;
+    int64_t high;
+} tamis_interval;
+
+/* Filters sorted by bound, in chunks. */
+typedef struct tamis_chunk {
+    uint32_t count;
+    uint32_t capacity;
+    int64_t *bounds;
+    int64_t *highs; /* NULL, or of intervals the other end */
+    uint32_t *interfaces;
+    uint32_t *handles;
+} tamis_chunk;
+
+typedef struct tamis_run {
+    tamis_chunk *chunks;
+    uint32_t count;
+    uint32_t capacity;
+} tamis_run;
+
+/* Intervals of one width: the distance of their ends has so many bits. Their bounds are the lower ends. */
+typedef struct tamis_width {
+    tamis_run run;
+    uint32_t bits;
+} tamis_width;
+
+typedef struct tamis_intervals {
+    tamis_width *widths; /* by bits; none is empty */
+    uint32_t count;
+    uint32_t capacity;
+} tamis_intervals;
+
+typedef struct tamis_list {
+    tamis_entry *entries;
+    uint32_t count;
+    uint32_t capacity;
+} tamis_list;
+
+/* All that hangs on one name and kind; what every match looks at comes first. */
+typedef struct tamis_key {
+    tamis_cells cells;
+    tamis_run *at_most; /* NULL until needed, as the others; bounds of <=: a value satisfies those not below it */
+    tamis_run *at_least;
+    tamis_intervals *intervals;
+    struct tamis_key *wide; /* of numbers: cells and runs of constants without a code; it has nothing else */
+    uint64_t equal_bits;    /* tamis_operand_bit of every operand in use under an equality, stale ones included */
+    uint64_t pattern_bits;  /* the same of patterns */
+    uint32_t equalities;    /* filters in buckets under an equality of this key */
+    uint32_t patterns;      /* in buckets under a pattern */
+    uint64_t partner_bits;  /* tamis_coarse_bit of every partner, stale ones included */
+    uint64_t *partners;     /* finer bits, once there are many: TAMIS_PARTNER_WORDS */
+    uint32_t pairs;         /* in buckets under this key, the rarer one, and a partner */
+    uint32_t pins;          /* filters placed in any way */
+    tamis_list scan;
+} tamis_key;
+
+/* Hash from (tag, name, operand) to the filters under it. */
+typedef enum {
+    TAMIS_BY_BOOLEAN = 1,
+    TAMIS_BY_NUMBER,
+    TAMIS_BY_STRING,
+    TAMIS_BY_WIDE, /* operand: hash of a number without a code; the test decides */
+    TAMIS_BY_PATTERN,
+    TAMIS_BY_PAIR,
+} tamis_tag;
+
+/* A bucket, or a part of one: further slots with the same key follow where rows pass what a slot can count. Its block
+ * holds the entries from the front and the singles from the back. */
+typedef struct tamis_slot {
+    uint64_t key; /* 0: empty */
+    uint32_t block;
+    uint32_t entry_count : 13;
+    uint32_t single_count : 13;
+    uint32_t size_class : 6;
+} tamis_slot;
+
+_Static_assert(sizeof(tamis_slot) == 16, "four slots a cache line");
+
+typedef struct tamis_segment {
+    uint8_t
+        *tags; /* a byte of each slot's hash, 0 where it is empty; then the first ones again, TAMIS_TAG_GROUP of them */
+    tamis_slot *slots;
+    uint32_t count;
+    uint32_t capacity;
+} tamis_segment;
+
+#define TAMIS_SEGMENTS 64U
+
+typedef struct tamis_buckets {
+    tm_memory *memory; /* borrowed */
+    tm_hash_key key;
+    tm_arena arena;                         /* of entries and singles */
+    uint32_t slot_count;                    /* in all segments */
+    tamis_segment segments[TAMIS_SEGMENTS]; /* each grows on its own: no long stall */
+} tamis_buckets;
+
+/* ---- records -------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    TAMIS_FREE,
+    TAMIS_NONE_PLACE,
+    TAMIS_COVERED,
+    TAMIS_IN_CELLS,
+    TAMIS_IN_RUN,
+    TAMIS_IN_INTERVALS,
+    TAMIS_IN_BUCKET_SINGLE,
+    TAMIS_IN_BUCKET,
+    TAMIS_IN_PAIR,
+    TAMIS_IN_SCAN,
+    TAMIS_IN_ALWAYS,
+} tamis_place;
+
+typedef struct tamis_record {
+    tamis_test access; /* the test it is reached by; the first of all while covered */
+    uint32_t interface;
+    uint32_t body;    /* 0: none; in the arena of its heat */
+    uint32_t coverer; /* while covered: by whom */
+    uint32_t covers;  /* head of the list of those it covers, or TAMIS_NONE */
+    uint32_t next;    /* in the coverer's list; of a free record, the next free one */
+    uint32_t previous;
+    uint32_t ghost_next; /* of a ghost: the next one */
+    uint8_t place;
+    uint8_t is_ghost;
+    uint8_t constraints;
+    uint8_t reserved;
+} tamis_record;
+
+typedef struct tamis_interface {
+    uint32_t filters : 31; /* ghosts included */
+    uint32_t kind : 1;
+} tamis_interface;
+
+/* A constraint no test can express, kept whole. */
+typedef struct tamis_complex {
+    tm_constraint constraint; /* operands owned: one block of `size` bytes */
+    size_t size;
+} tamis_complex;
+
+struct tm_engine {
+    tm_memory *memory; /* borrowed */
+    tamis_names names;
+    tamis_strings strings;
+    tamis_strings numbers; /* bounds of wide ranges: tamis_number_bytes */
+    tamis_patterns patterns;
+    tamis_digests digests;
+    tamis_buckets buckets;
+    tm_arena bodies;         /* hot */
+    tm_arena covered_bodies; /* cold */
+    tamis_list always;
+
+    tamis_complex *complexes;
+    uint32_t complex_count;
+    uint32_t complex_capacity;
+    uint32_t complex_free;
+    uint32_t complex_live;
+    uint64_t complex_bytes; /* of their operands, as they are counted */
+    uint32_t key_count;     /* the wide parts are keys too */
+
+    tamis_record *records;
+    uint32_t record_count;
+    uint32_t record_capacity;
+    uint32_t record_free;
+    uint32_t sweep;  /* the record whose covering is looked at again next */
+    uint32_t ghosts; /* head of the list of ghosts, by `next`, or TAMIS_NONE */
+
+    tamis_interface *interfaces;
+    uint32_t interface_count;
+    uint32_t interface_capacity;
+
+    uint64_t filters;
+    uint64_t constraints;
+    uint64_t covered;
+    uint64_t ghost_count;
+    uint64_t scanned;       /* filters in scans */
+    uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
+    uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
+    uint32_t pair_filters;
+    uint64_t cell_members[TAMIS_CELL_WORDS]; /* interfaces in the cells' range with a filter */
+    uint32_t cell_words;                     /* of these, as many as ever had one */
+
+    /* scratch of a match; sized by add, so that a match allocates nothing */
+    uint64_t *state; /* by name: 0, or what the message says (see match.c) */
+    uint32_t state_capacity;
+    uint32_t *pattern_scratch; /* TAMIS_MESSAGE_PATTERNS for all values, then room for every pattern of the table */
+    uint32_t pattern_scratch_capacity;
+    uint64_t *done;
+    uint32_t done_words;
+};
+
+#define TAMIS_MESSAGE_PATTERNS 1024U
+
+static inline bool tamis_uses_cells(const tm_engine *engine, uint32_t interface) {
+    return interface < TAMIS_CELL_INTERFACES && engine->interfaces[interface].kind == TM_INTERFACE_LINK;
+}
+
+static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) {
+    return (tamis_body *)tm_arena_at(&engine->bodies, body);
+}
+
+/* ---- compile.c: filters to tests ------------------------------------------------------------------------ */
+
+/* Compile and take references on names, constants and patterns. TM_OK or TM_NO_MEMORY with nothing taken. */
+int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
+/* Give back what the test refers to. */
+void tamis_release_test(tm_engine *engine, tamis_test test);
+/* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
+unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
+
+/* ---- cells.c -------------------------------------------------------------------------------------------- */
+
+/* `strings` is NULL for codes, here and below (tamis_order_of). A point is a code, or a constant's id * 4 + delta (0:
+ * at it, 1: just above, 2: just below). */
+bool tamis_span_of(tamis_test test, tamis_span *span); /* is the test a range? */
+bool tamis_span_intersect(tamis_span *span, tamis_span other,
+                          const tamis_strings *strings); /* false: nothing is left */
+bool tamis_span_covers(tamis_span a, tamis_span b, const tamis_strings *strings);
+bool tamis_span_holds(tamis_span span, int64_t value, const tamis_strings *strings);
+bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
+void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
+void tamis_cells_clear(tm_memory *memory, tamis_cells *cells);
+/* The spans of one interface: [first, end). */
+void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end);
+static inline bool tamis_cells_exist(const tamis_cells *cells) {
+    return cells->bits != NULL;
+}
+/* The cell of a label, where cells exist, and of a code. */
+const uint64_t *tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings);
+const uint64_t *tamis_cells_search(const tamis_cells *cells, int32_t code);
+static inline const uint64_t *tamis_cells_of_code(const tamis_cells *cells, int32_t code) {
+    if (cells->width == 0) {
+        return tamis_cells_search(cells, code);
+    }
+    int64_t at = (int64_t)code - cells->first + 1;
+    at = at < 0 ? 0 : at;
+    return cells->bits + (at < cells->width ? (uint32_t)at : cells->width - 1) * (size_t)cells->words;
+}
+int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
+
+/* ---- runs.c --------------------------------------------------------------------------------------------- */
+
+/* Bounds are codes, or constant's id * 4 + delta as above. */
+bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single, const tamis_strings *strings);
+void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
+                      const tamis_strings *strings);
+/* A run has either intervals, sorted by their lower ends and removed as bounds are, or singles. */
+bool tamis_run_add_interval(tm_memory *memory, tamis_run *run, tamis_interval interval, tamis_single single);
+void tamis_run_clear(tm_memory *memory, tamis_run *run);
+/* The first (chunk, index) whose bound is not below the value; `above`: whose bound is above it. */
+void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
+                    uint32_t *index);
+int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
+
+/* ---- intervals.c ---------------------------------------------------------------------------------------- */
+
+/* Is the test one bound of a positive range? */
+bool tamis_is_bound(tamis_test test);
+/* What all the tests, which are bounds of one key, leave. */
+tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests);
+bool tamis_intervals_add(tm_memory *memory, tamis_intervals *intervals, tamis_interval interval, tamis_single single);
+void tamis_intervals_remove(tm_memory *memory, tamis_intervals *intervals, tamis_interval interval,
+                            tamis_single single);
+void tamis_intervals_clear(tm_memory *memory, tamis_intervals *intervals);
+int tamis_intervals_validate(const tamis_intervals *intervals, const char **reason);
+
+/* ---- choose.c ------------------------------------------------------------------------------------------- */
+
+/* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
+tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
+/* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
+bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
+
+/* ---- keys.c --------------------------------------------------------------------------------------------- */
+
+/* The key, made if need be; NULL: no memory. */
+tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind);
+/* The part of it for the cells and runs of the test (tamis_range_key), made if need be; NULL: no memory. */
+tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test test);
+/* Free it where nothing is pinned to it. */
+void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
+void tamis_key_clear(tm_memory *memory, tamis_key *key);
+void tamis_key_drop_cells(tm_memory *memory, tamis_key *key); /* there may be none */
+
+/* ---- place.c: putting a filter where it is reached ------------------------------------------------------ */
+
+/* Is the place's body out of a match's sight? */
+static inline bool tamis_is_cold(unsigned place) {
+    return place == TAMIS_COVERED || place == TAMIS_IN_CELLS;
+}
+
+/* All tests of a record, access first. */
+void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out);
+/* Make a record reachable; its tests are reordered. false: no memory, nothing changed. What the record said of an
+ * earlier place is overwritten, not freed. */
+bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests);
+/* Take an active record out of its place, its body too; the tests' references stay. Never fails. */
+void tamis_deactivate(tm_engine *engine, uint32_t handle);
+/* Put the tests of a record into its cold form; false: no memory, nothing changed. */
+bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
+void tamis_free_body(tm_engine *engine, uint32_t handle);
+/* Where the constants of a range stand in order; NULL: they are codes. */
+static inline const tamis_strings *tamis_order_of(const tm_engine *engine, tamis_test test) {
+    unsigned op = tamis_test_op(test);
+    return op >= TAMIS_STRING_EQ ? &engine->strings : tamis_op_is_wide(op) ? &engine->numbers : NULL;
+}
+/* The part of a test's key that has its cells and runs. */
+static inline tamis_key *tamis_range_key(tamis_key *key, tamis_test test) {
+    return tamis_op_is_wide(tamis_test_op(test)) ? key->wide : key;
+}
+/* The part of a hash key for a number without a code. */
+uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real);
+
+/* ---- cover.c -------------------------------------------------------------------------------------------- */
+
+/* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
+ * TAMIS_NONE. */
+uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
+
+/* ---- used.c --------------------------------------------------------------------------------------------- */
+
+uint64_t tamis_used(const tm_engine *engine);
+
+/* ---- match.c -------------------------------------------------------------------------------------------- */
+
+int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
+
+#endif

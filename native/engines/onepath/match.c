@@ -1,0 +1,503 @@
+/* match.c - one message against the table.
+ *
+ * Law: reads what add and remove have built, changes only scratch, memos and `hits`, allocates nothing, and leaves the
+ * scratch as clean as it found it. Cheap and productive steps come first, and it stops as soon as every interface that
+ * is wanted has matched:
+ *
+ *     1. numbers    name -> key -> cells: one search and one OR an attribute
+ *     2. strings    the same with labels
+ *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
+ *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
+ */
+#include "engines/onepath/interval_pass.h"
+#include "engines/onepath/reach.h"
+
+#define NUMBERS_AT_ONCE 2U
+
+/* ---- cells --------------------------------------------------------------------------------------------------------
+ */
+
+/* Which filters of a key hold, not just which interfaces. */
+static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+    if (p->shape != WHICH || !tm_work_spend(&p->work, cells->spans->count)) {
+        return;
+    }
+    for (uint32_t at = 0; at < cells->spans->count; at++) {
+        const tamis_span *span = &cells->spans->rows[at];
+        if (tamis_span_holds(*span, value, strings)) {
+            emit_if_open(p, span->interface, span->handle);
+        }
+    }
+}
+
+static void emit_new_bits(pass *p, uint64_t bits, uint32_t word) {
+    for (; bits != 0; bits &= bits - 1) {
+        emit_if_open(p, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
+    }
+}
+
+static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
+    for (uint32_t word = 0; word < words; word++) {
+        uint64_t fresh = cell[word] & ~p->matched[word];
+        p->matched[word] |= fresh;
+        if (p->shape == GROUPED) {
+            emit_new_bits(p, fresh, word);
+        }
+    }
+}
+
+/* `order` is that of the label: strings, or wide numbers. */
+static void see_label(pass *p, const tamis_cells *cells, int64_t label, const tamis_strings *order) {
+    if (p->shape > GROUPED) {
+        see_spans(p, cells, label, order);
+        return;
+    }
+    collect(p, tamis_cells_of_label(cells, label, order), cells->words);
+}
+
+/* ---- the steps ----------------------------------------------------------------------------------------------------
+ */
+
+/* Ranges that the code does not decide. */
+static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
+    bool is_real = value->kind == TM_KIND_FLOAT;
+    if (key->wide != NULL) {
+        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        tamis_number_bytes(is_real, value->integer, value->real, bytes);
+        int64_t label = tamis_strings_label(&p->engine->numbers, bytes, sizeof bytes);
+        if (tamis_cells_exist(&key->wide->cells)) {
+            see_label(p, &key->wide->cells, label, &p->engine->numbers);
+        }
+        see_runs(p, key->wide, label, &p->engine->numbers);
+    }
+    if (key->intervals != NULL) {
+        int64_t place;
+        bool on_grid = tm_grid_of_number(value->integer, value->real, is_real, &place);
+        emit_intervals(p, key->intervals, place, on_grid);
+    }
+}
+
+static void see_number(pass *p, const known *at) {
+    const tm_attribute *value = &p->attributes[at->attribute];
+    bool is_real = value->kind == TM_KIND_FLOAT;
+    if (at->key->equal_bits == 0) {
+        ; /* no filter wants a value */
+    } else if (is_real || !tamis_has_code(value->integer)) {
+        uint32_t operand = tamis_wide_operand(&p->engine->buckets.key, is_real, value->integer, value->real);
+        if (at->key->equal_bits & tamis_operand_bit(operand)) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, at->name, operand));
+        }
+    } else if (at->key->equal_bits & tamis_operand_bit((uint32_t)at->code)) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
+    }
+    see_runs(p, at->key, at->code, NULL);
+    if (at->key->wide != NULL || at->key->intervals != NULL) {
+        see_wide(p, value, at->key);
+    }
+}
+
+static void see_string(pass *p, const known *at) {
+    const tamis_view *view = &p->views[at->attribute];
+    if (view->constant != TM_NO_STRING && (at->key->equal_bits & tamis_operand_bit(view->constant))) {
+        see_bucket(p, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant));
+    }
+    if (at->key->patterns > 0) {
+        see_patterns(p, at);
+    }
+    see_runs(p, at->key, view->label, &p->engine->strings);
+    if (at->key->intervals != NULL) {
+        const tm_attribute *value = &p->attributes[at->attribute];
+        emit_intervals(p, at->key->intervals, tm_grid_of_text(value->string, value->length), false);
+    }
+}
+
+/* An attribute whose name the table knows; NULL: it does not. */
+static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t code) {
+    const tm_engine *engine = p->engine;
+    const tm_attribute *attribute = &p->attributes[i];
+    uint64_t *memo = p->query->memo != NULL ? &p->query->memo[i] : NULL;
+    uint32_t name = tamis_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
+    if (name == TM_NO_NAME) {
+        return NULL;
+    }
+    const tamis_key *key = engine->names.records[name].keys[kind];
+    __builtin_prefetch(key);                                              /* two cache lines */
+    __builtin_prefetch((const void *)((uintptr_t)key + sizeof *key - 1)); /* key may be NULL: no pointer arithmetic */
+    known *at = &p->known[p->known_count++];
+    *at = (known){key, name, i, code, kind};
+    return at;
+}
+
+/* Which attributes may have a name that the table knows, as far as is remembered: a bit each, as below. */
+static uint64_t worth_a_look(const pass *p, uint32_t count) {
+    const uint64_t *memo = p->query->memo;
+    if (memo == NULL) {
+        return count == TM_ATTRIBUTES_MAX ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    }
+    uint64_t unknown = tamis_names_memo(&p->engine->names, TM_NO_NAME);
+    uint64_t worth = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        worth |= (uint64_t)(memo[i] != unknown) << i;
+    }
+    return worth;
+}
+
+/* The attributes whose value is of one of these kinds, found without a jump that depends on a kind. */
+static inline uint64_t of_kinds(const pass *p, uint32_t count, unsigned first, unsigned last) {
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        found |= (uint64_t)(p->attributes[i].kind - first <= last - first) << i;
+    }
+    return found;
+}
+
+static int32_t code_of(const tm_attribute *number) {
+    return number->kind == TM_KIND_INTEGER ? tamis_code_of_integer(number->integer) : tamis_code_of_real(number->real);
+}
+
+/* The cells of numbers, from known[first] on. true: full. */
+static bool see_cells(pass *p, uint32_t first) {
+    for (uint32_t i = first; i < p->known_count; i++) {
+        const tamis_key *key = p->known[i].key;
+        if (key == NULL || !tamis_cells_exist(&key->cells)) {
+            continue;
+        }
+        if (p->shape > GROUPED) {
+            see_spans(p, &key->cells, p->known[i].code, NULL);
+        } else {
+            collect(p, tamis_cells_of_code(&key->cells, p->known[i].code), key->cells.words);
+        }
+        if (is_full(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Step 1: numbers, as most tables are satisfied by them alone; several names before their cells, so that the memory
+ * they lie in is waited for together. true: full. */
+static bool see_numbers(pass *p, uint64_t numbers) {
+    while (numbers != 0) {
+        uint32_t first = p->known_count;
+        for (uint32_t n = 0; n < NUMBERS_AT_ONCE && numbers != 0; n++, numbers &= numbers - 1) {
+            uint32_t i = (uint32_t)__builtin_ctzll(numbers);
+            find_key(p, i, TAMIS_NUMBER, code_of(&p->attributes[i]));
+        }
+        if (see_cells(p, first)) {
+            return true;
+        }
+    }
+    p->parts[TAMIS_NUMBER] = (part){0, p->known_count};
+    return false;
+}
+
+static void view_string(pass *p, uint32_t attribute) {
+    const tm_attribute *value = &p->attributes[attribute];
+    tm_engine *engine = p->engine;
+    tamis_view *view = &p->views[attribute];
+    tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
+                       engine->pattern_scratch + p->scratch_used, TAMIS_MESSAGE_PATTERNS - p->scratch_used, view,
+                       &p->work);
+    p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
+}
+
+/* Step 2: the other names, what is known of their values, and the cells of strings. */
+static bool see_strings(pass *p, uint64_t strings, uint64_t booleans) {
+    part *seen = &p->parts[TAMIS_STRING];
+    seen->first = p->known_count;
+    for (; strings != 0; strings &= strings - 1) {
+        const known *at = find_key(p, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
+        if (at == NULL) {
+            continue;
+        }
+        view_string(p, at->attribute);
+        if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
+            see_label(p, &at->key->cells, p->views[at->attribute].label, &p->engine->strings);
+            if (is_full(p)) {
+                return true;
+            }
+        }
+    }
+    seen->end = p->known_count;
+    for (; booleans != 0; booleans &= booleans - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(booleans);
+        find_key(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
+    }
+    p->parts[TAMIS_BOOLEAN] = (part){seen->end, p->known_count};
+    return is_full(p);
+}
+
+/* What the message says, by name: for the tests of entries. */
+static void note_states(pass *p) {
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const known *at = &p->known[i];
+        p->engine->state[at->name] = state_of(at->kind, at->attribute, at->code);
+    }
+    p->noted_count = p->known_count;
+}
+
+/* Step 3: all that stands under a value. */
+static void see_values(pass *p) {
+    for (uint32_t i = p->parts[TAMIS_NUMBER].first; i < p->parts[TAMIS_NUMBER].end; i++) {
+        if (p->known[i].key != NULL) {
+            see_number(p, &p->known[i]);
+        }
+    }
+    for (uint32_t i = p->parts[TAMIS_STRING].first; i < p->parts[TAMIS_STRING].end; i++) {
+        if (p->known[i].key != NULL) {
+            see_string(p, &p->known[i]);
+        }
+    }
+    for (uint32_t i = p->parts[TAMIS_BOOLEAN].first; i < p->parts[TAMIS_BOOLEAN].end; i++) {
+        const known *at = &p->known[i];
+        if (at->key != NULL && at->key->equalities > 0) {
+            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, at->name, (uint32_t)at->code));
+        }
+    }
+    look_at_probes(p);
+}
+
+static void see_scans(pass *p) {
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const tamis_key *any = p->engine->names.records[p->known[i].name].keys[TAMIS_ANY];
+        const tamis_key *keys[2] = {p->known[i].key, any};
+        for (unsigned k = 0; k < 2; k++) {
+            if (keys[k] != NULL && tm_work_spend(&p->work, keys[k]->scan.count)) {
+                try_entries(p, keys[k]->scan.entries, keys[k]->scan.count);
+            }
+        }
+    }
+}
+
+/* Which of the message's names a key may have pairs with: bit i stands for known[i]. */
+static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, uint32_t count) {
+    uint64_t met = 0;
+    if (key->partners != NULL) {
+        for (uint32_t i = 0; i < count; i++) {
+            met |= (uint64_t)has_bit(key->partners, bits[i]) << i;
+        }
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+        }
+    }
+    return met;
+}
+
+/* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
+static void see_pairs(pass *p) {
+    uint16_t bits[TM_ATTRIBUTES_MAX];
+    uint64_t coarse = 0;
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        bits[i] = (uint16_t)tamis_partner_bit(p->known[i].name, p->known[i].kind);
+        coarse |= tamis_coarse_bit(bits[i]);
+    }
+    for (uint32_t home = 0; home < p->known_count; home++) {
+        const known *at = &p->known[home];
+        if (at->key == NULL || !(at->key->partner_bits & coarse)) {
+            continue;
+        }
+        uint64_t met = company_of(at->key, bits, p->known_count) & ~(UINT64_C(1) << home);
+        for (; met != 0; met &= met - 1) {
+            const known *partner = &p->known[__builtin_ctzll(met)];
+            see_bucket(p, tamis_pair_key(at->name, at->kind, partner->name, partner->kind));
+        }
+    }
+    look_at_probes(p);
+}
+
+/* The middle of a chunk's bounds, where a search begins. */
+static inline void ask_for_run(const tamis_run *run) {
+    if (run != NULL && run->count > 0) {
+        const tamis_chunk *chunk = &run->chunks[run->count / 2];
+        __builtin_prefetch(chunk->bounds + chunk->count / 2);
+        __builtin_prefetch(chunk->interfaces);
+    }
+}
+
+/* What values will be looked up in lies far apart: ask for all of it, level by level, before any is read. */
+static void ask_for_keys(const pass *p) {
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        if (p->known[i].key != NULL) {
+            __builtin_prefetch(p->known[i].key->at_most);
+            __builtin_prefetch(p->known[i].key->at_least);
+        }
+    }
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        const tamis_key *key = p->known[i].key;
+        if (key != NULL && key->at_most != NULL) {
+            __builtin_prefetch(key->at_most->chunks);
+        }
+        if (key != NULL && key->at_least != NULL) {
+            __builtin_prefetch(key->at_least->chunks);
+        }
+    }
+    for (uint32_t i = 0; i < p->known_count; i++) {
+        if (p->known[i].key != NULL) {
+            ask_for_run(p->known[i].key->at_most);
+            ask_for_run(p->known[i].key->at_least);
+        }
+    }
+}
+
+static void see_everything(pass *p, uint32_t count) {
+    uint64_t worth = worth_a_look(p, count);
+    if (see_numbers(p, worth & of_kinds(p, count, TM_KIND_INTEGER, TM_KIND_FLOAT))) {
+        return;
+    }
+    uint64_t booleans = of_kinds(p, count, TM_KIND_BOOLEAN, TM_KIND_BOOLEAN);
+    if (see_strings(p, worth & of_kinds(p, count, TM_KIND_STRING, TM_KIND_STRING), worth & booleans)) {
+        return;
+    }
+    if (p->engine->listed > 0) {
+        ask_for_keys(p);
+    }
+    note_states(p);
+    see_values(p);
+    if (p->engine->scanned > 0) {
+        see_scans(p);
+    }
+    if (p->engine->pair_filters > 0 && !is_full(p)) {
+        see_pairs(p);
+    }
+    for (uint32_t i = 0; i < p->slot_count && !is_full(p) && tm_work_spend(&p->work, p->slots[i]->entry_count); i++) {
+        try_entries(p, tamis_slot_entries(&p->engine->buckets, p->slots[i]), p->slots[i]->entry_count);
+    }
+    if (p->engine->always.count > 0 && tm_work_spend(&p->work, p->engine->always.count)) {
+        try_entries(p, p->engine->always.entries, p->engine->always.count);
+    }
+    if (p->waiting_count > 0) {
+        verify_waiting(p);
+    }
+}
+
+/* ---- before and after ---------------------------------------------------------------------------------------------
+ */
+
+/* Interfaces with cells that are wanted: members that are candidates. */
+static void find_wanted(pass *p) {
+    const tm_query *query = p->query;
+    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
+        uint64_t wanted = p->engine->cell_members[word];
+        if (p->shape == PLAIN) {
+            uint32_t first = word * 64;
+            uint32_t left = query->link_count > first ? query->link_count - first : 0;
+            wanted &= left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+            wanted &= query->candidates != NULL && left > 0 ? query->candidates[word] : UINT64_MAX;
+        }
+        p->wanted[word] = wanted;
+        p->matched[word] = p->shape == PLAIN ? ~wanted : 0;
+    }
+}
+
+static size_t count_links(const tm_query *query) {
+    size_t count = 0;
+    if (query->candidates == NULL) {
+        return query->link_count;
+    }
+    for (uint32_t first = 0; first < query->link_count; first += 64) {
+        uint32_t left = query->link_count - first;
+        uint64_t mask = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+        count += (size_t)__builtin_popcountll(query->candidates[first / 64] & mask);
+    }
+    return count;
+}
+
+static void put_bits(pass *p) {
+    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
+        uint64_t bits = p->matched[word] & p->wanted[word];
+        if (p->hits->bits != NULL) {
+            if (bits != 0) {
+                p->hits->bits[word] |= bits;
+            }
+            continue;
+        }
+        for (; bits != 0; bits &= bits - 1) {
+            append(p, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
+        }
+    }
+}
+
+static void clear_scratch(pass *p) {
+    for (uint32_t i = 0; i < p->noted_count; i++) {
+        p->engine->state[p->known[i].name] = 0;
+    }
+    if (p->distinct || p->hits->bits != NULL) {
+        return;
+    }
+    size_t rows = p->count < p->hits->capacity ? p->count : p->hits->capacity;
+    if (rows < p->count) { /* rows that did not fit have marks too */
+        memset(p->engine->done, 0, sizeof(uint64_t) * p->engine->done_words);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++) {
+        p->engine->done[p->hits->links[row] / 64] = 0;
+    }
+}
+
+/* A grouping may have more links than the table has interfaces: the one allocation a match may make. */
+static bool reserve_done(tm_engine *engine, uint32_t links) {
+    uint32_t words = (links + 63) / 64;
+    if (words <= engine->done_words) {
+        return true;
+    }
+    uint64_t *done = TM_NEW(engine->memory, TM_HOT, uint64_t, words);
+    if (done == NULL) {
+        return false;
+    }
+    TM_DELETE(engine->memory, TM_HOT, engine->done, uint64_t, engine->done_words);
+    engine->done = done;
+    engine->done_words = words;
+    return true;
+}
+
+static shape shape_of(const tm_query *query) {
+    if (query->mode == TM_MATCH_ALL) {
+        return ALL;
+    }
+    return query->mode == TM_MATCH_WHICH ? WHICH : query->grouping != NULL ? GROUPED : PLAIN;
+}
+
+int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+    pass p; /* arrays are written before they are read: not cleared */
+    p.engine = engine;
+    p.attributes = attributes;
+    p.query = query;
+    p.hits = hits;
+    p.count = 0;
+    p.work = (tm_work){.steps = count, .steps_max = hits->steps};
+    p.shape = shape_of(query);
+    p.distinct = p.shape == ALL || (p.shape == PLAIN && engine->shared_listed == 0);
+    p.direct = p.shape == PLAIN && p.distinct && hits->bits == NULL && query->candidates == NULL &&
+               query->link_count >= engine->interface_count;
+    p.only_bits = p.shape == PLAIN && engine->listed == 0;
+    p.links_wanted = p.shape == GROUPED ? count_links(query) : 0;
+    p.scratch_used = 0;
+    p.slot_count = 0;
+    p.known_count = 0;
+    p.noted_count = 0;
+    p.probe_count = 0;
+    p.waiting_count = 0;
+    if (hits->bits != NULL) {
+        memset(hits->bits, 0, sizeof(uint64_t) * ((query->link_count + 63) / 64));
+    }
+    hits->steps = count;
+    if (!p.distinct && hits->bits == NULL && !reserve_done(engine, query->link_count)) {
+        return TM_NO_MEMORY;
+    }
+    find_wanted(&p);
+    if (!is_full(&p)) {
+        see_everything(&p, (uint32_t)count);
+    }
+    clear_scratch(&p);
+    if (p.shape == PLAIN) {
+        put_bits(&p);
+    }
+    hits->count = p.count;
+    hits->steps = p.work.steps;
+    if (tm_work_is_over(&p.work)) {
+        hits->count = 0;
+        return TM_TOO_COSTLY;
+    }
+    return hits->bits == NULL && p.count > hits->capacity ? TM_TOO_MANY : TM_OK;
+}

@@ -1,0 +1,109 @@
+/* names.h - attribute names as dense ids, one cache line each.
+ *
+ * Law: a name lives as long as a constraint refers to it; its id is reused afterwards. `references` doubles as the
+ * name's popularity, by which access paths are chosen. A lookup touches one slot and one record.
+ *
+ *     slots: open addressing, linear probing        records
+ *     +--------+----+                               +-------------------------------------------------------+
+ *     | hash32 | id | ----------------------------> | head (16 bytes) | length | refs | bytes | keys[3]      |
+ *     +--------+----+                               +-------------------------------------------------------+
+ */
+#ifndef TM_ONEPATH_NAMES_H
+#define TM_ONEPATH_NAMES_H
+
+#include "base/memory.h"
+#include "tm.h"
+
+#define TM_NO_NAME UINT32_MAX
+#define TM_NAMES_MAX (1U << 24) /* a name id has 24 bits in a compiled test */
+
+struct tamis_key;
+
+typedef struct tamis_name {
+    tm_head head;
+    uint32_t length;
+    uint32_t references;       /* constraints that use the name; 0: a free record, then `length` is the next free id */
+    uint8_t *bytes;            /* owned copy */
+    struct tamis_key *keys[4]; /* owned by the engine: by kind of value, NULL where nothing is placed */
+} tamis_name;
+
+_Static_assert(sizeof(tamis_name) == 64, "one cache line");
+
+typedef struct tamis_name_slot {
+    uint32_t hash; /* 0 with id TM_NO_NAME: empty */
+    uint32_t id;
+} tamis_name_slot;
+
+typedef struct tamis_names {
+    tm_memory *memory; /* borrowed */
+    tm_hash_key key;
+    tamis_name *records;
+    tamis_name_slot *slots;
+    uint32_t record_count; /* high-water mark of ids */
+    uint32_t record_capacity;
+    uint32_t slot_capacity; /* a power of two, or 0 */
+    uint32_t live;
+    uint32_t free;       /* first free record or TM_NO_NAME */
+    uint64_t text_bytes; /* of the copies, as they are counted */
+    uint32_t version;    /* changes with every name that comes or goes; never 0 */
+} tamis_names;
+
+void tamis_names_init(tamis_names *names, tm_memory *memory);
+void tamis_names_clear(tamis_names *names);
+
+/* The id of the name, with one reference more; TM_NO_NAME: no memory, nothing changed. `bytes` is copied. */
+uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t length);
+void tamis_names_release(tamis_names *names, uint32_t id);
+
+static inline bool tamis_name_is(const tamis_name *name, tm_head head, const uint8_t *bytes, uint32_t length) {
+    uint64_t differs = (name->head.low ^ head.low) | (name->head.high ^ head.high) | (name->length ^ length);
+    return differs == 0 && (length <= TM_INLINE_BYTES || memcmp(name->bytes, bytes, length) == 0);
+}
+
+static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t *bytes, uint32_t length) {
+    if (names->live == 0) {
+        return TM_NO_NAME;
+    }
+    tm_head head = tm_head_of(bytes, length);
+    uint32_t hash = (uint32_t)tm_hash_headed(head, bytes, length, &names->key);
+    uint32_t mask = names->slot_capacity - 1;
+    uint32_t at = hash & mask;
+    at = (at + (names->slots[at].hash != hash)) & mask; /* nine in ten stand in the first two: one jump for both */
+    if (names->slots[at].hash == hash && names->slots[at].id != TM_NO_NAME &&
+        tamis_name_is(&names->records[names->slots[at].id], head, bytes, length)) {
+        return names->slots[at].id;
+    }
+    for (at = hash & mask; names->slots[at].id != TM_NO_NAME; at = (at + 1) & mask) {
+        uint32_t id = names->slots[at].id;
+        if (names->slots[at].hash == hash && tamis_name_is(&names->records[id], head, bytes, length)) {
+            return id;
+        }
+    }
+    return TM_NO_NAME;
+}
+
+/* What tamis_names_recall leaves behind for an id. */
+static inline uint64_t tamis_names_memo(const tamis_names *names, uint32_t id) {
+    return (uint64_t)names->version << 32 | id;
+}
+
+/* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there; NULL: not remembered. */
+static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *memo, const uint8_t *bytes,
+                                          uint32_t length) {
+    if (memo != NULL && *memo >> 32 == names->version) {
+        return (uint32_t)*memo;
+    }
+    uint32_t id = tamis_names_find(names, bytes, length);
+    if (memo != NULL) {
+        *memo = tamis_names_memo(names, id);
+    }
+    return id;
+}
+
+/* TM_OK or TM_MISUSED with a reason. */
+int tamis_names_validate(const tamis_names *names, const char **reason);
+
+/* One search for each that is there. */
+void tamis_names_probes(const tamis_names *names, tm_probes *probes);
+
+#endif

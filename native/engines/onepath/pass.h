@@ -1,0 +1,292 @@
+/* pass.h - what one match carries through its steps: the message as the table sees it, what has matched, and how
+ * a test or a result is looked at.
+ *
+ * Law: `matched` and `done` hold what need not be looked for any more; nothing else decides whether a filter is worth
+ * evaluating. Private to match.c.
+ */
+#ifndef TM_ONEPATH_PASS_H
+#define TM_ONEPATH_PASS_H
+
+#include <string.h>
+
+#include "engines/onepath/engine.h"
+
+#define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
+#define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
+#define WAITING_MAX 32U     /* bodies asked for before the first is read */
+
+/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
+ * 0: nothing. */
+static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
+    return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
+}
+static inline unsigned state_kind(uint64_t state) {
+    return (unsigned)(state >> 56) - 1;
+}
+static inline uint32_t state_attribute(uint64_t state) {
+    return (uint32_t)(state >> 48) & 0xff;
+}
+static inline int32_t state_code(uint64_t state) {
+    return (int32_t)(uint32_t)state;
+}
+
+typedef enum {
+    PLAIN,   /* interfaces, no grouping: those with cells are collected as bits */
+    GROUPED, /* the same through a grouping */
+    WHICH,
+    ALL,
+} shape;
+
+/* A slot that may be the bucket's first, its memory already asked for. */
+typedef struct probe {
+    const tamis_segment *segment;
+    const tamis_slot *slot;
+    uint64_t key;
+    uint32_t next; /* where the search goes on */
+    uint8_t tag;
+} probe;
+
+/* An attribute whose name the table knows. */
+typedef struct known {
+    const tamis_key *key; /* of the name and the value's kind; NULL: nothing there */
+    uint32_t name;
+    uint32_t attribute;
+    int32_t code; /* of a number or boolean */
+    unsigned kind;
+} known;
+
+/* A part of `known`. */
+typedef struct part {
+    uint32_t first;
+    uint32_t end;
+} part;
+
+typedef struct pass {
+    tm_engine *engine;
+    const tm_attribute *attributes;
+    const tm_query *query;
+    tm_hits *hits;
+    size_t count; /* rows wanted so far */
+    tm_work work;
+    shape shape;
+    bool distinct;                      /* rows of interfaces without cells cannot repeat: no look at `done` */
+    bool direct;                        /* rows of interfaces without cells go to the list as they are found */
+    bool only_bits;                     /* nothing but interfaces with cells can match */
+    uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
+    uint64_t wanted[TAMIS_CELL_WORDS];
+    size_t links_wanted; /* of a grouping: candidates */
+    uint32_t scratch_used;
+    uint32_t slot_count;
+    uint32_t known_count;
+    uint32_t noted_count;  /* of `known`, how many have their state written */
+    part parts[TAMIS_ANY]; /* of `known`, by kind of value */
+    known known[TM_ATTRIBUTES_MAX];
+    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
+    uint32_t probe_count;
+    uint32_t waiting_count;
+    const tamis_slot *slots[SLOTS_KEPT_MAX];
+    const tamis_entry *waiting[WAITING_MAX];
+    probe probes[PROBES_MAX];
+} pass;
+
+static inline bool has_bit(const uint64_t *bits, uint32_t at) {
+    return bits[at / 64] >> (at % 64) & 1;
+}
+static inline void set_bit(uint64_t *bits, uint32_t at) {
+    bits[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------
+ */
+
+static inline void append(pass *p, uint32_t link, uint32_t handle) {
+    if (p->count < p->hits->capacity) {
+        p->hits->links[p->count] = link;
+        if (p->hits->handles != NULL) {
+            p->hits->handles[p->count] = handle;
+        }
+    }
+    p->count++;
+}
+
+/* The link of an interface, or TAMIS_NONE where it is no candidate. */
+static inline uint32_t link_of(const pass *p, uint32_t interface) {
+    const tm_query *query = p->query;
+    uint32_t link = interface;
+    if (query->grouping != NULL && p->shape != ALL) {
+        if (interface >= query->grouping_count) {
+            return TAMIS_NONE;
+        }
+        link = query->grouping[interface];
+    }
+    if (link >= query->link_count || (query->candidates != NULL && !has_bit(query->candidates, link))) {
+        return TAMIS_NONE;
+    }
+    return link;
+}
+
+static inline bool is_bits(const pass *p, uint32_t interface) {
+    return interface < TAMIS_CELL_INTERFACES && p->shape == PLAIN && tamis_uses_cells(p->engine, interface);
+}
+
+/* Is there nothing to gain from a filter of this interface, which has no bit? */
+static inline bool is_listed_settled(const pass *p, uint32_t interface) {
+    if (p->shape == ALL) {
+        return p->engine->interfaces[interface].kind != TM_INTERFACE_CLIENT || link_of(p, interface) == TAMIS_NONE;
+    }
+    uint32_t link = link_of(p, interface);
+    if (link == TAMIS_NONE || p->hits->bits != NULL) {
+        return link == TAMIS_NONE || has_bit(p->hits->bits, link);
+    }
+    return !p->distinct && has_bit(p->engine->done, link);
+}
+
+static inline bool is_settled(const pass *p, uint32_t interface) {
+    if (is_bits(p, interface)) {
+        return has_bit(p->matched, interface);
+    }
+    return !p->direct && is_listed_settled(p, interface);
+}
+
+/* A filter of the interface matched, and the interface is not settled. */
+static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
+    if (is_bits(p, interface)) {
+        set_bit(p->matched, interface);
+        return;
+    }
+    if (p->direct) {
+        append(p, interface, handle);
+        return;
+    }
+    uint32_t link = link_of(p, interface);
+    if (p->hits->bits != NULL) {
+        set_bit(p->hits->bits, link);
+        p->count++;
+        return;
+    }
+    if (!p->distinct) {
+        set_bit(p->engine->done, link);
+    }
+    append(p, link, handle);
+}
+
+static inline void emit_if_open(pass *p, uint32_t interface, uint32_t handle) {
+    if (!is_settled(p, interface)) {
+        emit(p, interface, handle);
+    }
+}
+
+static inline bool is_full(const pass *p) {
+    if (p->shape == GROUPED) {
+        return p->count == p->links_wanted;
+    }
+    uint64_t matched = UINT64_MAX;
+    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
+        matched &= p->matched[word];
+    }
+    return p->only_bits && matched == UINT64_MAX;
+}
+
+/* ---- tests --------------------------------------------------------------------------------------------------------
+ */
+
+static __attribute__((noinline)) bool has_any_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
+    const tm_attribute *value = &p->attributes[attribute];
+    uint8_t text[TM_PATTERN_BYTES_MAX];
+    tm_value operand = {.kind = TM_KIND_STRING, .string = text};
+    operand.length = tamis_patterns_text(&p->engine->patterns, pattern, text);
+    tm_constraint constraint = {
+        .operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
+    return tm_work_spend(&p->work, operand.length + tm_constraint_steps(&constraint, value)) &&
+           tm_constraint_holds(&constraint, value);
+}
+
+static inline bool has_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
+    const tamis_view *view = &p->views[attribute];
+    if (view->patterns == NULL) { /* too many to keep: look at the value itself */
+        return has_any_pattern(p, attribute, pattern);
+    }
+    p->work.steps += view->pattern_count / WORK_BYTES;
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        if (view->patterns[i] == pattern) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By operator, whether it holds for a value that is less (bit 0), equal (1), greater (2): without a jump, as the
+ * operators of a bucket's entries follow no order. */
+static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
+    static const uint8_t ORDERS[TAMIS_PATTERN] = {
+        [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
+        [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
+    };
+    return ORDERS[op] >> (1 + (value > operand) - (value < operand)) & 1;
+}
+
+static inline bool string_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
+    const tamis_view *view = &p->views[attribute];
+    switch (op) {
+    case TAMIS_STRING_EQ:
+        return view->constant == operand;
+    case TAMIS_STRING_NE:
+        return view->constant != operand;
+    case TAMIS_PATTERN:
+        return has_pattern(p, attribute, operand);
+    default:
+        break;
+    }
+    return order_holds(op, view->label, p->engine->strings.labels[operand]);
+}
+
+static inline bool wide_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
+    const tm_attribute *value = &p->attributes[attribute];
+    uint8_t bytes[TAMIS_NUMBER_BYTES];
+    tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
+    int order = memcmp(bytes, &p->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+    return op == TAMIS_WIDE_LT   ? order < 0
+           : op == TAMIS_WIDE_LE ? order <= 0
+           : op == TAMIS_WIDE_GT ? order > 0
+                                 : order >= 0;
+}
+
+/* Out of line, as the others are short. */
+static __attribute__((noinline)) bool complex_holds(pass *p, const tm_constraint *constraint, uint32_t attribute) {
+    const tm_attribute *value = &p->attributes[attribute];
+    p->work.steps += tm_constraint_steps(constraint, value);
+    return tm_constraint_holds(constraint, value);
+}
+
+/* The name is in the message. */
+static inline bool plain_holds(pass *p, unsigned op, uint64_t state, uint32_t operand) {
+    unsigned kind = state_kind(state);
+    if (op >= TAMIS_STRING_EQ) {
+        return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
+    }
+    if (op >= TAMIS_NUMBER_EQ) {
+        return kind == TAMIS_NUMBER && order_holds(op, state_code(state), (int32_t)operand);
+    }
+    if (op == TAMIS_BOOLEAN_EQ) {
+        return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;
+    }
+    if (tamis_op_is_wide(op)) {
+        return kind == TAMIS_NUMBER && wide_holds(p, op, state_attribute(state), operand);
+    }
+    if (op == TAMIS_COMPLEX) {
+        return complex_holds(p, &p->engine->complexes[operand].constraint, state_attribute(state));
+    }
+    return true;
+}
+
+static inline bool holds(pass *p, tamis_test test) {
+    unsigned op = tamis_test_op(test);
+    if (op == TAMIS_TRUE) {
+        return true;
+    }
+    uint64_t state = p->engine->state[tamis_test_name(test)];
+    bool plain = state != 0 && plain_holds(p, op, state, tamis_test_operand(test));
+    return plain != tamis_test_negated(test);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* strings.h - the string constants of equality and order: dense ids, and for order a label that sorts like them.
+ *
+ * Law: a constant lives as long as a test refers to it. Labels of constants are even and increase with the strings; a
+ * value that is no constant gets the odd label just above its predecessor's, so that order is one integer comparison.
+ * When a gap is used up all labels are spread again (ids stay, and everything else keeps ids): `order_version` then
+ * changes, as it does with every constant that joins or leaves the order.
+ */
+#ifndef TM_ONEPATH_STRINGS_H
+#define TM_ONEPATH_STRINGS_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "tm.h"
+
+#define TM_NO_STRING UINT32_MAX
+
+typedef struct tamis_string {
+    tm_head head;
+    uint8_t *bytes; /* owned copy */
+    uint32_t length;
+    uint32_t references; /* tests that use it; 0: a free record, then `length` is the next free id */
+    uint32_t ordered;    /* of these, tests of order */
+    uint32_t hash;
+} tamis_string;
+
+typedef struct tamis_strings {
+    tm_memory *memory; /* borrowed */
+    tm_hash_key key;
+    tamis_string *records;
+    int64_t *labels; /* by id, where ordered > 0; apart, as searches among bounds read nothing else of a constant */
+    uint32_t *slots; /* ids by hash, linear probing */
+    uint32_t *order; /* ids of the ordered ones, sorted */
+    uint32_t record_count;
+    uint32_t record_capacity;
+    uint32_t slot_capacity;
+    uint32_t live;
+    uint32_t free;
+    uint32_t order_count;
+    uint32_t order_capacity;
+    uint64_t text_bytes;    /* of the copies, as they are counted */
+    uint32_t version;       /* changes when a constant comes or goes */
+    uint32_t order_version; /* changes when labels of values may have changed */
+} tamis_strings;
+
+void tamis_strings_init(tamis_strings *strings, tm_memory *memory);
+void tamis_strings_clear(tamis_strings *strings);
+
+/* The id of the constant, one reference more; TM_NO_STRING: no memory, nothing changed. `bytes` is copied. */
+uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uint32_t length, bool ordered);
+void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered);
+
+/* The id of a value that is a constant, or TM_NO_STRING. */
+uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+
+/* The label of any value among the ordered constants. */
+int64_t tamis_strings_label(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+
+int tamis_strings_validate(const tamis_strings *strings, const char **reason);
+
+/* One search for each that is there. */
+void tamis_strings_probes(const tamis_strings *strings, tm_probes *probes);
+
+#endif

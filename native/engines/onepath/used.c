@@ -1,0 +1,46 @@
+/* used.c - what the filters of a table take, counted by what they are made of.
+ *
+ * Law: the sum moves with every filter that comes or goes by what it needs, and by nothing else: arrays that grow for
+ * all are counted by their elements in use, with the room that they keep on average. Whoever brings a name, a constant
+ * or a pattern first pays for it. It is within a factor of two of what the table really takes, once that is a megabyte.
+ */
+#include "engines/onepath/engine.h"
+
+/* Room that arrays keep beyond what is used: those that grow by a quarter, an eighth, or by doubling. */
+#define WITH_QUARTER(bytes) ((bytes) * 9 / 8)
+#define WITH_EIGHTH(bytes) ((bytes) * 17 / 16)
+#define WITH_DOUBLING(bytes) ((bytes) * 3)
+
+#define ROW_BYTES 32U /* of a filter in a run, a list or an interval */
+
+static uint64_t bytes_of_strings(const tamis_strings *strings) {
+    uint64_t each = WITH_QUARTER(sizeof(tamis_string) + sizeof(int64_t)) + WITH_DOUBLING(sizeof(uint32_t)) +
+                    WITH_QUARTER(strings->order_count > 0 ? sizeof(uint32_t) : 0);
+    return strings->live * each + strings->text_bytes;
+}
+
+static uint64_t bytes_of_names(const tm_engine *engine) {
+    uint64_t each = WITH_QUARTER(sizeof(tamis_name) + sizeof(uint64_t)) + WITH_DOUBLING(sizeof(tamis_name_slot));
+    return engine->names.live * each + engine->names.text_bytes +
+           engine->key_count * tm_memory_charge(sizeof(tamis_key));
+}
+
+static uint64_t bytes_of_patterns(const tamis_patterns *patterns) {
+    uint64_t each =
+        WITH_QUARTER(sizeof(tamis_pattern_node) + sizeof(tamis_pattern_use)) + WITH_DOUBLING(sizeof(uint64_t));
+    return patterns->edge_count * each;
+}
+
+static uint64_t bytes_of_buckets(const tamis_buckets *buckets) {
+    return buckets->slot_count * (WITH_DOUBLING(sizeof(tamis_slot) + 1) / 2) +
+           WITH_EIGHTH((uint64_t)buckets->arena.used * sizeof(uint64_t));
+}
+
+uint64_t tamis_used(const tm_engine *engine) {
+    uint64_t filters = engine->filters * (WITH_QUARTER(sizeof(tamis_record)) + ROW_BYTES);
+    uint64_t bodies = ((uint64_t)engine->bodies.used + engine->covered_bodies.used) * sizeof(uint64_t);
+    uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(tamis_complex)) + engine->complex_bytes;
+    return filters + WITH_EIGHTH(bodies) + complexes + bytes_of_names(engine) + bytes_of_strings(&engine->strings) +
+           bytes_of_strings(&engine->numbers) + bytes_of_patterns(&engine->patterns) +
+           bytes_of_buckets(&engine->buckets);
+}

@@ -1,0 +1,158 @@
+/* engine_sff.c - the engine of paper 004: multi-operator indexes, counting over disjunctions, a selectivity table.
+ *
+ * Law: as in engine.h. Names are found in a trie and the type of the value chooses an index: sorted sets for numbers,
+ * one extended trie for strings. Before that, interfaces for which the message lacks a determinant name are set aside
+ * in the same set that later takes those that have matched.
+ */
+#include "engines/papers/selectivity.h"
+#include "engines/papers/trie.h"
+
+#define TRIE_BYTES 120U /* of a string: its constant, and its share of branches and blocks */
+
+struct tm_engine {
+    tm_counting core;
+    tm_trie_store strings; /* what the tries of all attributes share */
+    tm_trie_store names;
+    tm_text_index name_trie; /* name -> its id, in the place of a constraint of `=` */
+    tm_selectivity selectivity;
+};
+
+/* ---- names --------------------------------------------------------------------------------------------------------
+ */
+
+static int add_name(void *owner, uint32_t name) {
+    tm_engine *engine = owner;
+    return tm_text_trie.add(&engine->name_trie, TM_OP_EQ, name, name);
+}
+
+static void remove_name(void *owner, uint32_t name) {
+    tm_engine *engine = owner;
+    tm_text_trie.remove(&engine->name_trie, TM_OP_EQ, name, name);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
+
+static void destroy(tm_engine *engine) {
+    tm_memory *memory = engine->core.memory;
+    tm_selectivity_free(&engine->selectivity);
+    tm_counting_free(&engine->core);
+    tm_trie_free_branches(&engine->name_trie);
+    tm_trie_store_free(&engine->names);
+    tm_trie_store_free(&engine->strings);
+    TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
+}
+
+static int create(tm_memory *memory, const tm_options *options, tm_engine **out) {
+    tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
+    if (engine == NULL) {
+        return TM_NO_MEMORY;
+    }
+    tm_constraints *constraints = &engine->core.constraints;
+    tm_trie_store_init(&engine->strings, memory, &constraints->strings, constraints);
+    tm_trie_store_init(&engine->names, memory, &constraints->names, NULL);
+    engine->name_trie.store = &engine->names;
+    tm_text_kind text = {.class = &tm_text_trie, .shared = &engine->strings};
+    tm_name_hooks hooks = {.added = add_name, .removed = remove_name, .owner = engine};
+    int result = tm_counting_init(&engine->core, memory, text, hooks);
+    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, options->selectivity_rounds);
+    if (result != TM_OK || prepared != TM_OK) {
+        destroy(engine);
+        return TM_NO_MEMORY;
+    }
+    *out = engine;
+    return TM_OK;
+}
+
+/* ---- change -------------------------------------------------------------------------------------------------------
+ */
+
+static int set_interface(tm_engine *engine, uint32_t interface, int kind) {
+    return tm_counting_set_interface(&engine->core, interface, kind);
+}
+
+static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle) {
+    uint32_t added = 0;
+    int result = tm_counting_add(&engine->core, filter, interface, &added);
+    if (result != TM_OK) {
+        return result;
+    }
+    result = tm_selectivity_add(&engine->selectivity, added);
+    if (result != TM_OK) {
+        tm_counting_remove(&engine->core, added);
+        return result;
+    }
+    *handle = added;
+    return TM_OK;
+}
+
+static int remove_(tm_engine *engine, uint32_t handle) {
+    if (!tm_counting_is_live(&engine->core, handle)) {
+        return TM_ABSENT;
+    }
+    tm_selectivity_remove(&engine->selectivity, handle);
+    return tm_counting_remove(&engine->core, handle);
+}
+
+/* A removal leaves nothing over. */
+static int settle(tm_engine *engine, uint64_t steps, uint64_t *left) {
+    (void)engine;
+    (void)steps;
+    *left = 0;
+    return TM_OK;
+}
+
+/* ---- match --------------------------------------------------------------------------------------------------------
+ */
+
+static int match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query,
+                 tm_hits *hits) {
+    uint32_t names[TM_ATTRIBUTES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        names[i] = tm_trie_equal(&engine->name_trie, attributes[i].name, attributes[i].name_length);
+    }
+    tm_named_message message = {attributes, names, count};
+    return tm_counting_match(&engine->core, &message, tm_selectivity_exclude, &engine->selectivity, query, hits);
+}
+
+/* ---- looking at it ------------------------------------------------------------------------------------------------
+ */
+
+static void stats(const tm_engine *engine, tm_stats *stats) {
+    tm_counting_stats(&engine->core, stats);
+}
+
+static uint64_t used(const tm_engine *engine) {
+    return tm_counting_used(&engine->core, TRIE_BYTES);
+}
+
+static void probes(const tm_engine *engine, tm_probes *probes) {
+    tm_constraints_probes(&engine->core.constraints, probes);
+}
+
+static int validate(const tm_engine *engine, const char **reason) {
+    int result = tm_counting_validate(&engine->core, reason);
+    if (result == TM_OK) {
+        result = tm_trie_validate(&engine->name_trie, reason);
+    }
+    if (result == TM_OK && engine->name_trie.operands != engine->core.constraints.names.ids.count) {
+        *reason = "the trie of names holds another number of names than there are";
+        result = TM_MISUSED;
+    }
+    return result == TM_OK ? tm_selectivity_validate(&engine->selectivity, reason) : result;
+}
+
+const tm_engine_class tm_engine_sff = {
+    .name = "sff",
+    .create = create,
+    .destroy = destroy,
+    .set_interface = set_interface,
+    .add = add,
+    .remove = remove_,
+    .settle = settle,
+    .match = match,
+    .stats = stats,
+    .used = used,
+    .probes = probes,
+    .validate = validate,
+};

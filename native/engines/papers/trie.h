@@ -1,0 +1,197 @@
+/* trie.h - all string constants of one attribute in one structure, whatever operator they belong to.
+ *
+ * Law: the path of branches to a constant spells its beginning; what is left of it, once no other constant shares it,
+ * is compared with the string itself. Every branch has two constants or more below it, so the shape follows from the
+ * set of constants alone. Here for "inter", "internet" and "intra":
+ *
+ *     i - n - t -+- e - r {inter} - n: internet          {..} ends here: a partial match of any longer text
+ *                +- r: intra                              : ..  a tail, compared in one step
+ *
+ * It is the extended ternary search trie of paper 004 with the three ways from a branch kept as a sorted array that is
+ * searched by halving: the same order, nothing to rebalance, fewer cache lines. Like there, one walk from the first
+ * character serves every operator, one from each further character serves `suffix` and `contains`; chains string the
+ * constants of < and > together (chain.h), and two backtrack functions find where a text enters them. What leads to the
+ * nearest constant of a kind are marks: each branch knows what is below it. They also keep a walk out of parts that
+ * cannot add anything.
+ */
+#ifndef TM_TRIE_H
+#define TM_TRIE_H
+
+#include <string.h>
+
+#include "engines/papers/chain.h"
+#include "engines/papers/ordered.h"
+#include "engines/papers/text_index.h"
+
+/* What is at a constant, or anywhere at or below a branch. */
+#define TM_MARK_LESS 1    /* < and <=: it has links in the upward chain */
+#define TM_MARK_GREATER 2 /* >, >= and between: in the downward chain */
+#define TM_MARK_CONTAINS 4
+#define TM_MARK_SUFFIX 8
+
+/* Operators with a place in every constant. Those of order are in chains, != and `in` hang behind as cells. */
+enum { TM_AT_EQ, TM_AT_PREFIX, TM_AT_SUFFIX, TM_AT_CONTAINS, TM_AT_COUNT };
+
+typedef struct tm_constant {
+    uint32_t string;          /* interned; 0 for a free one */
+    uint32_t at[TM_AT_COUNT]; /* constraints, 0 for none */
+    uint32_t cells;           /* the first one, 0 for none */
+    uint32_t chained[2];      /* TM_UPWARD, TM_DOWNWARD: the block of its first link, 0 for none */
+    uint32_t marks;           /* of a free one: the next free one */
+} tm_constant;
+
+/* A further constraint at a constant: != or in. */
+typedef struct tm_cell {
+    uint32_t constraint;
+    uint32_t next; /* of a free cell: the next free one */
+    uint32_t op;
+} tm_cell;
+
+/* A link leads to a branch, or with this bit to a constant; 0 is none. */
+#define TM_LEAF 0x80000000u
+
+/* Most branches have one child or two: those stand in the branch itself. */
+#define TM_BRANCH_IN_PLACE 2
+
+typedef struct tm_branch {
+    union {
+        uint32_t in_place[TM_BRANCH_IN_PLACE];
+        uint32_t *links; /* owned, when capacity is larger: as many links, then as many bytes */
+    };
+    uint32_t constant; /* that ends here, or 0 */
+    uint32_t parent;   /* branch, 0 at the root; of a free one: the next free one */
+    uint16_t count;    /* children, their bytes ascending */
+    uint16_t capacity; /* 0 for a free branch */
+    uint8_t marks;
+    uint8_t bytes_in_place[TM_BRANCH_IN_PLACE];
+} tm_branch;
+
+_Static_assert(sizeof(tm_branch) == 24, "small: there is about one for two constants");
+
+/* What all tries of a table share. */
+typedef struct tm_trie_store {
+    tm_memory *memory;           /* borrowed, as the next two */
+    const tm_intern *strings;    /* of the constants */
+    tm_constraints *constraints; /* theirs; NULL for names, which have none */
+    tm_branch *branches;         /* [0] unused, here and below */
+    tm_constant *constants;
+    tm_cell *cells;
+    tm_blocks blocks;
+    uint32_t branch_capacity, branch_count, branch_free;
+    uint32_t constant_capacity, constant_count, constant_free;
+    uint32_t cell_capacity, cell_count, cell_free;
+    uint32_t live; /* constants; without any, the store keeps no memory */
+} tm_trie_store;
+
+void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings, tm_constraints *constraints);
+void tm_trie_store_free(tm_trie_store *store);
+
+struct tm_text_index {
+    tm_trie_store *store; /* borrowed */
+    tm_ordered unequal;   /* the constraints of !=, by id: all hold but one */
+    tm_chain chains[2];   /* TM_UPWARD, TM_DOWNWARD */
+    uint64_t operands;    /* pairs of constant and constraint */
+    uint32_t root;        /* link */
+    uint32_t contained;   /* constants with TM_MARK_CONTAINS */
+};
+
+/* The constraint of `=` at exactly this text, or 0. */
+uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t length);
+
+/* ---- between trie.c and its companions ----------------------------------------------------------------------------
+ */
+
+/* Where a walk ends. */
+typedef struct tm_spot {
+    uint32_t branch; /* the last one reached, 0 if the root is none */
+    uint32_t depth;  /* its own: how many bytes of the text lead to it */
+    uint32_t leaf;   /* the constant hanging there along the text's next byte, or 0 */
+    uint32_t found;  /* how many `contains` were handed on */
+    bool ended;      /* the text ends at the branch */
+} tm_spot;
+
+/* trie_walk.c: walk along `text`; with `found`, hand on `prefix` and `contains` of every constant that it begins with.
+ */
+tm_spot tm_trie_walk(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
+
+/* The constant equal to the text of that walk, or 0. */
+uint32_t tm_trie_complete(const tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length);
+
+/* The closest constant with `mark` strictly above, or below, the text of that walk; 0 for none. */
+uint32_t tm_trie_above(const tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length,
+                       uint32_t mark);
+uint32_t tm_trie_below(const tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length,
+                       uint32_t mark);
+
+/* trie_shape.c: let `constant`, whose text was walked to `spot`, hang there (TM_NO_MEMORY: unchanged), or take it out;
+ * bring the marks above the spot up to date. */
+int tm_trie_hang(tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length, uint32_t constant);
+void tm_trie_take_down(tm_text_index *trie, const tm_spot *spot, const uint8_t *text);
+void tm_trie_refresh(tm_text_index *trie, uint32_t branch);
+void tm_trie_free_branches(tm_text_index *trie);
+
+/* trie_match.c, trie_validate.c: as in tm_text_class. */
+void tm_trie_match(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
+int tm_trie_validate(const tm_text_index *trie, const char **reason);
+
+/* Hand on `contains`; returns whether it is one that was not found in this message before. */
+static inline uint32_t tm_constant_contained(const tm_trie_store *store, uint32_t constant, tm_found *found) {
+    uint32_t constraint = store->constants[constant].at[TM_AT_CONTAINS];
+    if (constraint == 0 || !tm_held_first_time(&store->constraints->held[constraint], found->message)) {
+        return 0;
+    }
+    tm_found_add(found, constraint);
+    return 1;
+}
+
+/* Does the constant's tail from `depth` begin the text's? The bytes before agree. */
+static inline bool tm_tail_begins(const tm_interned *string, const uint8_t *text, uint32_t length, uint32_t depth) {
+    return string->length <= length && memcmp(string->bytes + depth, text + depth, string->length - depth) == 0;
+}
+
+static inline const tm_interned *tm_constant_string(const tm_trie_store *store, uint32_t constant) {
+    return &store->strings->entries[store->constants[constant].string];
+}
+
+/* A constraint id on its own, as the trie keeps those of !=. */
+static inline tm_probe tm_probe_id(uint32_t constraint) {
+    tm_probe probe = tm_probe_number((tm_number_key){constraint, 0});
+    probe.constraint = constraint;
+    return probe;
+}
+
+static inline uint32_t *tm_branch_links(tm_branch *branch) {
+    return branch->capacity > TM_BRANCH_IN_PLACE ? branch->links : branch->in_place;
+}
+
+static inline uint8_t *tm_branch_bytes(tm_branch *branch) {
+    return branch->capacity > TM_BRANCH_IN_PLACE ? (uint8_t *)(branch->links + branch->capacity)
+                                                 : branch->bytes_in_place;
+}
+
+/* The index of the first child whose byte is not below `byte`. */
+static inline uint32_t tm_branch_seek(tm_branch *branch, uint32_t byte) {
+    const uint8_t *bytes = tm_branch_bytes(branch);
+    uint32_t low = 0;
+    uint32_t high = branch->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (bytes[middle] < byte) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static inline uint32_t tm_branch_child(tm_branch *branch, uint8_t byte) {
+    uint32_t index = tm_branch_seek(branch, byte);
+    return index < branch->count && tm_branch_bytes(branch)[index] == byte ? tm_branch_links(branch)[index] : 0;
+}
+
+static inline uint32_t tm_link_marks(const tm_trie_store *store, uint32_t link) {
+    return link & TM_LEAF ? store->constants[link & ~TM_LEAF].marks : store->branches[link].marks;
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* message.c - a message's attributes, read from msgpack bytes without building anything.
+ *
+ * Law: what is accepted is exactly what ARCHITECTURE calls a well-formed message, in any msgpack spelling of a value
+ * (a short integer may come in long form); what is refused is refused before a matcher sees it. Never reads past the
+ * end; allocates nothing. Short ASCII strings and small integers, which nearly all are, go a short way of their own.
+ */
+#include <string.h>
+
+#include "base/words.h"
+#include "model/msgpack.h"
+
+/* A string in its short form, ASCII and at most sixteen bytes long. */
+static inline bool take_short(tm_cursor *cursor, const uint8_t **string, uint32_t *length) {
+    if (cursor->end - cursor->at <= WORDS_BYTES) {
+        return false;
+    }
+    uint32_t size = *cursor->at ^ 0xa0U;
+    if (size > WORDS_BYTES || !words_are_ascii(words_at(cursor->at + 1, size))) {
+        return false;
+    }
+    *string = cursor->at + 1;
+    *length = size;
+    cursor->at += 1 + size;
+    return true;
+}
+
+static inline bool read_name(tm_cursor *cursor, tm_attribute *out) {
+    uint32_t length;
+    if (!take_short(cursor, &out->name, &length) && !tm_read_string(cursor, TM_NAME_BYTES_MAX, &out->name, &length)) {
+        return false;
+    }
+    out->name_length = (uint16_t)length;
+    return length > 0;
+}
+
+static bool read_any_value(tm_cursor *cursor, tm_attribute *out) {
+    tm_value value;
+    if (!tm_read_value(cursor, TM_STRING_BYTES_MAX, &value)) {
+        return false;
+    }
+    out->string = value.string;
+    out->integer = value.integer;
+    out->real = value.real;
+    out->length = value.length;
+    out->kind = value.kind;
+    return true;
+}
+
+static inline bool read_value(tm_cursor *cursor, tm_attribute *out) {
+    out->integer = 0;
+    out->real = 0;
+    if (take_short(cursor, &out->string, &out->length)) {
+        out->kind = TM_KIND_STRING;
+        return true;
+    }
+    if (cursor->at < cursor->end && *cursor->at <= 0x7f) {
+        out->string = NULL;
+        out->integer = *cursor->at++;
+        out->length = 0;
+        out->kind = TM_KIND_INTEGER;
+        return true;
+    }
+    return read_any_value(cursor, out);
+}
+
+/* ---- names that differ --------------------------------------------------------------------------------------------
+ */
+
+static bool names_equal(const tm_attribute *a, const tm_attribute *b) {
+    return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
+}
+
+static bool is_among(const tm_attribute *name, const tm_attribute *others, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (names_equal(name, &others[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_names(const tm_attribute *a, const tm_attribute *b) {
+    int longer = (a->name_length > b->name_length) - (a->name_length < b->name_length);
+    return longer != 0 ? longer : memcmp(a->name, b->name, a->name_length);
+}
+
+/* By insertion, each place found by halves: n log n comparisons, whatever the names are. */
+static bool sorted_are_distinct(const tm_attribute *attributes, uint32_t count) {
+    uint8_t sorted[TM_ATTRIBUTES_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = 0;
+        uint32_t end = i;
+        while (first < end) {
+            uint32_t middle = (first + end) / 2;
+            int order = compare_names(&attributes[i], &attributes[sorted[middle]]);
+            if (order == 0) {
+                return false;
+            }
+            first = order > 0 ? middle + 1 : first;
+            end = order > 0 ? end : middle;
+        }
+        memmove(sorted + first + 1, sorted + first, i - first);
+        sorted[first] = (uint8_t)i;
+    }
+    return true;
+}
+
+/* Equal names meet at a place of their own among these bits; others seldom do, and only those that meet are compared.
+ * The key of the places is no secret: whoever chose names that meet is sorted instead. */
+#define PLACES 512U
+#define MEETINGS_MAX 12U /* 64 names meet four times, as chance has it */
+
+static const tm_hash_key PLACES_KEY = {
+    .low = UINT64_C(0x9e3779b97f4a7c15),
+    .high = UINT64_C(0xe7037ed1a0b428db),
+    .factor = UINT64_C(0x8ebc6af09c88c6e3),
+};
+
+static inline uint32_t place_of(const uint8_t *name, uint32_t length) {
+    if (__builtin_expect(length > TM_INLINE_BYTES, 0)) {
+        return (uint32_t)(tm_hash_long(name, length, &PLACES_KEY) % PLACES);
+    }
+    tm_head head = tm_head_of(name, length); /* one product will do */
+    return (uint32_t)((tm_fold(head.low ^ PLACES_KEY.low, head.high ^ PLACES_KEY.high) ^ length) % PLACES);
+}
+
+static bool names_distinct(const tm_attribute *attributes, uint32_t count) {
+    uint64_t bits[PLACES / 64] = {0};
+    uint32_t meetings = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const tm_attribute *own = &attributes[i];
+        uint32_t place = place_of(own->name, own->name_length);
+        uint64_t bit = UINT64_C(1) << (place % 64);
+        if ((bits[place / 64] & bit) != 0) {
+            if (++meetings > MEETINGS_MAX) {
+                return sorted_are_distinct(attributes, count);
+            }
+            if (is_among(own, attributes, i)) {
+                return false;
+            }
+        }
+        bits[place / 64] |= bit;
+    }
+    return true;
+}
+
+int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count, size_t *used) {
+    tm_cursor cursor = {bytes, bytes + size};
+    uint32_t pairs = 0;
+    if (!tm_read_map(&cursor, &pairs)) {
+        return TM_MALFORMED;
+    }
+    if (pairs > TM_ATTRIBUTES_MAX) {
+        return TM_TOO_MANY;
+    }
+    for (uint32_t i = 0; i < pairs; i++) {
+        if (!read_name(&cursor, &out[i]) || !read_value(&cursor, &out[i])) {
+            return TM_MALFORMED;
+        }
+    }
+    *count = pairs;
+    *used = (size_t)(cursor.at - bytes);
+    return names_distinct(out, pairs) ? TM_OK : TM_MALFORMED;
+}

@@ -1,0 +1,137 @@
+/* wire.h - the numbers of docs/reference/wire.md that the switch needs, and how they are read and written in place.
+ *
+ * Law: equal to protocol/wire (a test compares them). Nothing here checks a length: the caller has.
+ */
+#ifndef TM_WIRE_H
+#define TM_WIRE_H
+
+#include <string.h>
+
+#include "base/load.h"
+#include "tm.h"
+
+#define WIRE_PREFIX_BYTES 8U
+#define WIRE_HEADER_BYTES 64U
+#define WIRE_DATA_KINDS_END 0x10U
+#define WIRE_SKIPPABLE 0x80U
+
+/* Offsets in a frame. */
+#define WIRE_KIND 4U
+#define WIRE_FLAGS 5U
+#define WIRE_HOPS 6U
+#define WIRE_RESERVED 7U
+#define WIRE_TRANSIT 8U
+#define WIRE_ORIGIN 32U
+#define WIRE_COUNTER 40U
+#define WIRE_PUBLISHED 48U
+#define WIRE_EXTENSION_SIZE 56U
+#define WIRE_RESERVED_16 58U
+#define WIRE_ATTRIBUTE_SIZE 60U
+
+typedef enum {
+    WIRE_PUBLISH = 0x01,
+    WIRE_DELIVER = 0x02,
+    WIRE_DRY_RUN = 0x03,
+    WIRE_HELLO = 0x10,
+    WIRE_ERROR = 0x14,
+    WIRE_PING = 0x15,
+    WIRE_PONG = 0x16,
+    WIRE_DRAIN = 0x17,
+    WIRE_SUBSCRIBE = 0x20,
+    WIRE_ACK = 0x22,
+    WIRE_CREDIT = 0x23,
+    WIRE_LOST = 0x24,
+    WIRE_TRACE_RECORD = 0x30,
+    WIRE_DRY_RUN_REPORT = 0x31,
+    WIRE_LSA = 0x40,
+    WIRE_HELD = 0x44,
+    WIRE_EPOCH_REFUSED = 0x80,
+} wire_kind;
+
+#define WIRE_FLAG_CONFIRM 0x01U
+#define WIRE_FLAG_RETRY 0x02U
+#define WIRE_FLAG_OWN 0x08U
+#define WIRE_FLAG_TRACED 0x10U
+#define WIRE_FLAGS_KNOWN 0x1fU
+
+typedef enum {
+    WIRE_REUSE_KEYS = 1,
+    WIRE_TRACE,
+    WIRE_EXPIRY,
+    WIRE_GROUP,
+    WIRE_SATISFIED,
+    WIRE_LOG_POSITION,
+} wire_extension;
+
+#define WIRE_MUST_UNDERSTAND 0x8000U
+#define WIRE_EXTENSIONS_MAX 65535U
+#define WIRE_SATISFIED_BYTES_MIN 8U /* of the extension with one id: what a DELIVER has more than its PUBLISH */
+#define WIRE_EXTENSION_COUNT_MAX 64U
+
+typedef enum {
+    WIRE_TOO_LONG = 1,
+    WIRE_TOO_SHORT,
+    WIRE_RESERVED_SET,
+    WIRE_UNKNOWN_KIND,
+    WIRE_UNEXPECTED_KIND,
+    WIRE_MALFORMED,
+    WIRE_TRAILING_BYTES,
+    WIRE_OVER_LIMIT,
+    WIRE_BAD_ATTRIBUTES,
+    WIRE_BAD_EXTENSION,
+    WIRE_UNKNOWN_EXTENSION,
+    WIRE_UNAUTHENTICATED = 14,
+    WIRE_WRONG_SENDER = 17,
+} wire_error;
+
+typedef enum {
+    WIRE_REFUSED_BAD_FILTER = 1,
+    WIRE_REFUSED_TOO_MANY_FILTERS = 3,
+    WIRE_REFUSED_ID_IN_USE = 5,
+    WIRE_REFUSED_OVERLOADED = 7,
+    WIRE_REFUSED_EXPIRED = 9,
+    WIRE_REFUSED_TOO_LARGE = 10,
+    WIRE_REFUSED_DRAINING = 11,
+    WIRE_REFUSED_UNKNOWN_EXTENSION = 12,
+    WIRE_REFUSED_OUT_OF_MEMORY = 13,
+    WIRE_REFUSED_DUPLICATE = 14,
+    WIRE_REFUSED_TOO_OLD = 15,
+    WIRE_REFUSED_TOO_FAR_AHEAD = 16,
+    WIRE_REFUSED_NOT_IN_STEP = 17,
+    WIRE_REFUSED_TOO_COSTLY = 18,
+    WIRE_REFUSED_OVER_QUOTA = 19,
+} wire_refusal;
+
+typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3, WIRE_LOST_TOO_COSTLY = 7 } wire_loss;
+
+#define WIRE_ACK_OF_PUBLISH 3U
+#define WIRE_VERSION_NEWEST 2U /* the first in which a refusal may say the newest counter that is known */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");
+
+static inline void wire_store16(uint8_t *at, uint16_t word) {
+    memcpy(at, &word, sizeof word);
+}
+static inline void wire_store32(uint8_t *at, uint32_t word) {
+    memcpy(at, &word, sizeof word);
+}
+static inline void wire_store64(uint8_t *at, uint64_t word) {
+    memcpy(at, &word, sizeof word);
+}
+
+/* ---- control frames that the switch writes itself: a prefix and one msgpack array ------------------------------- */
+
+#define WIRE_CONTROL_BYTES_MAX 4096U /* of one of them */
+
+typedef struct wire_writer {
+    uint32_t size;
+    uint8_t bytes[WIRE_CONTROL_BYTES_MAX];
+} wire_writer;
+
+void wire_begin(wire_writer *writer, wire_kind kind);
+void wire_array(wire_writer *writer, uint32_t count);
+void wire_unsigned(wire_writer *writer, uint64_t number);
+void wire_text(wire_writer *writer, const char *text); /* at most 255 bytes */
+void wire_end(wire_writer *writer);                    /* the length goes into the prefix */
+
+#endif

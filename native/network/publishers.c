@@ -1,0 +1,312 @@
+/* publishers.c - see publishers.h. */
+#include "network/publishers.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define ROWS_MIN 8U
+
+void tm_publishers_init(tm_publishers *publishers, tm_memory *memory, uint32_t rows_max) {
+    *publishers = (tm_publishers){
+        .memory = memory, .rows_max = rows_max > 0 ? rows_max : 1, .newest = PUBLISHER_NONE, .oldest = PUBLISHER_NONE};
+}
+
+static void forget_runs(tm_publishers *publishers, tm_publisher *publisher) {
+    while (publisher->run_count > 0) {
+        TM_DELETE(publishers->memory, TM_COLD, publisher->runs[--publisher->run_count], tm_run, 1);
+    }
+}
+
+void tm_publishers_clear(tm_publishers *publishers) {
+    for (uint32_t row = 0; row < publishers->count; row++) {
+        forget_runs(publishers, &publishers->rows[row]);
+    }
+    TM_DELETE(publishers->memory, TM_COLD, publishers->rows, tm_publisher, publishers->capacity);
+    tm_idset_free(&publishers->set, publishers->memory, TM_COLD);
+    tm_publishers_init(publishers, publishers->memory, publishers->rows_max);
+}
+
+/* ---- the set ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const void *owner, uint32_t id) {
+    const tm_publishers *publishers = owner;
+    return tm_hash_u64(publishers->rows[id - 1].number, &publishers->memory->key);
+}
+
+static uint32_t find(const tm_publishers *publishers, uint64_t number) {
+    uint32_t at = tm_idset_start(&publishers->set, tm_hash_u64(number, &publishers->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&publishers->set, &at)) != 0;) {
+        if (publishers->rows[id - 1].number == number) {
+            return id - 1;
+        }
+    }
+    return PUBLISHER_NONE;
+}
+
+static bool grow(tm_publishers *publishers) {
+    uint32_t capacity = publishers->capacity + publishers->capacity / 2 + ROWS_MIN;
+    capacity = capacity < publishers->rows_max ? capacity : publishers->rows_max;
+    tm_publisher *rows =
+        TM_RESIZE(publishers->memory, TM_COLD, publishers->rows, tm_publisher, publishers->capacity, capacity);
+    if (rows == NULL) {
+        return false;
+    }
+    publishers->rows = rows;
+    publishers->capacity = capacity;
+    return true;
+}
+
+/* ---- order of use ----------------------------------------------------------------------------------------------- */
+
+static void unlink_row(tm_publishers *publishers, uint32_t row) {
+    const tm_publisher *publisher = &publishers->rows[row];
+    if (publisher->newer != PUBLISHER_NONE) {
+        publishers->rows[publisher->newer].older = publisher->older;
+    } else {
+        publishers->newest = publisher->older;
+    }
+    if (publisher->older != PUBLISHER_NONE) {
+        publishers->rows[publisher->older].newer = publisher->newer;
+    } else {
+        publishers->oldest = publisher->newer;
+    }
+}
+
+static void link_newest(tm_publishers *publishers, uint32_t row) {
+    publishers->rows[row].newer = PUBLISHER_NONE;
+    publishers->rows[row].older = publishers->newest;
+    if (publishers->newest != PUBLISHER_NONE) {
+        publishers->rows[publishers->newest].newer = row;
+    } else {
+        publishers->oldest = row;
+    }
+    publishers->newest = row;
+}
+
+/* A row for a publisher that has none: a new one, or that of the one quiet longest. */
+static uint32_t new_row(tm_publishers *publishers, uint64_t number) {
+    if (tm_idset_reserve(&publishers->set, publishers->memory, TM_COLD, hash_of, publishers) != TM_OK ||
+        (publishers->count == publishers->capacity && publishers->count < publishers->rows_max && !grow(publishers))) {
+        return PUBLISHER_NONE;
+    }
+    uint32_t row = publishers->count;
+    if (row < publishers->capacity) {
+        publishers->count++;
+    } else {
+        row = publishers->oldest;
+        unlink_row(publishers, row);
+        tm_idset_remove(&publishers->set, hash_of(publishers, row + 1), row + 1, hash_of, publishers);
+        forget_runs(publishers, &publishers->rows[row]);
+    }
+    publishers->rows[row] = (tm_publisher){.number = number};
+    tm_idset_insert(&publishers->set, tm_hash_u64(number, &publishers->memory->key), row + 1);
+    link_newest(publishers, row);
+    return row;
+}
+
+/* The publisher, which is the one used last from here on; NULL: no memory. */
+static tm_publisher *use(tm_publishers *publishers, uint64_t number, uint32_t *row) {
+    if (*row >= publishers->count || publishers->rows[*row].number != number) {
+        *row = find(publishers, number);
+        *row = *row == PUBLISHER_NONE ? new_row(publishers, number) : *row;
+    }
+    if (*row == PUBLISHER_NONE) {
+        return NULL;
+    }
+    if (publishers->newest != *row) {
+        unlink_row(publishers, *row);
+        link_newest(publishers, *row);
+    }
+    return &publishers->rows[*row];
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+static inline bool has(const tm_run *run, tm_mark mark, uint64_t counter) {
+    uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
+    return run->seen[mark][place / 64] >> (place % 64) & 1;
+}
+
+/* Places of counters after `highest` and up to `counter` belonged to others, which have left the window. */
+static void forget_places(tm_run *run, uint64_t counter) {
+    if (counter - run->highest >= PUBLISHER_WINDOW) {
+        memset(run->seen, 0, sizeof run->seen);
+        return;
+    }
+    for (uint64_t left = counter - run->highest; left > 0; left--) {
+        uint32_t place = (uint32_t)((run->highest + left) % PUBLISHER_WINDOW);
+        for (unsigned mark = 0; mark < MARKS; mark++) {
+            run->seen[mark][place / 64] &= ~(UINT64_C(1) << (place % 64));
+        }
+    }
+}
+
+/* The run comes to reach `counter`, which is not above it by more than RUN_REACH; false: it is older than its window.
+ */
+static bool reach(tm_run *run, uint64_t counter) {
+    if (counter > run->highest) {
+        forget_places(run, counter);
+        run->highest = counter;
+        return true;
+    }
+    run->first = counter < run->first ? counter : run->first;
+    return run->highest - counter < PUBLISHER_WINDOW;
+}
+
+static bool mark(tm_run *run, tm_mark mark, uint64_t counter) {
+    uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
+    uint64_t bit = UINT64_C(1) << (place % 64);
+    bool is_fresh = (run->seen[mark][place / 64] & bit) == 0;
+    run->seen[mark][place / 64] |= bit;
+    return is_fresh;
+}
+
+/* The run that the counter lies in, or follows, or is just below of; RUNS_MAX: it begins a new one. */
+static uint32_t run_of(const tm_publisher *publisher, uint64_t counter) {
+    uint32_t below = RUNS_MAX;
+    uint32_t above = RUNS_MAX;
+    for (uint32_t i = 0; i < publisher->run_count; i++) {
+        const tm_run *run = publisher->runs[i];
+        if (run->first <= counter && counter <= run->highest) {
+            return i;
+        }
+        if (run->highest < counter) {
+            below = below == RUNS_MAX || run->highest > publisher->runs[below]->highest ? i : below;
+        } else {
+            above = above == RUNS_MAX || run->first < publisher->runs[above]->first ? i : above;
+        }
+    }
+    if (below < RUNS_MAX && counter - publisher->runs[below]->highest <= RUN_REACH) {
+        return below;
+    }
+    bool is_just_below = above < RUNS_MAX && publisher->runs[above]->highest - counter < PUBLISHER_WINDOW;
+    return is_just_below ? above : RUNS_MAX;
+}
+
+/* A run that begins at `counter`, in place of the one used least recently where there is no other; NULL: no memory. */
+static tm_run *begin_run(tm_publishers *publishers, tm_publisher *publisher, uint64_t counter) {
+    tm_run *run = publisher->run_count == RUNS_MAX ? publisher->runs[RUNS_MAX - 1]
+                                                   : TM_NEW(publishers->memory, TM_COLD, tm_run, 1);
+    if (run == NULL) {
+        return NULL;
+    }
+    publisher->run_count += publisher->run_count < RUNS_MAX;
+    memset(run, 0, sizeof *run);
+    run->first = counter;
+    run->highest = counter;
+    publisher->runs[publisher->run_count - 1] = run;
+    return run;
+}
+
+/* The run of a counter, a new one if it has none, which is the one used last from here on; NULL: no memory. */
+static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint64_t counter) {
+    uint32_t at = run_of(publisher, counter);
+    if (at == RUNS_MAX) {
+        if (begin_run(publishers, publisher, counter) == NULL) {
+            return NULL;
+        }
+        at = publisher->run_count - 1;
+    }
+    tm_run *run = publisher->runs[at];
+    for (; at > 0; at--) {
+        publisher->runs[at] = publisher->runs[at - 1];
+    }
+    publisher->runs[0] = run;
+    return run;
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------------- */
+
+static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {
+    uint64_t newest = 0;
+    for (uint32_t i = 0; i < publisher->run_count; i++) {
+        uint64_t highest = publisher->runs[i]->highest;
+        newest = highest > newest && highest <= believable ? highest : newest;
+    }
+    return newest;
+}
+
+/* The usual: the next one of a publisher that has one run, which nobody can have seen; it is noted as delivered, and as
+ * entered where it `enters`. */
+static inline bool take_next(tm_publisher *publisher, uint64_t counter, bool enters) {
+    if (publisher->run_count != 1 || counter != publisher->runs[0]->highest + 1) {
+        return false;
+    }
+    tm_run *run = publisher->runs[0];
+    uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
+    uint64_t bit = UINT64_C(1) << (place % 64);
+    run->highest = counter;
+    uint64_t *entered = &run->seen[MARK_ENTERED][place / 64];
+    *entered = enters ? *entered | bit : *entered & ~bit; /* the place was that of an older counter */
+    run->seen[MARK_DELIVERED][place / 64] |= bit;
+    return true;
+}
+
+tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint64_t counter, uint64_t believable,
+                               uint32_t *row) {
+    tm_publisher *publisher = use(publishers, number, row);
+    if (publisher == NULL) {
+        return COUNTER_NO_MEMORY;
+    }
+    if (take_next(publisher, counter, true)) {
+        return COUNTER_NEW;
+    }
+    uint64_t newest = newest_of(publisher, believable);
+    if (newest > counter && newest - counter >= PUBLISHER_WINDOW) {
+        uint32_t at = run_of(publisher, counter);
+        const tm_run *known = at < RUNS_MAX ? publisher->runs[at] : NULL;
+        bool is_exact = known != NULL && counter <= known->highest && known->highest - counter < PUBLISHER_WINDOW;
+        return is_exact && has(known, MARK_ENTERED, counter) ? COUNTER_DUPLICATE : COUNTER_TOO_OLD;
+    }
+    tm_run *run = use_run(publishers, publisher, counter);
+    if (run == NULL) {
+        return COUNTER_NO_MEMORY;
+    }
+    if (!reach(run, counter) || !mark(run, MARK_ENTERED, counter)) {
+        return COUNTER_DUPLICATE;
+    }
+    return mark(run, MARK_DELIVERED, counter) ? COUNTER_NEW : COUNTER_NEW_BUT_DELIVERED;
+}
+
+bool tm_publishers_deliver(tm_publishers *publishers, uint64_t number, uint64_t counter, bool *fresh) {
+    uint32_t row = publishers->newest; /* a guess: messages of one publisher come in a row */
+    tm_publisher *publisher = use(publishers, number, &row);
+    if (publisher != NULL && take_next(publisher, counter, false)) {
+        *fresh = true;
+        return true;
+    }
+    tm_run *run = publisher == NULL ? NULL : use_run(publishers, publisher, counter);
+    if (run == NULL) {
+        return false;
+    }
+    *fresh = reach(run, counter) && mark(run, MARK_DELIVERED, counter);
+    return true;
+}
+
+uint64_t tm_publishers_newest(const tm_publishers *publishers, uint64_t number, uint64_t believable) {
+    uint32_t row = find(publishers, number);
+    return row == PUBLISHER_NONE ? 0 : newest_of(&publishers->rows[row], believable);
+}
+
+bool tm_publishers_are_sound(const tm_publishers *publishers) {
+    uint32_t linked = 0;
+    for (uint32_t row = publishers->newest; row != PUBLISHER_NONE; row = publishers->rows[row].older) {
+        const tm_publisher *publisher = &publishers->rows[row];
+        if (++linked > publishers->count || find(publishers, publisher->number) != row ||
+            publisher->run_count > RUNS_MAX) {
+            return false;
+        }
+        for (uint32_t i = 0; i < publisher->run_count; i++) {
+            for (uint32_t j = 0; j < publisher->run_count; j++) {
+                const tm_run *one = publisher->runs[i];
+                const tm_run *other = publisher->runs[j];
+                if (one->first > one->highest ||
+                    (i != j && one->first <= other->highest && other->first <= one->highest)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return linked == publishers->count && linked == publishers->set.count;
+}

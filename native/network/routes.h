@@ -1,0 +1,83 @@
+/* routes.h - which way messages of a source go: from whom they are taken, and behind which neighbour each router lies.
+ *
+ * Law: topology is in here and filters are not. A generation is what one topology says; it is made on the side and put
+ * in force whole. Those before it stay in force for their hold, ROUTES_GENERATIONS_MAX at most, the oldest going first:
+ * a message is taken from the parent of any of them and goes the ways of all of them (R5b).
+ *
+ *     generation   [source] -> route: parent, children, ways[router] -> neighbour
+ */
+#ifndef TM_ROUTES_H
+#define TM_ROUTES_H
+
+#include "base/memory.h"
+#include "tm.h"
+
+#define ROUTES_GENERATIONS_MAX 4U
+#define WAY_NONE UINT32_MAX
+
+/* Of one source in one generation. Routers and neighbours are indices. */
+typedef struct tm_route {
+    uint64_t *children; /* owned, NULL: no route was set; bitset over neighbours, then `ways` in the same block */
+    uint32_t *ways;     /* by router: the child it lies behind, or WAY_NONE */
+    uint32_t way_count;
+    uint32_t neighbour_count; /* of the bitset */
+    uint32_t parent;          /* neighbour, or WAY_NONE */
+} tm_route;
+
+typedef struct tm_generation {
+    uint32_t id;
+    uint8_t hop_limit;  /* of messages that enter here */
+    uint64_t until_ms;  /* of the newest: never */
+    tm_route *routes;   /* owned; by source */
+    uint32_t capacity;  /* of it */
+    uint64_t *mentions; /* owned; bitset over routers: whoever is in here anywhere */
+    uint32_t mention_words;
+} tm_generation;
+
+typedef struct tm_routes {
+    tm_memory *memory;                                     /* borrowed */
+    tm_generation generations[ROUTES_GENERATIONS_MAX + 1]; /* oldest first; behind those in force the one being made */
+    uint32_t in_force;
+    bool is_making;
+    uint32_t last_id;
+} tm_routes;
+
+void tm_routes_init(tm_routes *routes, tm_memory *memory);
+void tm_routes_clear(tm_routes *routes);
+
+/* A new generation to be made; one that was not finished is thrown away. */
+uint32_t tm_routes_begin(tm_routes *routes, uint8_t hop_limit);
+/* NULL: no such generation is in force or being made. */
+tm_generation *tm_routes_generation(tm_routes *routes, uint32_t id);
+/* An empty route with room for `way_count` routers and as many neighbours, to be filled in at once with tm_route_way;
+ * one that was there is replaced. NULL: no memory, and nothing has changed. */
+tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, uint32_t way_count,
+                        uint32_t neighbour_count);
+/* Note that the generation speaks of a router. false: no memory. */
+bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router);
+/* In force from now on; false: none was being made. */
+bool tm_routes_commit(tm_routes *routes, uint64_t now_ms, uint64_t hold_ms);
+/* Drop generations whose hold is over; was there one? */
+bool tm_routes_expire(tm_routes *routes, uint64_t now_ms);
+
+/* Of messages that enter here: the largest of those in force, as they may take the ways of each. 0: none is. */
+uint8_t tm_routes_hop_limit(const tm_routes *routes);
+
+/* Does a generation speak of the router? */
+bool tm_routes_mention(const tm_routes *routes, uint32_t router);
+
+static inline const tm_route *tm_generation_route(const tm_generation *generation, uint32_t source) {
+    return source < generation->capacity && generation->routes[source].children != NULL ? &generation->routes[source]
+                                                                                        : NULL;
+}
+static inline uint32_t tm_route_way(const tm_route *route, uint32_t router) {
+    return router < route->way_count ? route->ways[router] : WAY_NONE;
+}
+
+/* Has the source a route in every generation in force (and is one in force)? */
+bool tm_routes_know(const tm_routes *routes, uint32_t source);
+/* Is the neighbour its parent in one of them? */
+bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbour);
+bool tm_routes_are_sound(const tm_routes *routes);
+
+#endif

@@ -1,0 +1,62 @@
+/* windows.h - which counters of messages in transit were seen, source by source.
+ *
+ * Law: of each remembered source the last `width` counters below its highest, of its highest epoch, are known exactly;
+ * anything older, and any older epoch, counts as seen. A newer epoch begins a new window. At the bound the source that
+ * has been quiet longest is forgotten.
+ */
+#ifndef TM_WINDOWS_H
+#define TM_WINDOWS_H
+
+#include "base/idset.h"
+
+#define WINDOW_NONE UINT32_MAX
+#define WINDOW_IN_TRANSIT 65536U
+
+typedef struct tm_window {
+    uint64_t number; /* of the source */
+    uint64_t epoch;  /* 0 where sources have none */
+    uint64_t highest;
+    uint32_t newer; /* in order of use */
+    uint32_t older;
+    uint64_t seen[]; /* by counter modulo the width */
+} tm_window;
+
+typedef struct tm_windows {
+    tm_memory *memory; /* borrowed */
+    uint8_t *rows;     /* owned; `stride` bytes each */
+    uint32_t stride;
+    uint32_t width; /* counters; a multiple of 64 */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t rows_max;
+    uint32_t newest;
+    uint32_t oldest;
+    tm_idset set; /* of rows + 1, by number */
+} tm_windows;
+
+void tm_windows_init(tm_windows *windows, tm_memory *memory, uint32_t width, uint32_t rows_max);
+void tm_windows_clear(tm_windows *windows);
+
+/* Note a message; `*row` is where its source stood last time, a hint that is kept up to date. false: no memory, and
+ * nothing is remembered. `*fresh`: it was not seen before. */
+bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t *row,
+                     bool *fresh);
+/* Where a message lies from the window of its source: far ahead of it (or the source is not known), far behind it, or
+ * 0: near. `row` is a hint as above, by which most are found to be near at once. */
+#define WINDOW_AHEAD 1
+#define WINDOW_BEHIND (-1)
+static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter,
+                                      uint32_t row) {
+    if (row >= windows->count) {
+        return false;
+    }
+    const tm_window *window = (const tm_window *)(const void *)(windows->rows + (size_t)row * windows->stride);
+    uint64_t apart = counter > window->highest ? counter - window->highest : window->highest - counter;
+    return window->number == number && window->epoch == epoch && apart < windows->width;
+}
+int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
+/* Whatever a source sends next is fresh. */
+void tm_windows_forget(tm_windows *windows, uint64_t number);
+bool tm_windows_are_sound(const tm_windows *windows);
+
+#endif

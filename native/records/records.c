@@ -1,0 +1,251 @@
+/* records.c - see records.h. */
+#define _GNU_SOURCE
+#include "records/records.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+
+#define ENTRY_ALIGN 8U
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+static bool options_are_sound(const tm_records_options *options) {
+    return options != NULL && options->prefix != NULL && options->ring_bytes >= 2 * TM_FRAME_BYTES_MAX &&
+           (options->ring_bytes & (options->ring_bytes - 1)) == 0;
+}
+
+int tm_records_new(const tm_records_options *options, tm_records **made) {
+    if (!options_are_sound(options) || made == NULL) {
+        return TM_MISUSED;
+    }
+    tm_memory memory = {.key = tm_hash_key_of(options->hash_seed)};
+    tm_records *records = TM_NEW(&memory, TM_COLD, tm_records, 1);
+    if (records == NULL) {
+        return TM_NO_MEMORY;
+    }
+    records->memory = memory;
+    records->called = -1;
+    records->wanted = options->wanted;
+    records->share = options->share;
+    records->ring_bytes = options->ring_bytes;
+    records->prefix_size = options->prefix_size;
+    records->prefix = TM_NEW(&records->memory, TM_COLD, uint8_t, options->prefix_size);
+    records->ring = TM_NEW(&records->memory, TM_COLD, uint8_t, options->ring_bytes);
+    records->called = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (records->prefix == NULL || records->ring == NULL || records->called < 0) {
+        tm_records_free(records);
+        return TM_NO_MEMORY;
+    }
+    memcpy(records->prefix, options->prefix, options->prefix_size);
+    *made = records;
+    return TM_OK;
+}
+
+void tm_records_free(tm_records *records) {
+    if (records == NULL) {
+        return;
+    }
+    tm_memory memory = records->memory;
+    for (uint32_t i = 0; i < records->name_count; i++) {
+        TM_DELETE(&memory, TM_COLD, records->names[i].text, uint8_t, records->names[i].size);
+    }
+    TM_DELETE(&memory, TM_COLD, records->names, tm_record_name, records->name_capacity);
+    tm_idset_free(&records->name_set, &memory, TM_COLD);
+    TM_DELETE(&memory, TM_COLD, records->prefix, uint8_t, records->prefix_size);
+    TM_DELETE(&memory, TM_COLD, records->ring, uint8_t, records->ring_bytes);
+    if (records->called >= 0) {
+        close(records->called);
+    }
+    TM_DELETE(&memory, TM_COLD, records, tm_records, 1);
+}
+
+/* ---- noting ------------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t entry_bytes(const tm_record *shape) {
+    uint64_t size = sizeof *shape + sizeof(uint64_t) * (uint64_t)shape->links +
+                    sizeof(uint32_t) * ((uint64_t)shape->clients + shape->dropped) + shape->attribute_bytes;
+    return size > UINT32_MAX / 2 ? UINT32_MAX : ((uint32_t)size + ENTRY_ALIGN - 1) & ~(ENTRY_ALIGN - 1);
+}
+
+static bool has_room(tm_records *records, uint64_t noted, uint64_t bytes) {
+    if (records->ring_bytes - (noted - records->taken_then) < bytes) {
+        records->taken_then = atomic_load_explicit(&records->taken, memory_order_acquire);
+    }
+    return records->ring_bytes - (noted - records->taken_then) >= bytes;
+}
+
+void tm_records_lose(tm_records *records) {
+    records->n++;
+    atomic_fetch_add_explicit(&records->lost, 1, memory_order_relaxed);
+}
+
+/* An entry that does not fit in front of the end of the ring begins at its start; a filler stands between. */
+tm_record *tm_records_begin(tm_records *records, const tm_record *shape) {
+    uint64_t noted = atomic_load_explicit(&records->noted, memory_order_relaxed);
+    uint32_t size = entry_bytes(shape);
+    uint32_t at = (uint32_t)noted & (records->ring_bytes - 1);
+    uint32_t skipped = size > records->ring_bytes - at ? records->ring_bytes - at : 0;
+    if (!has_room(records, noted, (uint64_t)size + skipped)) {
+        tm_records_lose(records);
+        return NULL;
+    }
+    if (skipped > 0) {
+        tm_record *filler = (tm_record *)(records->ring + at);
+        filler->size = skipped; /* eight bytes at least, which is as far as a filler is looked at */
+        filler->is_filler = true;
+        atomic_store_explicit(&records->noted, noted + skipped, memory_order_release);
+        at = 0;
+    }
+    tm_record *record = (tm_record *)(records->ring + at);
+    *record = *shape;
+    record->size = size;
+    record->n = records->n++;
+    return record;
+}
+
+void tm_records_commit(tm_records *records, const tm_record *record) {
+    uint64_t noted = atomic_load_explicit(&records->noted, memory_order_relaxed) + record->size;
+    atomic_store_explicit(&records->noted, noted, memory_order_release);
+    if (noted - records->taken_then > records->ring_bytes / 2 && !has_room(records, noted, records->ring_bytes / 2) &&
+        !atomic_load_explicit(&records->is_called, memory_order_relaxed)) {
+        tm_records_call(records);
+    }
+}
+
+uint64_t tm_records_lost(const tm_records *records) {
+    return atomic_load_explicit(&records->lost, memory_order_relaxed);
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------------------
+ */
+
+void tm_records_call(tm_records *records) {
+    atomic_store_explicit(&records->is_called, true, memory_order_relaxed);
+    eventfd_write(records->called, 1);
+}
+
+void tm_records_wait(tm_records *records, uint32_t timeout_ms) {
+    struct pollfd called = {.fd = records->called, .events = POLLIN};
+    poll(&called, 1, (int)timeout_ms);
+    eventfd_t calls;
+    eventfd_read(records->called, &calls);
+    atomic_store_explicit(&records->is_called, false, memory_order_relaxed);
+}
+
+uint64_t tm_records_end(tm_records *records) {
+    return atomic_load_explicit(&records->noted, memory_order_acquire);
+}
+
+int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capacity, size_t *size, uint64_t *count) {
+    uint64_t taken = atomic_load_explicit(&records->taken, memory_order_relaxed);
+    *size = 0;
+    *count = 0;
+    while (taken != end) {
+        tm_record *record = (tm_record *)(records->ring + (taken & (records->ring_bytes - 1)));
+        uint32_t bytes = record->size;
+        if (!record->is_filler) {
+            size_t wanted = tm_record_line_bytes(records, record);
+            if (wanted > capacity - *size) {
+                *size = *count == 0 ? wanted : *size;
+                return *count == 0 ? TM_TOO_MANY : TM_OK;
+            }
+            *size = (size_t)(tm_record_line(records, record, out + *size) - out);
+            (*count)++;
+        }
+        taken += bytes;
+        atomic_store_explicit(&records->taken, taken, memory_order_release);
+    }
+    return TM_OK;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const void *owner, uint32_t id) {
+    const tm_records *records = owner;
+    return tm_hash_u64(records->names[id - 1].number, &records->memory.key);
+}
+
+static tm_record_name *find(const tm_records *records, uint64_t number) {
+    uint32_t at = tm_idset_start(&records->name_set, tm_hash_u64(number, &records->memory.key));
+    uint32_t id;
+    while ((id = tm_idset_next(&records->name_set, &at)) != 0) {
+        if (records->names[id - 1].number == number) {
+            return &records->names[id - 1];
+        }
+    }
+    return NULL;
+}
+
+const tm_record_name *tm_records_named(const tm_records *records, uint64_t number) {
+    return find(records, number);
+}
+
+static tm_record_name *add(tm_records *records, uint64_t number) {
+    if (!tm_grow(&records->memory, TM_COLD, &records->names, sizeof *records->names, &records->name_capacity,
+                 records->name_count + 1) ||
+        tm_idset_reserve(&records->name_set, &records->memory, TM_COLD, hash_of, records) != TM_OK) {
+        return NULL;
+    }
+    tm_record_name *added = &records->names[records->name_count++];
+    *added = (tm_record_name){.number = number};
+    tm_idset_insert(&records->name_set, tm_hash_u64(number, &records->memory.key), records->name_count);
+    return added;
+}
+
+int tm_records_name(tm_records *records, uint64_t number, const uint8_t *name, size_t size, uint32_t hops) {
+    if (records == NULL || name == NULL || size > UINT16_MAX) {
+        return TM_MISUSED;
+    }
+    tm_record_name *named = find(records, number);
+    named = named != NULL ? named : add(records, number);
+    uint8_t *text = named != NULL ? TM_NEW(&records->memory, TM_COLD, uint8_t, size) : NULL;
+    if (text == NULL) {
+        return TM_NO_MEMORY;
+    }
+    memcpy(text, name, size);
+    TM_DELETE(&records->memory, TM_COLD, named->text, uint8_t, named->size);
+    named->text = text;
+    named->size = (uint32_t)size;
+    named->hops = hops;
+    records->name_bytes_max = size > records->name_bytes_max ? (uint32_t)size : records->name_bytes_max;
+    return TM_OK;
+}
+
+/* ---- soundness --------------------------------------------------------------------------------------------------- */
+
+static const char *fault_of(const tm_records *records) {
+    uint64_t noted = atomic_load(&records->noted);
+    uint64_t at = atomic_load(&records->taken);
+    if (noted - at > records->ring_bytes) {
+        return "more is noted than the ring holds";
+    }
+    while (at != noted) {
+        uint64_t place = at & (records->ring_bytes - 1);
+        const tm_record *record = (const tm_record *)(records->ring + place);
+        if (record->size == 0 || record->size % ENTRY_ALIGN != 0 || record->size > records->ring_bytes - place ||
+            record->size > noted - at) {
+            return "an entry is not in one piece";
+        }
+        if (!record->is_filler && record->size != entry_bytes(record)) {
+            return "an entry is not as long as what is in it";
+        }
+        at += record->size;
+    }
+    for (uint32_t i = 0; i < records->name_count; i++) {
+        if (find(records, records->names[i].number) != &records->names[i]) {
+            return "a router is not found under its number";
+        }
+    }
+    return NULL;
+}
+
+int tm_records_validate(const tm_records *records, const char **reason) {
+    *reason = fault_of(records);
+    return *reason == NULL ? TM_OK : TM_MISUSED;
+}

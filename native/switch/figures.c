@@ -1,0 +1,149 @@
+/* figures.c - counters for people, and every invariant of the switch. */
+#include "switch/switch.h"
+
+void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
+    *out = sw->stats;
+    out->memory_bytes = sw->memory.bytes;
+    out->connections = sw->connection_live;
+    out->subscriptions = sw->subscriptions.live;
+    out->filters = sw->subscriptions.filters;
+    out->publishers = sw->publishers.count;
+    if (sw->net != NULL) {
+        out->routers = sw->net->routers.live;
+        out->remote_filters = sw->net->network.count;
+        out->generations = sw->net->routes.in_force;
+    }
+    out->queued_bytes = 0;
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        out->queued_bytes += tm_outbox_size(&sw->connections[id].outbox);
+    }
+}
+
+int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *out) {
+    if (!switch_knows(sw, id) || out == NULL) {
+        return TM_ABSENT;
+    }
+    const tm_connection *connection = &sw->connections[id];
+    uint64_t silent_ms = sw->now_ms - connection->received_ms;
+    *out = (tm_connection_stats){
+        .number = connection->admission.number,
+        .messages_in = connection->messages_in,
+        .bytes_in = connection->bytes_in,
+        .deliveries = connection->deliveries,
+        .bytes_out = connection->bytes_out,
+        .dropped = connection->dropped,
+        .queued_bytes = tm_outbox_size(&connection->outbox),
+        .queued_peak = connection->queued_peak,
+        .subscriptions = connection->subscription_count,
+        .table_bytes = connection->table_bytes,
+        .filters = connection->filter_count,
+        .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
+        .state = connection->state,
+        .is_blocked = switch_is_blocked(connection),
+    };
+    return TM_OK;
+}
+
+/* ---- increments ------------------------------------------------------------------------------------------------- */
+
+static bool has_dropped(const tm_increment *told) {
+    uint32_t any = 0;
+    for (unsigned reason = 0; reason < TM_DROP_REASONS; reason++) {
+        any |= told->dropped[reason] | told->refused[reason];
+    }
+    return any != 0;
+}
+
+/* false: nothing was gained. */
+static bool take_increment(tm_connection *connection, uint32_t id, tm_increment *out) {
+    tm_increment *told = &connection->told;
+    tm_increment gained = *told;
+    gained.connection = id;
+    gained.messages_in = connection->messages_in - told->messages_in;
+    gained.messages_out = connection->deliveries - told->messages_out;
+    gained.bytes_in = connection->bytes_in - told->bytes_in;
+    gained.bytes_out = connection->bytes_out - told->bytes_out;
+    gained.queued_bytes = tm_outbox_size(&connection->outbox);
+    if (gained.bytes_in == 0 && gained.bytes_out == 0 && gained.messages_in == 0 && gained.messages_out == 0 &&
+        !has_dropped(told)) {
+        return false;
+    }
+    *out = gained;
+    *told = (tm_increment){.messages_in = connection->messages_in,
+                           .messages_out = connection->deliveries,
+                           .bytes_in = connection->bytes_in,
+                           .bytes_out = connection->bytes_out};
+    return true;
+}
+
+int tm_switch_increments(tm_switch *sw, uint32_t *first, uint32_t end, tm_increment *out, size_t capacity,
+                         size_t *count) {
+    if (sw == NULL || first == NULL || out == NULL || count == NULL || capacity == 0) {
+        return TM_MISUSED;
+    }
+    end = end < sw->connection_count ? end : sw->connection_count;
+    *count = 0;
+    for (; *first < end && *count < capacity; (*first)++) {
+        tm_connection *connection = switch_at(sw, *first);
+        *count += connection->state != CONNECTION_FREE && take_increment(connection, *first, &out[*count]);
+    }
+    return TM_OK;
+}
+
+int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t *count) {
+    if (sw == NULL || out == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    *count = 0;
+    for (uint32_t place = 0; sw->net != NULL && place < sw->net->neighbour_count && *count < capacity; place++) {
+        tm_neighbour *neighbour = &sw->net->neighbours[place];
+        if (neighbour->router != ROUTER_NONE && neighbour->unlinked > 0) {
+            out[(*count)++] = (tm_unlinked){sw->net->routers.rows[neighbour->router].number, neighbour->unlinked};
+            neighbour->unlinked = 0;
+        }
+    }
+    return TM_OK;
+}
+
+/* ---- soundness -------------------------------------------------------------------------------------------------- */
+
+static const char *fault_of(const tm_switch *sw, const tm_connection *connection) {
+    if (!tm_outbox_is_sound(&connection->outbox)) {
+        return "a connection's output is not whole frames";
+    }
+    if (connection->partial_size > connection->partial_capacity) {
+        return "more of a frame is kept than there is room for";
+    }
+    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial != NULL)) {
+        return "a connection that has ended keeps a socket or bytes";
+    }
+    return connection->filter_count > sw->subscriptions.filters ? "a connection has more filters than there are" : NULL;
+}
+
+int tm_switch_validate(const tm_switch *sw, const char **reason) {
+    uint32_t live = 0;
+    uint32_t blocked = 0;
+    uint64_t filters = 0;
+    *reason = NULL;
+    for (uint32_t id = 0; id < sw->connection_count && *reason == NULL; id++) {
+        const tm_connection *connection = &sw->connections[id];
+        bool in_use = connection->state != CONNECTION_FREE;
+        live += in_use;
+        blocked += in_use && switch_is_blocked(connection);
+        filters += connection->filter_count;
+        *reason = in_use ? fault_of(sw, connection) : NULL;
+    }
+    if (*reason != NULL) {
+        return TM_MISUSED;
+    }
+    if (live != sw->connection_live || blocked != sw->blocked_count) {
+        *reason = "the count of connections that live or wait is wrong";
+    } else if (filters != sw->subscriptions.filters || !tm_subscriptions_are_sound(&sw->subscriptions)) {
+        *reason = "subscriptions and filters do not agree";
+    } else if (sw->publishers.count > 0 && !tm_publishers_are_sound(&sw->publishers)) {
+        *reason = "a publisher is not found under its number";
+    } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
+        *reason = "routers, their filters and the routes to them do not agree";
+    }
+    return *reason == NULL ? TM_OK : TM_MISUSED;
+}

@@ -1,0 +1,150 @@
+/* message.h - a data frame on its way through the switch, and the steps it takes.
+ *
+ *     publish.c   from a client: checked, seen before?, stamped  --+
+ *     transit.c   from a link: parent, window, hops              --+-->  local receivers (publish.c)
+ *                                                                  +-->  links (transit.c)
+ *     plant.c     deliveries that go wrong, where a test has asked for it
+ *     trail.c     what happened to a message, for trace.c and record.c
+ *
+ * Law: a message is looked at where it lies; what is stamped is written into the copies alone.
+ */
+#ifndef TM_SWITCH_MESSAGE_H
+#define TM_SWITCH_MESSAGE_H
+
+#include "switch/switch.h"
+
+typedef struct parts {
+    const uint8_t *frame; /* borrowed */
+    uint32_t size;
+    uint32_t extension_size;
+    uint32_t from; /* connection */
+    tm_form *form; /* of the switch */
+    size_t attribute_count;
+    uint64_t source; /* transit, as it is stamped */
+    uint64_t epoch;
+    uint64_t counter;
+    uint8_t hops; /* left when it came here, or was stamped */
+    uint8_t hops_onward;
+    bool is_dry;     /* delivered to nobody */
+    bool was_here;   /* local clients had it when it entered elsewhere */
+    tm_trail *trail; /* NULL: nobody asks; borrowed from the switch */
+} parts;
+
+typedef struct extensions {
+    uint64_t expiry_ns; /* 0: none */
+    bool has_expiry;
+    uint64_t trace;  /* 0: none */
+    bool is_strange; /* one that must be understood is not */
+} extensions;
+
+uint64_t switch_unix_ns(void);
+uint64_t switch_monotonic_ns(void);
+static inline uint64_t switch_unix_us(void) {
+    return switch_unix_ns() / 1000;
+}
+
+/* Tables of the shape. */
+#define SHAPE_LOCAL 0U
+#define SHAPE_NETWORK 1U
+#define SHAPE_RECORDED 2U
+
+/* It came, and goes no further. */
+static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigned reason) {
+    switch_count_drop(sw, reason, 1, message->size);
+    switch_at(sw, message->from)->told.refused[reason]++;
+}
+
+/* After the last match of a message. */
+static inline void switch_trim_shape(const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_shape_trim(&message->form->shape);
+    }
+}
+
+/* ---- publish.c */
+
+/* The header, but for what depends on the rest. false: a fault was told. */
+bool switch_check_header(tm_switch *sw, const parts *message);
+/* Attributes, which are decoded, and extensions. false: a fault was told. */
+bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
+static inline bool switch_is_expired(const extensions *found) {
+    return found->has_expiry && found->expiry_ns <= switch_unix_ns();
+}
+/* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
+ * begins anew. */
+int switch_match(tm_switch *sw, const parts *message, size_t *count);
+/* A table is asked, and what it cost is counted. */
+static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *message, tm_query *query, tm_hits *hits) {
+    query->steps_max = sw->work.steps_max - sw->work.steps;
+    query->steps_max += query->steps_max == 0; /* one, which will not do either */
+    int result = tm_table_match(table, sw->attributes, message->attribute_count, query, hits);
+    sw->work.steps += hits->steps;
+    return result;
+}
+/* One frame to each receiver among the rows; returns how many there are. */
+uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
+
+/* ---- counters.c */
+
+/* The counter of a message that its publisher sends here: noted, unless it is refused. */
+tm_counter switch_note_counter(tm_switch *sw, tm_connection *publisher, uint64_t counter);
+/* Turn it away for its counter, and say so where a confirmation was asked for. */
+void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why);
+
+/* ---- plant.c */
+
+/* How often a delivery is made, and to whom, where a bug is planted. */
+uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
+
+/* ---- transit.c */
+
+/* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
+void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
+/* Copies to the links behind which somebody wants it, but for the one it came from; `*behind` is 0 where nobody there
+ * wants it. `source` is a router's index. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
+int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
+
+/* ---- shed.c */
+
+/* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
+void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
+
+/* ---- trail.c */
+
+/* Begin the trail of a message that is traced, a dry run, or sampled; NULL: it is none of them, or there is no memory.
+ */
+tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensions *found);
+/* Around a match: its time, where somebody asks. */
+static inline uint64_t switch_trail_clock(const parts *message) {
+    return message->trail != NULL ? switch_monotonic_ns() : 0;
+}
+static inline void switch_trail_matched(const parts *message, uint64_t start_ns) {
+    if (message->trail != NULL) {
+        message->trail->head.match_ns += switch_monotonic_ns() - start_ns;
+    }
+}
+void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id);
+/* Hand it on to whoever wants to know; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
+void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason);
+/* Is the matching filter of each other router noted as well? It takes another kind of match. */
+static inline bool switch_is_traced(const parts *message) {
+    return message->trail != NULL && message->trail->is_traced;
+}
+void switch_trail_free(tm_trail *trail, tm_memory *memory);
+
+/* ---- trace.c */
+
+void switch_trace(tm_switch *sw, const parts *message);
+/* May this client have one more message traced? If not, a dry run is refused, and false; any other message goes on
+ * without its trace, of which `found` knows no more. */
+bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found);
+
+/* ---- record.c */
+
+/* Is it to be recorded? One whose body was not looked at (`form` is NULL) is so by its id alone. */
+bool switch_is_recorded(tm_switch *sw, const parts *message);
+void switch_record(tm_switch *sw, const parts *message);
+/* The same for one that is turned away at once. */
+void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason);
+
+#endif

@@ -1,0 +1,55 @@
+/* net.h - what a switch has that is one of several: neighbours, routes, and what other routers want.
+ *
+ * Law: everything about routers is kept by their index (routers.h), everything about neighbours by their place among
+ * these, so that routes know nothing of connections: a new session of a neighbour changes no route. A router or a place
+ * that nothing speaks of any more is free again.
+ */
+#ifndef TM_SWITCH_NET_H
+#define TM_SWITCH_NET_H
+
+#include "network/routes.h"
+#include "network/windows.h"
+#include "switch/few.h"
+
+#define NEIGHBOUR_NONE UINT32_MAX
+
+typedef struct tm_neighbour {
+    uint32_t router;     /* ROUTER_NONE: a free place */
+    uint32_t connection; /* where its messages go: the latest session, or CONNECTION_NONE */
+    uint32_t sessions;   /* connections that are admitted as it, an older one that still lives included */
+    uint32_t unlinked;   /* messages for it that found no connection, since somebody asked */
+} tm_neighbour;
+
+typedef struct tm_net {
+    tm_routers routers;
+    tm_network network;
+    tm_routes routes;
+    tm_windows transit;
+    uint32_t me;        /* index of this router */
+    uint64_t epoch_max; /* later ones of a source are not believed */
+
+    tm_neighbour *neighbours;
+    uint32_t neighbour_count; /* high-water mark */
+    uint32_t neighbour_capacity;
+
+    /* of a match; room for all routers, of which neighbours are some */
+    uint32_t *found;
+    uint32_t *handles;
+    uint32_t found_capacity;
+    uint32_t handle_capacity;
+    uint64_t *departures; /* bitset over neighbours */
+    uint32_t departure_words;
+    tm_few *plans; /* owned; for each form of the switch */
+
+    tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
+    uint32_t shed_count;
+} tm_net;
+
+/* Give an index back if nothing speaks of the router. */
+void switch_release_router(tm_net *net, uint32_t router);
+/* The same for all: generations have gone. */
+void switch_sweep_routers(tm_net *net);
+void switch_net_free(tm_net *net, tm_memory *memory);
+bool switch_net_is_sound(const tm_net *net);
+
+#endif

@@ -1,0 +1,149 @@
+/* poll.c - the sockets that are ready, and what time brings.
+ *
+ * Law: a poll serves sockets in the order the system names them until its budget is used up; the rest stay ready and
+ * are served by the next, so that none is starved and nobody above waits long.
+ */
+#define _GNU_SOURCE
+#include "switch/message.h"
+
+#include <sys/epoll.h>
+#include <time.h>
+
+#define READY_MAX 64
+#define TICKS_BETWEEN_TRIMS 10U
+#define EVENT_BYTES_KEPT 65536U
+#define CLOCK_EVERY_MS 1000U
+
+static uint64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void serve(tm_switch *sw, const struct epoll_event *ready) {
+    uint32_t id = ready->data.u32;
+    tm_connection *connection = switch_at(sw, id);
+    if (!switch_is_alive(connection)) {
+        return; /* it ended while another one was served */
+    }
+    if (connection->waits_to_write && (ready->events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
+        connection->waits_to_write = false;
+        switch_flush(sw, id);
+        if (switch_is_alive(connection) && !connection->waits_to_write) {
+            switch_watch(sw, id);
+        }
+    }
+    if (!switch_is_alive(connection)) {
+        return;
+    }
+    if (!connection->is_deaf && !connection->is_paused && !connection->waits_for_step &&
+        (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
+        switch_read(sw, id);
+    } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
+        switch_shut(sw, id, 0); /* nobody is there to read what waits */
+    }
+}
+
+int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count) {
+    if (sw == NULL || events == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    uint64_t end_us = now_us() + budget_us;
+    struct epoll_event ready[READY_MAX];
+    int left = epoll_wait(sw->epoll, ready, READY_MAX, 0);
+    for (int i = 0; i < left && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
+        serve(sw, &ready[i]);
+        if (i + 1 < left && now_us() >= end_us) {
+            break;
+        }
+    }
+    switch_flush_dirty(sw);
+    return switch_end(sw, events, count);
+}
+
+int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size, const tm_event **events,
+                   size_t *count) {
+    if (!switch_knows(sw, id) || !switch_at(sw, id)->is_fed || events == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    if (switch_is_alive(switch_at(sw, id))) {
+        switch_take(sw, id, bytes, size);
+    }
+    return switch_end(sw, events, count);
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The token is the time when it left: the answer tells how long it took. */
+static void ping(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    wire_begin(&sw->writer, WIRE_PING);
+    wire_array(&sw->writer, 1);
+    wire_unsigned(&sw->writer, switch_unix_us());
+    wire_end(&sw->writer);
+    switch_queue_control(sw, id, TM_LANE_URGENT); /* where there is no room, something else is about to go out */
+    connection->sent_ms = sw->now_ms;
+    connection->pinged_ms = sw->now_ms;
+}
+
+static bool is_ping_due(const tm_switch *sw, const tm_connection *connection) {
+    if (connection->state != CONNECTION_OPEN || connection->admission.ping_ms == 0) {
+        return false;
+    }
+    bool asks_for_clock =
+        sw->records != NULL && switch_is_link(connection) && sw->now_ms - connection->pinged_ms >= CLOCK_EVERY_MS;
+    return asks_for_clock || sw->now_ms - connection->sent_ms >= connection->admission.ping_ms;
+}
+
+static void tick(tm_switch *sw, uint32_t id, bool trims) {
+    tm_connection *connection = switch_at(sw, id);
+    if (!switch_is_alive(connection)) {
+        return;
+    }
+    const tm_admission *admission = &connection->admission;
+    connection->told_extension = false;
+    connection->told_untraced = false;
+    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !connection->waits_for_step) {
+        if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
+            !connection->told_silent) {
+            connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
+        }
+    }
+    if (is_ping_due(sw, connection)) {
+        ping(sw, id);
+    }
+    if (trims) {
+        tm_outbox_trim(&connection->outbox, &sw->memory);
+    }
+}
+
+/* A long frame that went up once is no reason to keep room for it. */
+static void trim_events(tm_switch *sw) {
+    if (sw->event_size == 0 && sw->event_bytes_capacity > EVENT_BYTES_KEPT) {
+        TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);
+        sw->event_bytes = NULL;
+        sw->event_bytes_capacity = 0;
+    }
+}
+
+int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
+    if (sw == NULL || events == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    trim_events(sw);
+    sw->counter_max = switch_counter_max(sw);
+    if (sw->net != NULL) {
+        switch_expire_routes(sw);
+    }
+    bool trims = ++sw->ticks % TICKS_BETWEEN_TRIMS == 0;
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        tick(sw, id, trims);
+    }
+    switch_unblock(sw);
+    switch_flush_dirty(sw);
+    return switch_end(sw, events, count);
+}

@@ -1,0 +1,303 @@
+/* read.c - bytes of a connection into whole frames.
+ *
+ * Law: a frame is taken when its last byte is there, the same whatever the pieces were. A length or a kind that is not
+ * allowed is refused as soon as it is there, before anything more is buffered. What is left of a chunk is kept in a
+ * buffer of the connection: the few bytes of a short frame, or room for the whole of a long one, into which the next
+ * bytes are read directly.
+ */
+#define _GNU_SOURCE
+#include "switch/message.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter ones are copied in front of the next chunk */
+#define PARTIAL_BYTES_MIN 256U
+#define WAITING_BYTES_MAX (4U << 20) /* of a connection without a socket, kept while it waits; then it is closed */
+
+/* ---- one frame -------------------------------------------------------------------------------------------------- */
+
+static bool kind_is_known(uint8_t kind) {
+    return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
+           (kind >= WIRE_SUBSCRIBE && kind <= WIRE_LOST) ||
+           (kind >= WIRE_TRACE_RECORD && kind <= WIRE_DRY_RUN_REPORT) || (kind >= WIRE_LSA && kind <= WIRE_HELD) ||
+           kind == WIRE_EPOCH_REFUSED;
+}
+
+static void hand_up(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    if (!switch_tell_frame(sw, id, TM_EVENT_FRAME, frame, size)) {
+        switch_shut(sw, id, ENOMEM);
+    }
+}
+
+static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    uint8_t kind = frame[WIRE_KIND];
+    if (frame[WIRE_FLAGS] != 0 || frame[WIRE_HOPS] != 0) {
+        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "flags and hop limit are 0 in a frame that is not a data frame");
+        return;
+    }
+    if (connection->state == CONNECTION_OPEN && (kind == WIRE_PING || kind == WIRE_PONG) &&
+        switch_beat(sw, id, frame, size)) {
+        return;
+    }
+    connection->has_drained |= kind == WIRE_DRAIN;
+    hand_up(sw, id, frame, size);
+}
+
+/* Count a data frame against its sender's credit; false: it is past it. */
+static bool spend_credit(tm_connection *connection, uint32_t size) {
+    connection->used_frames++;
+    connection->used_bytes += size;
+    return connection->used_frames <= connection->granted_frames && connection->used_bytes <= connection->granted_bytes;
+}
+
+static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    bool is_link = switch_is_link(connection);
+    if (connection->state != CONNECTION_OPEN || (connection->has_drained && !is_link) ||
+        frame[WIRE_KIND] == WIRE_DELIVER) {
+        switch_fault(sw, id, WIRE_UNEXPECTED_KIND, frame, "this frame is not the peer's to send now");
+    } else if (is_link) {
+        switch_transit(sw, id, frame, size, false);
+    } else if (!spend_credit(connection, size)) {
+        switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "published past the credit");
+    } else {
+        switch_publish(sw, id, frame, size);
+    }
+}
+
+static void take_frame(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->state == CONNECTION_GREETING) {
+        connection->greeting_left -= size;
+    }
+    if (!kind_is_known(frame[WIRE_KIND])) {
+        return; /* it may be skipped, or would not have come so far */
+    }
+    if (frame[WIRE_RESERVED] != 0) {
+        switch_fault(sw, id, WIRE_RESERVED_SET, frame, "byte 7 is reserved and 0");
+    } else if (frame[WIRE_KIND] < WIRE_DATA_KINDS_END) {
+        take_data(sw, id, frame, size);
+    } else {
+        take_control(sw, id, frame, size);
+    }
+}
+
+/* May a frame begin like this? A fault is told. */
+static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t left) {
+    const tm_connection *connection = switch_at(sw, id);
+    uint32_t length = tm_load32(bytes);
+    const uint8_t *frame = left > WIRE_KIND ? bytes : NULL;
+    if (length < WIRE_PREFIX_BYTES) {
+        switch_fault(sw, id, WIRE_TOO_SHORT, frame, "a frame has at least 8 bytes");
+    } else if (length > sw->options.frame_bytes_max) {
+        switch_fault(sw, id, WIRE_TOO_LONG, frame, "the frame is longer than this router takes");
+    } else if (connection->state == CONNECTION_GREETING && length > connection->greeting_left) {
+        switch_fault(sw, id, WIRE_UNAUTHENTICATED, frame, "too many bytes before authentication");
+    } else if (frame != NULL && !(frame[WIRE_KIND] & WIRE_SKIPPABLE) && !kind_is_known(frame[WIRE_KIND])) {
+        switch_fault(sw, id, WIRE_UNKNOWN_KIND, frame, "no such frame kind");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* ---- a chunk ---------------------------------------------------------------------------------------------------- */
+
+/* Is it a publish that may not be confirmed yet? */
+static inline bool must_wait(const tm_switch *sw, const tm_connection *connection, const uint8_t *frame) {
+    return sw->step == TM_STEP_WAIT && frame[WIRE_KIND] == WIRE_PUBLISH && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) &&
+           connection->state == CONNECTION_OPEN && !switch_is_link(connection) && !sw->is_draining;
+}
+
+/* Take the whole frames; returns the bytes they had. */
+static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    size_t at = 0;
+    while (size - at >= sizeof(uint32_t) && !switch_at(sw, id)->is_deaf) {
+        if (!beginning_is_allowed(sw, id, bytes + at, size - at)) {
+            break;
+        }
+        uint32_t length = tm_load32(bytes + at);
+        if (length > size - at) {
+            break;
+        }
+        if (must_wait(sw, switch_at(sw, id), bytes + at)) {
+            switch_wait(sw, id);
+            break;
+        }
+        take_frame(sw, id, bytes + at, length);
+        at += length;
+    }
+    return at;
+}
+
+static bool reserve_partial(tm_switch *sw, tm_connection *connection, uint32_t size) {
+    if (size + TM_SHAPE_SLACK <= connection->partial_capacity) {
+        return true;
+    }
+    uint32_t wanted = size + TM_SHAPE_SLACK;
+    uint32_t capacity = wanted < PARTIAL_BYTES_MIN ? PARTIAL_BYTES_MIN : wanted;
+    uint8_t *partial =
+        TM_RESIZE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity, capacity);
+    if (partial == NULL) {
+        return false;
+    }
+    connection->partial = partial;
+    connection->partial_capacity = capacity;
+    return true;
+}
+
+static void free_partial(tm_switch *sw, tm_connection *connection) {
+    TM_DELETE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity);
+    connection->partial = NULL;
+    connection->partial_capacity = 0;
+    connection->partial_size = 0;
+}
+
+/* Keep the beginning of a frame for the next chunk, or all that waits; a long frame gets room for all of itself. */
+static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->is_deaf || !switch_is_alive(connection)) {
+        return;
+    }
+    uint32_t length = size >= sizeof(uint32_t) ? tm_load32(bytes) : 0;
+    uint32_t room = length > LONG_FRAME_BYTES && length > size ? length : (uint32_t)size;
+    if (!reserve_partial(sw, connection, room)) {
+        switch_shut(sw, id, ENOMEM);
+        return;
+    }
+    memcpy(connection->partial, bytes, size);
+    connection->partial_size = (uint32_t)size;
+}
+
+/* After a chunk: what it caused goes out. */
+static void settle(tm_switch *sw, uint32_t id) {
+    if (switch_at(sw, id)->state == CONNECTION_OPEN) {
+        switch_send_confirmations(sw, id);
+        switch_grant(sw, id);
+    }
+    sw->confirmations.count = 0;
+    switch_flush_dirty(sw);
+}
+
+static void note_received(tm_switch *sw, tm_connection *connection, size_t size) {
+    connection->received_ms = sw->now_ms;
+    connection->told_silent = false;
+    connection->bytes_in += size;
+    sw->stats.bytes_in += size;
+}
+
+/* `bytes` begin with what was kept, if anything was. */
+static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    size_t taken = walk(sw, id, bytes, size);
+    if (taken < size) {
+        keep(sw, id, bytes + taken, size - taken);
+    }
+    settle(sw, id);
+}
+
+/* The buffer is given away first, as what is in it may be kept once more. */
+void switch_take_kept(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    uint8_t *bytes = connection->partial;
+    uint32_t capacity = connection->partial_capacity;
+    uint32_t size = connection->partial_size;
+    if (bytes == NULL || connection->is_deaf) {
+        return;
+    }
+    connection->partial = NULL;
+    connection->partial_capacity = 0;
+    connection->partial_size = 0;
+    take_chunk(sw, id, bytes, size);
+    TM_DELETE(&sw->memory, TM_COLD, bytes, uint8_t, capacity);
+}
+
+static bool wants_long_frame(const tm_connection *connection) {
+    return connection->partial_size >= sizeof(uint32_t) && tm_load32(connection->partial) > LONG_FRAME_BYTES;
+}
+
+/* `fresh` more bytes of a long frame are in its own buffer. */
+static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
+    tm_connection *connection = switch_at(sw, id);
+    connection->partial_size += (uint32_t)fresh;
+    if (connection->partial_size < tm_load32(connection->partial)) {
+        return;
+    }
+    switch_take_kept(sw, id); /* the frame may end the connection, not its own bytes */
+}
+
+/* What was kept goes to the front of the chunk. */
+static void take_kept(tm_switch *sw, tm_connection *connection) {
+    if (connection->partial_size > 0) {
+        memcpy(sw->receive, connection->partial, connection->partial_size);
+        connection->partial_size = 0;
+    }
+}
+
+/* What was fed before anybody heard that it is to be fed no more. */
+static void keep_behind(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->partial_size + size > WAITING_BYTES_MAX ||
+        !reserve_partial(sw, connection, connection->partial_size + (uint32_t)size)) {
+        switch_shut(sw, id, ENOBUFS);
+        return;
+    }
+    memcpy(connection->partial + connection->partial_size, bytes, size);
+    connection->partial_size += (uint32_t)size;
+}
+
+void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
+    note_received(sw, switch_at(sw, id), size);
+    while (size > 0 && !switch_at(sw, id)->is_deaf) {
+        tm_connection *connection = switch_at(sw, id);
+        if (connection->waits_for_step) {
+            keep_behind(sw, id, bytes, size);
+            return;
+        }
+        size_t step = size;
+        if (wants_long_frame(connection)) {
+            size_t missing = tm_load32(connection->partial) - connection->partial_size;
+            step = step < missing ? step : missing;
+            memcpy(connection->partial + connection->partial_size, bytes, step);
+            take_long(sw, id, step);
+        } else {
+            size_t kept = connection->partial_size;
+            step = step < SWITCH_RECEIVE_BYTES - kept ? step : SWITCH_RECEIVE_BYTES - kept;
+            take_kept(sw, connection);
+            memcpy(sw->receive + kept, bytes, step);
+            take_chunk(sw, id, sw->receive, kept + step);
+        }
+        bytes += step;
+        size -= step;
+    }
+}
+
+/* ---- a socket --------------------------------------------------------------------------------------------------- */
+
+void switch_read(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    bool is_long = wants_long_frame(connection);
+    size_t kept = is_long ? 0 : connection->partial_size;
+    uint8_t *to = is_long ? connection->partial + connection->partial_size : sw->receive + kept;
+    size_t room = is_long ? tm_load32(connection->partial) - connection->partial_size : SWITCH_RECEIVE_BYTES - kept;
+    ssize_t got = recv(connection->fd, to, room, 0);
+    if (got <= 0) {
+        if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+            switch_shut(sw, id, got == 0 ? 0 : errno);
+        }
+        return;
+    }
+    note_received(sw, connection, (size_t)got);
+    if (is_long) {
+        take_long(sw, id, (size_t)got);
+        return;
+    }
+    take_kept(sw, connection);
+    take_chunk(sw, id, sw->receive, kept + (size_t)got);
+    connection = switch_at(sw, id);
+    if (connection->partial_size == 0) {
+        free_partial(sw, connection);
+    }
+}

@@ -1,0 +1,241 @@
+/* shape.c - see shape.h.
+ *
+ * A message like the one before is read without a call for each attribute: the name is compared as two words, and so is
+ * a short string checked; what is left out is only stepped over. Bounds are looked at once an attribute, which is why
+ * there must be slack behind a message: a name and a value, of sixteen bytes each.
+ */
+#include "switch/shape.h"
+
+#include <string.h>
+
+#include "model/msgpack.h"
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+/* By first byte, the size of values of which every spelling is sound; 0: of others. */
+static const uint8_t SOUND_BYTES[256] = {
+    [0x00 ... 0x7f] = 1, [0xc2] = 1, [0xc3] = 1, [0xcc] = 2, [0xcd] = 3,          [0xce] = 5,
+    [0xd0] = 2,          [0xd1] = 3, [0xd2] = 5, [0xd3] = 9, [0xe0 ... 0xff] = 1,
+};
+
+static inline uint64_t load_big_endian(const uint8_t *at) {
+    return __builtin_bswap64(tm_load64(at));
+}
+
+static bool is_finite(uint64_t double_bits) {
+    return (double_bits >> 52 & 0x7ff) != 0x7ff;
+}
+
+/* Any value; NULL: it is not sound. */
+static const uint8_t *take_any(const uint8_t *at, const uint8_t *end, tm_attribute *out) {
+    tm_cursor cursor = {at, end};
+    tm_value value;
+    if (at >= end || !tm_read_value(&cursor, TM_STRING_BYTES_MAX, &value)) {
+        return NULL;
+    }
+    out->string = value.string;
+    out->integer = value.integer;
+    out->real = value.real;
+    out->length = value.length;
+    out->kind = value.kind;
+    return cursor.at;
+}
+
+/* Behind a value that nobody wants; NULL: it is not sound. */
+static inline const uint8_t *pass_value(const uint8_t *at, const uint8_t *end) {
+    uint32_t length = *at ^ 0xa0U;
+    if (length <= WORDS_BYTES && words_are_ascii(words_at(at + 1, length))) {
+        return at + 1 + length;
+    }
+    if (SOUND_BYTES[*at] > 0) {
+        return at + SOUND_BYTES[*at];
+    }
+    if (*at == 0xcb && is_finite(load_big_endian(at + 1))) {
+        return at + 9;
+    }
+    tm_attribute unwanted;
+    return take_any(at, end, &unwanted);
+}
+
+/* Tags cc..ce and d0..d3: integers of 1, 2, 4 and 8 bytes, the first ones unsigned. */
+static inline int64_t load_integer(const uint8_t *at) {
+    unsigned shift = 64 - 8 * (1U << (*at & 3));
+    uint64_t bits = load_big_endian(at + 1);
+    return *at < 0xd0 ? (int64_t)(bits >> shift) : (int64_t)bits >> shift;
+}
+
+static inline const uint8_t *take_value(const uint8_t *at, const uint8_t *end, tm_attribute *out) {
+    uint32_t length = *at ^ 0xa0U;
+    if (length <= WORDS_BYTES && words_are_ascii(words_at(at + 1, length))) {
+        out->string = at + 1;
+        out->integer = 0;
+        out->real = 0;
+        out->length = length;
+        out->kind = TM_KIND_STRING;
+        return at + 1 + length;
+    }
+    bool is_wide = *at >= 0xcc && *at <= 0xd3 && *at != 0xcf;
+    if (!is_wide && *at > 0x7f) {
+        return take_any(at, end, out);
+    }
+    out->string = NULL;
+    out->integer = is_wide ? load_integer(at) : *at;
+    out->real = 0;
+    out->length = 0;
+    out->kind = TM_KIND_INTEGER;
+    return at + SOUND_BYTES[*at];
+}
+
+/* ---- a message of the shape ---------------------------------------------------------------------------------------
+ */
+
+static inline bool is_name(const tm_shape *shape, const tm_shape_name *name, const uint8_t *at, const uint8_t *end) {
+    uint64_t differs =
+        ((tm_load64(at) & name->mask.low) ^ name->text.low) | ((tm_load64(at + 8) & name->mask.high) ^ name->text.high);
+    return differs == 0 && (name->size <= WORDS_BYTES || (name->size < (size_t)(end - at) &&
+                                                          memcmp(at, shape->spelled + name->place, name->size) == 0));
+}
+
+/* The end of a spelled name, which tells its length: short ones in five bits, others in one byte, 256 in two. */
+static inline uint16_t length_of_name(uint32_t size) {
+    return (uint16_t)(size <= 32 ? size - 1 : size <= 2 + UINT8_MAX ? size - 2 : size - 3);
+}
+
+/* false: it is another, or not sound. */
+static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *end, tm_attribute *out) {
+    const tm_shape_name *behind = shape->names + shape->count;
+    for (const tm_shape_name *name = shape->names; name < behind; name++) {
+        if (at >= end || !is_name(shape, name, at, end)) {
+            return false;
+        }
+        at += name->size;
+        if (name->is_wanted) {
+            out->name_length = length_of_name(name->size);
+            out->name = at - out->name_length;
+            at = take_value(at, end, out++);
+        } else {
+            at = pass_value(at, end);
+        }
+        if (at == NULL) {
+            return false;
+        }
+    }
+    return at == end;
+}
+
+/* ---- another ------------------------------------------------------------------------------------------------------
+ */
+
+/* The size of a name as it stands in the message; 0: its length is spelled longer than need be. */
+static uint32_t spelled_size(const tm_attribute *attribute) {
+    uint32_t length = attribute->name_length;
+    const uint8_t *name = attribute->name;
+    if (length < 32) {
+        return name[-1] == (0xa0 | length) ? length + 1 : 0;
+    }
+    if (length <= UINT8_MAX) {
+        return name[-2] == 0xd9 ? length + 2 : 0;
+    }
+    return name[-3] == 0xda ? length + 3 : 0;
+}
+
+static bool note_name(tm_shape *shape, uint32_t i, const tm_attribute *attribute) {
+    uint32_t size = spelled_size(attribute);
+    uint32_t place = i == 0 ? 0U : shape->names[i - 1].place + shape->names[i - 1].size;
+    if (size == 0 || size > SHAPE_BYTES_MAX - place) {
+        return false;
+    }
+    const uint8_t *spelled = attribute->name + attribute->name_length - size;
+    uint32_t compared = size < WORDS_BYTES ? size : WORDS_BYTES;
+    memcpy(shape->spelled + place, spelled, size);
+    shape->names[i] = (tm_shape_name){.text = words_at(spelled, compared),
+                                      .mask = words_mask(compared),
+                                      .size = (uint16_t)size,
+                                      .place = (uint16_t)place};
+    return true;
+}
+
+static void note(tm_shape *shape, const tm_attribute *attributes, uint32_t count) {
+    shape->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!note_name(shape, i, &attributes[i])) {
+            return;
+        }
+    }
+    shape->count = count;
+}
+
+int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count) {
+    const uint8_t *end = bytes + size;
+    tm_cursor cursor = {bytes, end};
+    uint32_t pairs = 0;
+    if (shape->count > 0 && tm_read_map(&cursor, &pairs) && pairs == shape->count &&
+        take_like(shape, cursor.at, end, out)) {
+        *count = shape->wanted_count;
+        return TM_OK;
+    }
+    size_t used = 0;
+    int result = tm_attributes_decode(bytes, size, out, count, &used);
+    if (result == TM_OK && used != size) {
+        result = TM_MALFORMED;
+    }
+    note(shape, out, result == TM_OK ? (uint32_t)*count : 0);
+    tm_shape_want_all(shape, shape->unknown);
+    return result;
+}
+
+/* ---- what is left out ---------------------------------------------------------------------------------------------
+ */
+
+void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
+    for (uint32_t i = 0; i < shape->count; i++) {
+        shape->names[i].is_wanted = true;
+    }
+    shape->wanted_count = shape->count;
+    shape->is_trimmed = false;
+    shape->asked = 0;
+    for (unsigned table = 0; table < SHAPE_TABLES; table++) {
+        shape->unknown[table] = unknown[table];
+        shape->asked |= (uint8_t)((unknown[table] == SHAPE_NO_TABLE) << table);
+    }
+    shape->version++;
+    memset(shape->memo, 0, sizeof shape->memo);
+}
+
+/* A table that remembers nothing (0) may know any name. */
+static bool is_known_to(const tm_shape *shape, unsigned table, uint32_t i) {
+    uint64_t unknown = shape->unknown[table];
+    return unknown != SHAPE_NO_TABLE && (unknown == 0 || shape->memo[table][i] != unknown);
+}
+
+void tm_shape_trim(tm_shape *shape) {
+    if (shape->asked != (1U << SHAPE_TABLES) - 1) {
+        return;
+    }
+    shape->is_trimmed = true;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < shape->count; i++) {
+        bool is_known = false;
+        for (unsigned table = 0; table < SHAPE_TABLES; table++) {
+            is_known |= is_known_to(shape, table, i);
+            shape->memo[table][kept] = shape->memo[table][i];
+        }
+        shape->names[i].is_wanted = is_known;
+        kept += is_known;
+    }
+    shape->wanted_count = kept;
+    shape->version++;
+}
+
+uint32_t tm_shape_find(const tm_shape *shape, const uint8_t *name, uint32_t length) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < shape->count; i++) {
+        const tm_shape_name *own = &shape->names[i];
+        if (own->is_wanted && length_of_name(own->size) == length &&
+            memcmp(shape->spelled + own->place + own->size - length, name, length) == 0) {
+            return at;
+        }
+        at += own->is_wanted;
+    }
+    return SHAPE_NONE;
+}

@@ -1,0 +1,257 @@
+/* subscriptions.c - see subscriptions.h. */
+#include "switch/subscriptions.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "tm.h"
+
+#define ROWS_MIN 16U
+#define SLOTS_MIN 32U
+#define SHRUNK_UNITS_MIN (UINT32_C(1) << 17) /* 1 MiB */
+#define COPIED_UNITS_MAX (UINT32_C(1) << 22) /* 32 MiB, which take some ten milliseconds */
+
+void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, tm_table *table) {
+    *subscriptions = (tm_subscriptions){.memory = memory, .table = table, .free = SUBSCRIPTION_NONE};
+    tm_arena_init(&subscriptions->bytes, memory, TM_COLD);
+}
+
+void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
+    tm_memory *memory = subscriptions->memory;
+    TM_DELETE(memory, TM_COLD, subscriptions->rows, tm_subscription, subscriptions->row_capacity);
+    TM_DELETE(memory, TM_COLD, subscriptions->slots, uint32_t, subscriptions->slot_capacity);
+    TM_DELETE(memory, TM_COLD, subscriptions->kept, tm_kept_filter, subscriptions->kept_capacity);
+    tm_arena_clear(&subscriptions->bytes);
+    tm_subscriptions_init(subscriptions, memory, subscriptions->table);
+}
+
+/* ---- the set of (connection, id) -------------------------------------------------------------------------------- */
+
+static uint32_t home_of(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
+    uint64_t both = (uint64_t)connection << 32 | id;
+    return (uint32_t)tm_hash_u64(both, &subscriptions->memory->key) & (subscriptions->slot_capacity - 1);
+}
+
+/* The slot of the subscription, or the empty one where it would go. */
+static uint32_t find_slot(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
+    uint32_t mask = subscriptions->slot_capacity - 1;
+    uint32_t at = home_of(subscriptions, connection, id);
+    for (;; at = (at + 1) & mask) {
+        uint32_t row = subscriptions->slots[at];
+        if (row == SUBSCRIPTION_NONE ||
+            (subscriptions->rows[row].connection == connection && subscriptions->rows[row].id == id)) {
+            return at;
+        }
+    }
+}
+
+static void erase_slot(tm_subscriptions *subscriptions, uint32_t hole) {
+    uint32_t mask = subscriptions->slot_capacity - 1;
+    for (uint32_t at = (hole + 1) & mask; subscriptions->slots[at] != SUBSCRIPTION_NONE; at = (at + 1) & mask) {
+        const tm_subscription *row = &subscriptions->rows[subscriptions->slots[at]];
+        uint32_t home = home_of(subscriptions, row->connection, row->id);
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            subscriptions->slots[hole] = subscriptions->slots[at];
+            hole = at;
+        }
+    }
+    subscriptions->slots[hole] = SUBSCRIPTION_NONE;
+}
+
+/* At most two thirds full: four bytes a slot are cheap, long probes are not. */
+static bool reserve_slot(tm_subscriptions *subscriptions) {
+    if ((uint64_t)(subscriptions->live + 1) * 3 <= (uint64_t)subscriptions->slot_capacity * 2) {
+        return true;
+    }
+    uint32_t capacity = subscriptions->slot_capacity == 0 ? SLOTS_MIN : subscriptions->slot_capacity * 2;
+    uint32_t *slots = TM_NEW(subscriptions->memory, TM_COLD, uint32_t, capacity);
+    if (slots == NULL) {
+        return false;
+    }
+    memset(slots, 0xff, sizeof *slots * capacity);
+    TM_DELETE(subscriptions->memory, TM_COLD, subscriptions->slots, uint32_t, subscriptions->slot_capacity);
+    subscriptions->slots = slots;
+    subscriptions->slot_capacity = capacity;
+    for (uint32_t row = 0; row < subscriptions->row_count; row++) {
+        const tm_subscription *at = &subscriptions->rows[row];
+        if (at->in_use) {
+            slots[find_slot(subscriptions, at->connection, at->id)] = row;
+        }
+    }
+    return true;
+}
+
+static bool reserve_row(tm_subscriptions *subscriptions) {
+    if (subscriptions->free != SUBSCRIPTION_NONE || subscriptions->row_count < subscriptions->row_capacity) {
+        return true;
+    }
+    uint32_t capacity = subscriptions->row_capacity + subscriptions->row_capacity / 4 + ROWS_MIN;
+    tm_subscription *rows = TM_RESIZE(subscriptions->memory, TM_COLD, subscriptions->rows, tm_subscription,
+                                      subscriptions->row_capacity, capacity);
+    if (rows == NULL) {
+        return false;
+    }
+    subscriptions->rows = rows;
+    subscriptions->row_capacity = capacity;
+    return true;
+}
+
+static bool reserve_kept(tm_subscriptions *subscriptions, uint32_t handle) {
+    if (handle < subscriptions->kept_capacity) {
+        return true;
+    }
+    uint32_t capacity = handle + handle / 4 + ROWS_MIN;
+    tm_kept_filter *kept = TM_RESIZE(subscriptions->memory, TM_COLD, subscriptions->kept, tm_kept_filter,
+                                     subscriptions->kept_capacity, capacity);
+    if (kept == NULL) {
+        return false;
+    }
+    for (uint32_t at = subscriptions->kept_capacity; at < capacity; at++) {
+        kept[at] = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
+    }
+    subscriptions->kept = kept;
+    subscriptions->kept_capacity = capacity;
+    return true;
+}
+
+uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
+    return subscriptions->live == 0 ? SUBSCRIPTION_NONE
+                                    : subscriptions->slots[find_slot(subscriptions, connection, id)];
+}
+
+/* ---- a subscription's life -------------------------------------------------------------------------------------- */
+
+int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection, uint32_t id, bool own_messages,
+                           uint32_t *list, uint32_t *row) {
+    if (tm_subscriptions_find(subscriptions, connection, id) != SUBSCRIPTION_NONE) {
+        return TM_MISUSED;
+    }
+    if (!reserve_slot(subscriptions) || !reserve_row(subscriptions)) {
+        return TM_NO_MEMORY;
+    }
+    *row = subscriptions->free;
+    if (*row != SUBSCRIPTION_NONE) {
+        subscriptions->free = subscriptions->rows[*row].next;
+    } else {
+        *row = subscriptions->row_count++;
+    }
+    subscriptions->rows[*row] = (tm_subscription){.connection = connection,
+                                                  .id = id,
+                                                  .filters = SUBSCRIPTION_NONE,
+                                                  .next = *list,
+                                                  .previous = SUBSCRIPTION_NONE,
+                                                  .own_messages = own_messages,
+                                                  .in_use = true};
+    if (*list != SUBSCRIPTION_NONE) {
+        subscriptions->rows[*list].previous = *row;
+    }
+    *list = *row;
+    subscriptions->slots[find_slot(subscriptions, connection, id)] = *row;
+    subscriptions->live++;
+    return TM_OK;
+}
+
+static uint32_t units_of(uint32_t size) {
+    return (size + 7) / 8;
+}
+
+int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size) {
+    unsigned size_class = tm_arena_class(units_of(size));
+    subscriptions->version++; /* the packed filters of others may move even where this one is not taken */
+    uint32_t block = tm_arena_take(&subscriptions->bytes, size_class);
+    if (block == 0) {
+        return TM_NO_MEMORY;
+    }
+    uint32_t handle;
+    uint64_t used = tm_table_used(subscriptions->table);
+    int result = tm_table_add(subscriptions->table, filter, size, subscriptions->rows[row].connection, &handle);
+    if (result == TM_OK && !reserve_kept(subscriptions, handle)) {
+        tm_table_remove(subscriptions->table, handle);
+        result = TM_NO_MEMORY;
+    }
+    if (result != TM_OK) {
+        tm_arena_give(&subscriptions->bytes, block, size_class);
+        return result;
+    }
+    memcpy(tm_arena_at(&subscriptions->bytes, block), filter, size);
+    subscriptions->kept[handle] = (tm_kept_filter){row, subscriptions->rows[row].filters, block, size};
+    subscriptions->rows[row].filters = handle;
+    subscriptions->rows[row].table_bytes += (uint32_t)(tm_table_used(subscriptions->table) - used);
+    subscriptions->filters++;
+    return TM_OK;
+}
+
+uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uint32_t *list) {
+    tm_subscription *at = &subscriptions->rows[row];
+    uint32_t count = 0;
+    subscriptions->version++;
+    for (uint32_t handle = at->filters; handle != SUBSCRIPTION_NONE; count++) {
+        tm_kept_filter *kept = &subscriptions->kept[handle];
+        uint32_t next = kept->next;
+        tm_table_remove(subscriptions->table, handle);
+        tm_arena_give(&subscriptions->bytes, kept->block, tm_arena_class(units_of(kept->size)));
+        *kept = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
+        handle = next;
+    }
+    erase_slot(subscriptions, find_slot(subscriptions, at->connection, at->id));
+    if (at->previous != SUBSCRIPTION_NONE) {
+        subscriptions->rows[at->previous].next = at->next;
+    } else {
+        *list = at->next;
+    }
+    if (at->next != SUBSCRIPTION_NONE) {
+        subscriptions->rows[at->next].previous = at->previous;
+    }
+    *at = (tm_subscription){.next = subscriptions->free};
+    subscriptions->free = row;
+    subscriptions->live--;
+    subscriptions->filters -= count;
+    return count;
+}
+
+static bool is_worth_shrinking(const tm_arena *bytes) {
+    return bytes->top > SHRUNK_UNITS_MIN && bytes->used < bytes->top / 4 && bytes->used < COPIED_UNITS_MAX;
+}
+
+void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
+    if (!is_worth_shrinking(&subscriptions->bytes)) {
+        return;
+    }
+    tm_arena fresh;
+    tm_arena_init(&fresh, subscriptions->memory, TM_COLD);
+    if (!tm_arena_reserve(&fresh, subscriptions->bytes.used)) {
+        return;
+    }
+    for (uint32_t handle = 0; handle < subscriptions->kept_capacity; handle++) {
+        tm_kept_filter *kept = &subscriptions->kept[handle];
+        if (kept->subscription != SUBSCRIPTION_NONE) {
+            uint32_t block = tm_arena_take(&fresh, tm_arena_class(units_of(kept->size)));
+            memcpy(tm_arena_at(&fresh, block), tm_arena_at(&subscriptions->bytes, kept->block), kept->size);
+            kept->block = block;
+        }
+    }
+    tm_arena_clear(&subscriptions->bytes);
+    subscriptions->bytes = fresh;
+    subscriptions->version++; /* they have moved */
+}
+
+bool tm_subscriptions_are_sound(const tm_subscriptions *subscriptions) {
+    uint32_t live = 0;
+    uint32_t filters = 0;
+    for (uint32_t row = 0; row < subscriptions->row_count; row++) {
+        const tm_subscription *at = &subscriptions->rows[row];
+        if (!at->in_use) {
+            continue;
+        }
+        live++;
+        if (tm_subscriptions_find(subscriptions, at->connection, at->id) != row) {
+            return false;
+        }
+        for (uint32_t handle = at->filters; handle != SUBSCRIPTION_NONE; handle = subscriptions->kept[handle].next) {
+            if (++filters > subscriptions->filters || subscriptions->kept[handle].subscription != row) {
+                return false;
+            }
+        }
+    }
+    return live == subscriptions->live && filters == subscriptions->filters;
+}

@@ -1,0 +1,312 @@
+/* switch.h - what the parts of the switch share.
+ *
+ *     switch.c           life of the switch and of its connections
+ *     read.c      bytes in -> whole frames
+ *     publish.c   a PUBLISH: checked, matched, copied into the outputs that want it
+ *     counters.c  whether the counter of a PUBLISH is taken
+ *     write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
+ *     poll.c      sockets that are ready, and what time brings
+ *     step.c      confirmed publishes that wait until neighbours are in step
+ *     beat.c      PINGs and PONGs, and what they say of a neighbour's clock
+ *     subscribe.c SUBSCRIBE frames and single subscriptions
+ *     net.c       other routers: neighbours, what they want, the ways to them
+ *     transit.c   a message from a neighbour, or for one
+ *     shed.c      what was dropped between routers, until somebody asks
+ *     trail.c     what becomes of a message, noted for whoever wants to know
+ *     trace.c     the trail of a message that somebody asks about, handed up
+ *     record.c    the trail of a message that is sampled, into the records
+ *     figures.c   counters, and every invariant
+ *
+ * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
+ * an open connection's data frames are looked at and only to an open one is anything delivered. Whatever a peer sends
+ * costs that peer alone. Frames that do not fit are dropped whole, counted by reason and told to the receiver.
+ */
+#ifndef TM_SWITCH_H
+#define TM_SWITCH_H
+
+#include "model/wire.h"
+#include "network/publishers.h"
+#include "records/records.h"
+#include "switch/few.h"
+#include "switch/net.h"
+#include "switch/outbox.h"
+#include "switch/shape.h"
+#include "switch/subscriptions.h"
+#include "tm.h"
+
+#define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
+#define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
+#define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
+#define SWITCH_TIMED_EVERY 256U
+#define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
+#define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
+#define CONNECTION_NONE UINT32_MAX
+#define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
+
+typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
+
+typedef struct tm_loss {
+    uint64_t messages;
+    uint64_t bytes;
+} tm_loss;
+
+typedef struct tm_connection {
+    int fd; /* owned; -1: none */
+    uint8_t state;
+    bool is_fed;  /* its bytes come and go by hand */
+    bool is_deaf; /* after a fault, or closing: nothing more is read */
+    bool is_paused;
+    bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
+    bool has_drained;    /* the peer has sent DRAIN */
+    bool is_dirty;       /* has output that nobody tried to send yet */
+    bool waits_to_write;
+    bool is_announced; /* TM_EVENT_OUTPUT is out */
+    bool told_silent;
+    bool told_slow;
+    bool told_extension; /* in this tick */
+    bool told_untraced;  /* in this tick */
+    bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
+    tm_admission admission;
+
+    uint8_t *partial; /* owned: the beginning of a frame */
+    uint32_t partial_capacity;
+    uint32_t partial_size;
+    uint32_t greeting_left;
+
+    tm_outbox outbox;
+    tm_loss lost_full;
+    tm_loss lost_large;
+
+    uint64_t spent_traces; /* thousandths of a trace that it has to wait for, of its burst */
+    uint64_t traced_ms;    /* when that was reckoned last */
+    uint64_t used_frames;  /* of its credit */
+    uint64_t used_bytes;
+    uint64_t granted_frames;
+    uint64_t granted_bytes;
+    uint32_t blockers[BLOCKERS_MAX]; /* receivers for whose sake credit is withheld */
+    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
+    uint64_t blocks_until_ms;        /* of a receiver; 0: its queue is short */
+    uint32_t publisher_row;
+    uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
+
+    uint32_t subscriptions; /* list of rows */
+    uint32_t subscription_count;
+    uint32_t filter_count;
+    uint64_t table_bytes; /* of its filters */
+
+    uint32_t stamp; /* the last message that was for it; then: */
+    uint32_t first_row;
+
+    uint64_t received_ms;
+    uint64_t sent_ms;
+    uint64_t messages_in;
+    uint64_t bytes_in;
+    uint64_t deliveries;
+    uint64_t bytes_out;
+    uint64_t dropped;
+    uint64_t queued_peak;
+    tm_increment told;            /* totals when increments were last asked for; of drops what came since */
+    uint64_t pinged_ms;           /* a link: when its clock was last asked for */
+    int64_t clock_offset_us;      /* of the best heartbeat since somebody asked */
+    uint64_t clock_round_trip_us; /* of that one; UINT64_MAX: there was none */
+    uint32_t next_free;
+} tm_connection;
+
+/* Counters to confirm to the publisher whose frames are being walked. */
+typedef struct tm_confirmations {
+    uint32_t count;
+    uint64_t first[SWITCH_RANGES_MAX];
+    uint64_t last[SWITCH_RANGES_MAX];
+} tm_confirmations;
+
+#define TRAIL_LISTS (TM_TRACE_LISTS + 1)
+#define TRAIL_DROPPED TM_TRACE_LISTS /* (client or neighbour, connection or CONNECTION_NONE) it was dropped for */
+
+typedef struct tm_trail_list {
+    tm_trace_row *rows; /* owned */
+    uint32_t capacity;
+    uint32_t count;
+} tm_trail_list;
+
+/* What is noted about one message: for a tm_trace, for the records, or both. */
+typedef struct tm_trail {
+    tm_trace head; /* counts are in the lists */
+    tm_trail_list lists[TRAIL_LISTS];
+    uint32_t matched; /* local filters */
+    uint8_t here;     /* why local clients got nothing, or TM_TRACE_NOT_DROPPED */
+    bool is_traced;
+    bool is_recorded;
+    bool is_whole; /* there was memory for all of it */
+} tm_trail;
+
+/* Rows of a match, and for each the next one of the same connection. */
+typedef struct tm_rows {
+    uint32_t *links;
+    uint32_t *handles;
+    uint32_t *next;
+    uint32_t capacity;
+} tm_rows;
+
+/* Messages of one kind. */
+typedef struct tm_form {
+    tm_shape shape;
+    tm_few few;
+} tm_form;
+
+/* A bug that a test has planted. */
+typedef struct tm_plant {
+    uint32_t bug; /* TM_PLANT_* */
+    uint64_t every;
+    uint64_t deliveries;
+} tm_plant;
+
+struct tm_switch {
+    tm_memory memory;
+    tm_table *table; /* borrowed */
+    tm_net *net;     /* owned; NULL: alone */
+    tm_switch_options options;
+    int epoll; /* owned */
+    bool is_draining;
+    uint8_t step;           /* TM_STEP_* */
+    uint32_t waiting_count; /* connections that wait for it */
+
+    tm_connection *connections; /* owned */
+    uint32_t connection_count;  /* high-water mark of ids */
+    uint32_t connection_capacity;
+    uint32_t connection_live;
+    uint32_t connection_free;
+    uint32_t blocked_count;
+
+    tm_subscriptions subscriptions;
+    tm_publishers publishers;
+    uint64_t counter_max; /* of a message: a day ahead of the clock, as it was when it was looked at last */
+
+    uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
+    tm_attribute *attributes; /* owned; of the message at hand */
+    tm_form forms[SWITCH_FORMS];
+    tm_rows rows;
+    tm_work work;      /* what the message at hand has cost in all tables */
+    uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
+    uint32_t *dirty;
+    uint32_t dirty_count;
+    tm_confirmations confirmations;
+    wire_writer writer;
+    tm_trail *trail;     /* owned; NULL until somebody asks */
+    tm_records *records; /* borrowed; NULL: none are kept */
+
+    tm_event *events;
+    uint32_t event_count;
+    uint32_t event_capacity;
+    uint8_t *event_bytes;
+    uint32_t event_size;
+    uint32_t event_bytes_capacity;
+    bool events_are_out; /* the caller has them */
+
+    uint64_t now_ms;
+    uint64_t ahead_ms; /* of the system's clock: for tests */
+    uint64_t transit;  /* counter of messages that entered here */
+    uint32_t stamp;
+    uint32_t ticks;
+    tm_plant plant;
+    tm_switch_stats stats;
+};
+
+static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
+    return &sw->connections[connection];
+}
+/* Is it an id that names anything? */
+static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
+    return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
+}
+static inline bool switch_is_link(const tm_connection *connection) {
+    return connection->neighbour != NEIGHBOUR_NONE;
+}
+static inline bool switch_is_blocked(const tm_connection *connection) {
+    return connection->blocker_count > 0;
+}
+static inline bool switch_is_alive(const tm_connection *connection) {
+    return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
+}
+static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t frames, uint64_t bytes) {
+    sw->stats.dropped[reason] += frames;
+    sw->stats.drop_bytes[reason] += bytes;
+}
+
+/* ---- switch.c */
+
+/* Start a call: the clock is read and events of the last call are forgotten. */
+void switch_begin(tm_switch *sw);
+int switch_end(tm_switch *sw, const tm_event **events, size_t *count);
+/* false: no memory; but there is always room for a connection's end. */
+bool switch_tell(tm_switch *sw, tm_event event);
+/* The same with room for bytes, which are written at once; NULL: no memory. */
+uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size);
+/* The same with a copy of a frame; false: no memory. */
+bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size);
+/* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
+void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
+/* The socket is gone or to be gone. */
+void switch_shut(tm_switch *sw, uint32_t connection, int error);
+
+/* ---- read.c */
+
+void switch_read(tm_switch *sw, uint32_t connection);
+void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
+
+/* Go on with what was kept when a connection began to wait. */
+void switch_take_kept(tm_switch *sw, uint32_t connection);
+
+/* ---- step.c */
+
+/* A frame of this connection is to be taken later, and all behind it. */
+void switch_wait(tm_switch *sw, uint32_t connection);
+/* It waits no longer, whatever the reason. */
+void switch_wait_no_more(tm_switch *sw, uint32_t connection);
+
+/* ---- beat.c */
+
+/* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
+bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+/* ---- publish.c */
+
+void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+/* ---- counters.c */
+
+/* The highest counter that a message may have now: a day ahead of the later of this router's clock and its epoch. */
+uint64_t switch_counter_max(const tm_switch *sw);
+
+/* ---- net.c */
+
+/* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
+int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
+/* The link has ended. */
+void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
+/* Holds that are over. */
+void switch_expire_routes(tm_switch *sw);
+
+/* ---- write.c */
+
+/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
+/* Queue the control frame in `sw->writer`; false: no room. */
+bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
+void switch_mark_dirty(tm_switch *sw, uint32_t connection);
+void switch_flush(tm_switch *sw, uint32_t connection);
+void switch_flush_dirty(tm_switch *sw);
+/* More credit where half of it is used up and nothing blocks. */
+void switch_grant(tm_switch *sw, uint32_t connection);
+void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
+void switch_send_confirmations(tm_switch *sw, uint32_t connection);
+/* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
+void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
+                   uint64_t newest);
+/* Tell losses that were not told yet: in the place of the gap where there is room. */
+void switch_tell_losses(tm_switch *sw, uint32_t connection);
+/* Publishers get credit again that need to wait for no receiver any more. */
+void switch_unblock(tm_switch *sw);
+/* What the socket is watched for. */
+void switch_watch(tm_switch *sw, uint32_t connection);
+
+#endif

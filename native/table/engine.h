@@ -1,0 +1,37 @@
+/* engine.h - what an engine is: a table of functions over its own state.
+ *
+ * Law: table.c parses filters, hands out nothing itself, and calls one engine; an engine never sees wire bytes and
+ * never trusts `handle` (it may name nothing). Every function keeps the contract of its tm_table_ namesake.
+ */
+#ifndef TM_ENGINE_H
+#define TM_ENGINE_H
+
+#include "base/memory.h"
+#include "base/work.h"
+#include "model/filter.h"
+
+typedef struct tm_engine tm_engine; /* each engine's own struct, behind this name */
+
+typedef struct tm_engine_class {
+    const char *name;
+    /* `memory` is borrowed for the engine's life. */
+    int (*create)(tm_memory *memory, const tm_options *options, tm_engine **out);
+    void (*destroy)(tm_engine *engine);
+    int (*set_interface)(tm_engine *engine, uint32_t interface, int kind);
+    int (*add)(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle);
+    int (*remove)(tm_engine *engine, uint32_t handle);
+    int (*settle)(tm_engine *engine, uint64_t steps, uint64_t *left);
+    /* `hits->steps` says how many steps it may take, and then how many it took, whatever the result. */
+    int (*match)(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
+    uint64_t (*unknown)(const tm_engine *engine);               /* NULL: memos are not used */
+    void (*stats)(const tm_engine *engine, tm_stats *stats);    /* all but the memory figures */
+    uint64_t (*used)(const tm_engine *engine);                  /* bytes that its filters take: see used.c */
+    void (*probes)(const tm_engine *engine, tm_probes *probes); /* added to what is there */
+    int (*validate)(const tm_engine *engine, const char **reason);
+} tm_engine_class;
+
+extern const tm_engine_class tm_engine_counting;
+extern const tm_engine_class tm_engine_sff;
+extern const tm_engine_class tm_engine_tamis;
+
+#endif

@@ -1,0 +1,220 @@
+/* table.c - the table as Python sees it: bytes in, one engine behind.
+ *
+ * Law: a caller's mistake is answered with TM_MISUSED and touches nothing; a filter reaches an engine only after it has
+ * been parsed; memory is counted in one tm_memory that the table owns and the engine borrows.
+ */
+#include "table/engine.h"
+
+struct tm_table {
+    tm_memory memory;
+    const tm_engine_class *class;
+    tm_engine *engine;     /* owned */
+    tm_filter *filter;     /* owned; what is being added */
+    tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
+    uint64_t match_steps;
+    uint64_t steps; /* of all matches */
+};
+
+static const tm_engine_class *const engine_classes[] = {
+    [TM_ENGINE_COUNTING] = &tm_engine_counting,
+    [TM_ENGINE_SFF] = &tm_engine_sff,
+    [TM_ENGINE_TAMIS] = &tm_engine_tamis,
+};
+
+#define ENGINE_CLASSES ((int)(sizeof engine_classes / sizeof *engine_classes))
+
+/* ---- life ----------------------------------------------------------------------------------------------------- */
+
+/* The table lives in memory that it counts itself, so the count must outlive it by a moment. */
+void tm_table_free(tm_table *table) {
+    if (table == NULL) {
+        return;
+    }
+    if (table->engine != NULL) {
+        table->class->destroy(table->engine);
+    }
+    TM_DELETE(&table->memory, TM_COLD, table->filter, tm_filter, 1);
+    TM_DELETE(&table->memory, TM_HOT, table->message, tm_attribute, TM_ATTRIBUTES_MAX);
+    tm_memory memory = table->memory;
+    TM_DELETE(&memory, TM_HOT, table, tm_table, 1);
+}
+
+static int fill(tm_table *table, const tm_options *options) {
+    table->filter = TM_NEW(&table->memory, TM_COLD, tm_filter, 1);
+    table->message = TM_NEW(&table->memory, TM_HOT, tm_attribute, TM_ATTRIBUTES_MAX);
+    if (table->filter == NULL || table->message == NULL) {
+        return TM_NO_MEMORY;
+    }
+    return table->class->create(&table->memory, options, &table->engine);
+}
+
+int tm_table_new(int engine, const tm_options *options, tm_table **out) {
+    if (options == NULL || out == NULL || engine < 0 || engine >= ENGINE_CLASSES || engine_classes[engine] == NULL) {
+        return TM_MISUSED;
+    }
+    tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
+    tm_table *table = TM_NEW(&memory, TM_HOT, tm_table, 1);
+    if (table == NULL) {
+        return TM_NO_MEMORY;
+    }
+    table->memory = memory;
+    table->class = engine_classes[engine];
+    table->match_steps = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
+    int result = fill(table, options);
+    if (result != TM_OK) {
+        tm_table_free(table);
+        return result;
+    }
+    *out = table;
+    return TM_OK;
+}
+
+/* ---- change ----------------------------------------------------------------------------------------------------- */
+
+int tm_table_set_interface(tm_table *table, uint32_t interface, int kind) {
+    return table == NULL ? TM_MISUSED : table->class->set_interface(table->engine, interface, kind);
+}
+
+int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle) {
+    if (table == NULL || filter == NULL || handle == NULL || interface >= TM_INTERFACES_MAX) {
+        return TM_MISUSED;
+    }
+    int result = tm_filter_parse(filter, size, table->filter);
+    return result == TM_OK ? table->class->add(table->engine, table->filter, interface, handle) : result;
+}
+
+int tm_table_remove(tm_table *table, uint32_t handle) {
+    return table == NULL ? TM_MISUSED : table->class->remove(table->engine, handle);
+}
+
+int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
+    if (table == NULL || left == NULL) {
+        return TM_MISUSED;
+    }
+    tm_memory_give_back(&table->memory);
+    return table->class->settle(table->engine, steps, left);
+}
+
+/* ---- match ------------------------------------------------------------------------------------------------------ */
+
+static bool query_is_sound(const tm_query *query) {
+    return query != NULL && query->mode <= TM_MATCH_ALL && (query->grouping != NULL || query->grouping_count == 0);
+}
+
+/* Exactly one form of answer, with handles exactly where the mode has them. */
+static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
+    if (hits == NULL || (hits->handles != NULL) != (query->mode != TM_MATCH_INTERFACES && hits->links != NULL)) {
+        return false;
+    }
+    return hits->bits != NULL ? hits->links == NULL && query->mode == TM_MATCH_INTERFACES : hits->links != NULL;
+}
+
+static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+    hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
+    int result = table->class->match(table->engine, attributes, count, query, hits);
+    table->steps += hits->steps;
+    return result;
+}
+
+int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
+                   tm_hits *hits) {
+    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(query) || !hits_are_sound(query, hits)) {
+        return TM_MISUSED;
+    }
+    if (count > TM_ATTRIBUTES_MAX) {
+        return TM_TOO_MANY;
+    }
+    return match(table, attributes, count, query, hits);
+}
+
+uint64_t tm_table_unknown(const tm_table *table) {
+    return table == NULL || table->class->unknown == NULL ? 0 : table->class->unknown(table->engine);
+}
+
+/* What is left of the caller's room after `used` rows. */
+static tm_hits rest_of(const tm_hits *hits, size_t used) {
+    return (tm_hits){.links = hits->links + used,
+                     .handles = hits->handles != NULL ? hits->handles + used : NULL,
+                     .capacity = hits->capacity - used};
+}
+
+static int decode_whole(const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count) {
+    size_t used = 0;
+    int result = tm_attributes_decode(bytes, size, out, count, &used);
+    return result == TM_OK && used != size ? TM_MALFORMED : result;
+}
+
+/* Match message `i` behind `hits->count` rows. Returns whether its rows fit. */
+static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t i, const tm_query *query,
+                      tm_hits *hits, uint8_t *result) {
+    size_t count = 0;
+    tm_hits rest = rest_of(hits, hits->count);
+    int outcome = decode_whole(bytes + offsets[i], offsets[i + 1] - offsets[i], table->message, &count);
+    if (outcome == TM_OK) {
+        outcome = match(table, table->message, count, query, &rest);
+        if (outcome == TM_TOO_MANY) {
+            return false;
+        }
+    }
+    hits->count += outcome == TM_OK ? rest.count : 0;
+    *result = (uint8_t)outcome;
+    return true;
+}
+
+int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
+                         const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done) {
+    if (table == NULL || bytes == NULL || offsets == NULL || row_ends == NULL || results == NULL || done == NULL ||
+        !query_is_sound(query) || !hits_are_sound(query, hits) || hits->links == NULL) {
+        return TM_MISUSED;
+    }
+    hits->count = 0;
+    for (*done = 0; *done < count; ++*done) {
+        if (offsets[*done + 1] < offsets[*done]) {
+            return TM_MISUSED;
+        }
+        if (!match_one(table, bytes, offsets, *done, query, hits, &results[*done])) {
+            break;
+        }
+        row_ends[*done] = hits->count;
+    }
+    return TM_OK;
+}
+
+/* ---- looking at it ---------------------------------------------------------------------------------------------- */
+
+void tm_table_stats(const tm_table *table, tm_stats *stats) {
+    if (table == NULL || stats == NULL) {
+        return;
+    }
+    *stats = (tm_stats){0};
+    table->class->stats(table->engine, stats);
+    stats->steps = table->steps;
+    stats->memory_bytes = table->memory.bytes;
+    stats->hot_memory_bytes = table->memory.hot_bytes;
+}
+
+uint64_t tm_table_used(const tm_table *table) {
+    return table == NULL ? 0 : table->class->used(table->engine);
+}
+
+void tm_table_probes(const tm_table *table, tm_probes *probes) {
+    if (table == NULL || probes == NULL) {
+        return;
+    }
+    *probes = (tm_probes){0};
+    table->class->probes(table->engine, probes);
+}
+
+int tm_table_validate(const tm_table *table, const char **reason) {
+    if (table == NULL || reason == NULL) {
+        return TM_MISUSED;
+    }
+    *reason = "";
+    return table->class->validate(table->engine, reason);
+}
+
+void tm_table_fail_allocation(tm_table *table, uint64_t n) {
+    if (table != NULL) {
+        table->memory.fail_in = n;
+    }
+}
