@@ -30,8 +30,7 @@ typedef struct tm_engine_class {
     int (*validate)(const tm_engine *engine, const char **reason);
 } tm_engine_class;
 
-extern const tm_engine_class tm_engine_counting;
-extern const tm_engine_class tm_engine_sff;
-extern const tm_engine_class tm_engine_tamis;
+/* The engine of this number (TM_ENGINE_* of tm_api.h); NULL: there is none. Defined in engines/registry.c. */
+const tm_engine_class *tm_engine_class_of(int engine);
 
 #endif

@@ -15,14 +15,6 @@ struct tm_table {
     uint64_t steps; /* of all matches */
 };
 
-static const tm_engine_class *const engine_classes[] = {
-    [TM_ENGINE_COUNTING] = &tm_engine_counting,
-    [TM_ENGINE_SFF] = &tm_engine_sff,
-    [TM_ENGINE_TAMIS] = &tm_engine_tamis,
-};
-
-#define ENGINE_CLASSES ((int)(sizeof engine_classes / sizeof *engine_classes))
-
 /* ---- life ----------------------------------------------------------------------------------------------------- */
 
 /* The table lives in memory that it counts itself, so the count must outlive it by a moment. */
@@ -49,7 +41,8 @@ static int fill(tm_table *table, const tm_options *options) {
 }
 
 int tm_table_new(int engine, const tm_options *options, tm_table **out) {
-    if (options == NULL || out == NULL || engine < 0 || engine >= ENGINE_CLASSES || engine_classes[engine] == NULL) {
+    const tm_engine_class *class = tm_engine_class_of(engine);
+    if (options == NULL || out == NULL || class == NULL) {
         return TM_MISUSED;
     }
     tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
@@ -58,7 +51,7 @@ int tm_table_new(int engine, const tm_options *options, tm_table **out) {
         return TM_NO_MEMORY;
     }
     table->memory = memory;
-    table->class = engine_classes[engine];
+    table->class = class;
     table->match_steps = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
     int result = fill(table, options);
     if (result != TM_OK) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engines/papers/counting.h"
+#include "engines/registry.h"
 #include "support.h"
 
 static wire filter;

@@ -1,4 +1,4 @@
-/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in tamis.h.
+/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in engine.h.
  *
  * Law: a record is free, covered or active. A covered one hangs in the list of its coverer, which is active or covered
  * itself, of the same interface. A record that is removed while others hang on it becomes a ghost: it goes on matching
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engines/onepath/buckets.h"
+#include "engines/registry.h"
 
 #define SWEEP_RECORDS 2U   /* looked at again for covering at each add */
 #define DRAIN_AT_ONCE 64U  /* covered filters that find a new place within the removal */

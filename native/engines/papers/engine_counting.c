@@ -4,6 +4,7 @@
  * links that have matched are skipped, and the match ends with the last candidate.
  */
 #include "engines/papers/counting.h"
+#include "engines/registry.h"
 
 struct tm_engine {
     tm_counting core;

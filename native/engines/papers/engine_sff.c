@@ -6,6 +6,7 @@
  */
 #include "engines/papers/selectivity.h"
 #include "engines/papers/trie.h"
+#include "engines/registry.h"
 
 #define TRIE_BYTES 120U /* of a string: its constant, and its share of branches and blocks */
 

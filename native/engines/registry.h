@@ -1,0 +1,11 @@
+/* registry.h - the engines that there are; each is defined in its own folder. */
+#ifndef TM_REGISTRY_H
+#define TM_REGISTRY_H
+
+#include "table/engine.h"
+
+extern const tm_engine_class tm_engine_counting;
+extern const tm_engine_class tm_engine_sff;
+extern const tm_engine_class tm_engine_tamis;
+
+#endif

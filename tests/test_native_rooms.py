@@ -1,0 +1,80 @@
+"""The arrows inside native/: which room may include which, read from the #include lines.
+
+A file is included by its path from native/, so that the line itself says which room it reaches into.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(__file__).parent.parent / "native"
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+# room -> the rooms that its files may include, itself left out; "." is native/ itself: tm.h and tm_api.h
+ARROWS = {
+    ".": set(),
+    "base": {"."},
+    "model": {".", "base"},
+    "table": {".", "base", "model"},
+    "engines/papers": {".", "base", "model", "table", "engines"},
+    "engines/onepath": {".", "base", "model", "table", "engines"},
+    "engines": {".", "table"},
+    "network": {".", "base", "table"},
+    "records": {".", "base", "model"},
+    "switch": {".", "base", "model", "table", "network", "records"},
+}
+
+
+def _sources() -> list[Path]:
+    """Every C file that is compiled into the extension."""
+    found = [path for path in NATIVE.rglob("*.[ch]") if path.name != "_tm.c"]
+    return sorted(path for path in found if path.relative_to(NATIVE).parts[0] != "tests")
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(NATIVE).parent.as_posix()
+
+
+def _included(path: Path) -> Iterator[Path]:
+    yield from (NATIVE / name for name in INCLUDE.findall(path.read_text()))
+
+
+def test_every_c_file_stands_in_a_room() -> None:
+    assert {_room(path) for path in _sources()} == set(ARROWS)
+
+
+@pytest.mark.parametrize("room", ARROWS)
+def test_rooms_include_one_way(room: str) -> None:
+    for path in _sources():
+        for included in _included(path) if _room(path) == room else ():
+            assert included.exists(), f"{path}: no {included.relative_to(NATIVE)}; includes are paths from native/"
+            assert _room(included) in ARROWS[room] | {room}, f"{path} includes {included.relative_to(NATIVE)}"
+
+
+def test_no_two_rooms_include_each_other() -> None:
+    done: set[str] = set()
+    while ready := {room for room, others in ARROWS.items() if room not in done and others <= done}:
+        done |= ready
+    assert done == set(ARROWS), f"in a circle: {set(ARROWS) - done}"
+
+
+def test_no_header_includes_itself() -> None:
+    reached = {path: set(_included(path)) for path in _sources() if path.suffix == ".h"}
+    for _ in reached:
+        for path, others in reached.items():
+            reached[path] = others.union(*(reached[other] for other in others if other in reached))
+    for path, others in reached.items():
+        assert path not in others, f"{path} includes itself by way of others"
+
+
+@pytest.mark.parametrize("room", ["network", "records", "switch"])
+def test_the_page_of_the_switch_lists_its_files(room: str) -> None:
+    page = (NATIVE.parent / "docs" / "switch.md").read_text()
+    rows = {name for line in page.splitlines() if line.startswith("| `") for name in re.findall(r"`([\w/]+\.c)`", line)}
+    assert {name for name in rows if name.startswith(f"{room}/")} == {
+        f"{room}/{path.name}" for path in (NATIVE / room).glob("*.c")
+    }
