@@ -29,7 +29,7 @@ check: .venv/installed .venv/typing
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
 	cd .venv/typing && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p tamis
-	$(BIN)/pytest tests/test_imports.py
+	$(BIN)/pytest tests/test_imports.py tests/test_native_rooms.py
 
 format: .venv/installed
 	$(BIN)/ruff check --fix $(SOURCES); $(BIN)/ruff format $(SOURCES)
