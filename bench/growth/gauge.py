@@ -13,12 +13,12 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Body, Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Command, Install, Reroute, Session
 from tamis.router.core.core import Core
-from tamis.router.core.events import Body, Event, LinkUp
-from tamis.router.core.paths import PathCache
-from tamis.router.core.trees import Trees
+from tamis.router.core.events import Event, LinkUp
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.trees import Trees
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
 from tamis.simulate.strategies import AnyCore, Kit, Wall

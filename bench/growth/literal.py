@@ -21,9 +21,9 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.core import CoreSettings, Parts
-from tamis.router.core.links import Link
-from tamis.router.core.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
-from tamis.router.core.paths import PathCache
+from tamis.router.core.statements.links import Link
+from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
+from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.faults import MS, WISHES
 from tamis.simulate.strategies import AnyCore, Kit, Wall

@@ -14,11 +14,11 @@ from tamis.bench.growth.gauge import Gauge, GaugedKit
 from tamis.bench.workloads import make
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
+from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement
 from tamis.router.core.core import Core
-from tamis.router.core.events import Body, Heard, Tick
-from tamis.router.core.paths import PathCache
-from tamis.router.core.rib import advertised
+from tamis.router.core.events import Heard, Tick
+from tamis.router.core.statements.rib import advertised
+from tamis.router.core.ways.paths import PathCache
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.link import Link

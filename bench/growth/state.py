@@ -22,15 +22,16 @@ from tamis.protocol.wire.parts import AdvertisementPart, PartAssembler, split
 from tamis.protocol.wire.routing_bodies import (
     Adjacency,
     AdvertisedFilter,
+    Body,
     LinkState,
     ReceiverAdvertisement,
     Scope,
     SenderRequest,
 )
 from tamis.router.core.core import Core
-from tamis.router.core.events import Body, Heard, LinkUp, Tick
-from tamis.router.core.paths import Graph, PathCache
-from tamis.router.core.trees import make_trees
+from tamis.router.core.events import Heard, LinkUp, Tick
+from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.trees import make_trees
 
 SOURCES: Final = 10
 
