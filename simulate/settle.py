@@ -75,6 +75,7 @@ class Rest:
         recorder.gaps.at_rest()
         world.messages.clear()
         truth.is_tainted = False
+        truth.forged.clear()
         world.waits.at_rest()
         said = Counter(recorder.said)
         ways = self._look()

@@ -38,8 +38,8 @@ class Waits:
         node.ask(Await(number))
 
     def answered(self, router: int, number: int) -> None:
-        """1. Where a frame was silently lost, a link may still be unknown, and who is behind it: then the router answers
-        for those it sees."""
+        """1. Where a frame was silently lost, a link may still be unknown, and who is behind it: then the router
+        answers for those it sees."""
         ticket = self._tickets.pop(number, None)
         world, recorder = self._world, self._world.recorder
         truth, now_us = recorder.truth, world.clock.now_us
@@ -50,9 +50,17 @@ class Waits:
             contents = ticket.contents & truth.contents_wanted_at(router)
             others = world.reachable(node) - {router}
             for other in others & view.in_reach(node) if truth.is_tainted else others:
-                if contents & ~world.by_number[other].table.wanted_by(router):
+                knows = world.by_number[other].table.wanted_by(router)
+                if contents & ~knows and not self._is_deceived(other, router):
                     recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
             recorder.counts["judged waits"] += 1
+
+    def _is_deceived(self, other: int, router: int) -> bool:
+        """Whether one holds of the other a statement that was forged in this round, newer than all that this one has
+        said: it may have confirmed truly before, and of that its issuer has not heard."""
+        world = self._world
+        held, said = (view.versions(world.by_number[each]).get(router) for each in (other, router))
+        return router in world.recorder.truth.forged and held is not None and said is not None and held > said
 
     def at_rest(self) -> None:
         """9: none is left, but of routers whose life has ended."""
