@@ -155,6 +155,47 @@ def test_a_gap_that_stays_is_asked_about_every_second():
         single.waits(1)
 
 
+def test_what_nobody_holds_is_asked_for_ten_times_and_then_forgotten():
+    single = among("a", "b")
+    single.hears("b", change("x", 6, 7, ONE, TWO, confirm=True))
+    single.took(object)
+    for _ in range(11):
+        single.waits(1 * S)
+        if asked := [request for request in single.took(SenderRequest, "a") if not request.digest]:
+            single.hears("a", UpdateReply(*asked[0].ticket, ()))
+    core = single.core
+    assert ("gap", X) not in core.desk.timers
+    assert not core.figures().unfinished
+    single.waits(1 * S)
+    assert [request.digest for request in single.took(SenderRequest) if not request.digest] == []
+    single.hears("a", whole("x", 6, THREE))
+    assert len(single.took(ReceiverAdvertisement, "b")) == 1
+    assert held(single) == (6, THREE)
+
+
+def test_when_a_gap_is_given_up_neighbours_compare_and_what_was_held_is_not_passed_on_again():
+    single = among("a", "b")
+    single.hears("a", whole("x", 5, ONE))
+    single.hears("b", change("x", 6, 7, ONE, TWO))
+    single.waits(10 * S)
+    single.took(object)
+    single.waits(1 * S)
+    assert single.took(SenderRequest, "b")
+    single.hears("b", whole("x", 5, ONE))
+    assert single.took(ReceiverAdvertisement) == []
+
+
+def test_a_gap_is_not_given_up_while_what_closes_it_is_collected():
+    single = among("a")
+    single.hears("a", change("x", 6, 7, ONE, TWO))
+    piece = entry("x", 7, {**TWO, **THREE})._replace(total=9)
+    for _ in range(15):
+        single.hears("a", UpdateReply(ME, 1, 0, (piece,)))
+        single.waits(1 * S)
+    assert ("gap", X) in single.core.desk.timers
+    assert single.core._predicates.collects(X)
+
+
 def test_a_gap_of_a_router_out_of_reach_is_asked_of_nobody_and_leaves_nothing_behind():
     single = among("a")
     single.hears("a", change("c", 6, 7, ONE, TWO, confirm=True))
