@@ -125,8 +125,8 @@ class Neighbours:
         self._desk.timers.set(("request", neighbour), self._desk.now_us + every_us - every_us // 3 + spread)
 
     def close_gap(self, issuer: int) -> None:
-        """R2: the base has not come: ask, where it must be known if it is anywhere. Nobody holds it where it was forged:
-        it is forgotten after so many questions, or as soon as its epoch is believed no more."""
+        """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
+        forgotten after so many questions, or as soon as its epoch is believed no more."""
         desk, newest = self._desk, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Install, Send, Session
+from tamis.router.core.core import Core
 from tamis.router.core.events import Wanted
+from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, state, whole
 from tests.router.core.single import Single
@@ -183,6 +186,23 @@ def test_when_a_gap_is_given_up_neighbours_compare_and_what_was_held_is_not_pass
     assert single.took(SenderRequest, "b")
     single.hears("b", whole("x", 5, ONE))
     assert single.took(ReceiverAdvertisement) == []
+
+
+def test_what_was_heard_of_in_an_epoch_that_is_believed_no_more_is_forgotten_at_once():
+    clock_ms = [3 * DAY_MS]
+    single = Single(core=partial(Core, unix_ms=lambda: clock_ms[0]))  # type: ignore[arg-type]
+    single.joins("a", "b")
+    single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"), whole("x", 5, ONE))
+    single.hears("b", change("x", 6, 7, ONE, TWO, epoch=3 * DAY_MS))
+    single.waits(1 * S)
+    assert ("gap", X) in single.core.desk.timers
+    clock_ms[0] = 1_000
+    single.waits(1 * S)
+    assert not single.core.desk.rib.waits(X)
+    single.took(object)
+    single.hears("a", change("x", 5, 6, ONE, TWO))
+    assert len(single.took(ReceiverAdvertisement, "b")) == 1
+    assert held(single) == (6, TWO)
 
 
 def test_a_gap_is_not_given_up_while_what_closes_it_is_collected():
