@@ -52,6 +52,8 @@ class Truth:
         """Client -> filter -> what is in force now."""
         self.is_tainted = False
         """Control was silently lost: nothing is promised until it was repaired (R10)."""
+        self.forged: set[int] = set()
+        """Routers of which something was forged since the last rest that may be believed until they speak again."""
 
     @property
     def now_us(self) -> int:
