@@ -20,13 +20,15 @@ from heapq import heappop, heappush
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.protocol.strategies import recorded_as
 
 ROUTERS_MAX: Final = 48
 """Some two thousand ways: seconds of work for each hundred topologies that the network went through."""
-KNOWN: Final = ("source-trees", "advertise")
-"""Broadcast and strategy of which the law above is true."""
+TREES: Final = "source-trees"
+"""The broadcast layer of which the law above is true."""
 REMEMBERED: Final = 65_536
 """Ways; a few hundred bytes each."""
 _SCHEMA: Final = "source string, router string, spans array<struct<from_us: long, to_us: long>>"
@@ -92,7 +94,7 @@ def past(told: Told, unknown_us: int) -> Past | None:
     """None: the law does not hold here, or there are too many routers. `unknown_us` is the error of a clock that nobody
     has compared."""
     lives = told.lives.orderBy("router", "epoch").collect()
-    if len({row.router for row in lives}) > ROUTERS_MAX or {(row.broadcast, row.strategy) for row in lives} != {KNOWN}:
+    if len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
         return None
     clocks = {row.router: row for row in told.clocks.collect()}
     offsets_us = {router: row.offset_us or 0 for router, row in clocks.items()}
@@ -104,6 +106,12 @@ def past(told: Told, unknown_us: int) -> Past | None:
         hole = Span(row.from_us, row.to_us).later(offsets_us.get(row.router, 0))
         dark[row.router].append(Span(max(hole.from_us, spans[row.router, row.epoch].from_us), hole.to_us))
     return Past(whole, _views(told.topology), _changes(told.link, told.life), dark, errors_us)
+
+
+def _is_known(life: Row) -> bool:
+    """Whether the router of `life` sends messages by the ways of the law above."""
+    strategy = recorded_as(life.strategy)
+    return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
 
 
 def _views(topology: DataFrame) -> dict[str, list[View]]:

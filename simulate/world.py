@@ -18,6 +18,7 @@ from tamis.simulate.clients import Clients
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
+from tamis.simulate.kit import Kit
 from tamis.simulate.liar import Liar
 from tamis.simulate.link import Link
 from tamis.simulate.log_files import Lines
@@ -29,7 +30,6 @@ from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import Recorder, Records
-from tamis.simulate.strategies import Kit
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
 from tamis.simulate.waits import Waits
@@ -318,7 +318,7 @@ class World:
 
     def _records(self, lines: Lines, seed: int) -> Records:
         wall = Wall(self.clock, seed, self._name_of)
-        book = Logbook(wall, lines, self.kit.strategy, self.kit.settings.broadcast)
+        book = Logbook(wall, lines, self.kit.facts.recorded, self.kit.settings.broadcast)
         return Records(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
 
     def _name_of(self, router: int) -> str:

@@ -8,8 +8,8 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.core import CoreSettings
 from tamis.simulate.faults import MS
+from tamis.simulate.kit import Kit
 from tamis.simulate.node import Node
-from tamis.simulate.strategies import Kit
 from tamis.simulate.topologies import read
 from tamis.simulate.world import World
 

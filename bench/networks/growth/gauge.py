@@ -19,9 +19,9 @@ from tamis.router.core.core import Core
 from tamis.router.core.events import Event, LinkUp
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
+from tamis.simulate.kit import AnyCore, Kit, Wall
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
-from tamis.simulate.strategies import AnyCore, Kit, Wall
 from tamis.simulate.table import PureTable
 
 _KINDS: Final[dict[type, str]] = {

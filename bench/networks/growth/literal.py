@@ -27,7 +27,7 @@ from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.clients import Client
 from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.strategies import AnyCore, Kit, Wall
+from tamis.simulate.kit import AnyCore, Kit, Wall
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
 

@@ -1,19 +1,20 @@
 """What the routers of a run are made of.
 
-Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part
-of the kit. The product's code has no switches for experiments.
+Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part of the kit. The
+product's code has no switches for experiments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Protocol
 
+from tamis.protocol.strategies import DEFAULT, StrategyFacts
 from tamis.router.core.commands import Command
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import CoreSettings, Parts
 from tamis.router.core.events import Event
-from tamis.router.core.strategies.paper import PaperCore
+from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.windows import PublisherWindows
@@ -42,32 +43,25 @@ class AnyCore(Protocol):
 Wall = Callable[[], int]
 
 
-def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: Parts, unix_ms: Wall) -> AnyCore:
-    return Core(name, epoch, settings, paths, parts, unix_ms)
-
-
-def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts, unix_ms: Wall) -> AnyCore:
-    """Its parts are its own, so no rule can be left out."""
-    return PaperCore(name, epoch, settings, paths, unix_ms=unix_ms)
-
-
-STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts, Wall], AnyCore]]] = {
-    "advertise": advertise,
-    "paper": paper,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What routers and links are built from."""
+    """What routers and links are built from. `forwarder` None: that of the strategy."""
 
-    strategy: str = "advertise"
+    strategy: str = DEFAULT.name
     settings: CoreSettings = field(default_factory=CoreSettings)
     parts: Parts = field(default_factory=Parts)
-    forwarder: type[Forwarder] = Forwarder
+    forwarder: type[Forwarder] | None = None
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
 
+    @property
+    def facts(self) -> StrategyFacts:
+        return STRATEGIES[self.strategy].facts
+
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
-        return STRATEGIES[self.strategy](name, epoch, self.settings, paths, self.parts, unix_ms)
+        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, self.parts, unix_ms)
+
+    def make_forwarder(self, me: int, epoch: int) -> Forwarder:
+        kind = self.forwarder or STRATEGIES[self.strategy].forwarder
+        return kind(me, epoch, self.settings.times)
