@@ -32,16 +32,16 @@ static size_t bytes_of(const tm_idset *set, uint32_t capacity) {
 }
 
 static void place(const tm_idset *set, tm_slots *slots, uint64_t hash, uint64_t id) {
-    uint32_t at = (uint32_t)hash & (slots->capacity - 1);
+    uint32_t at = (uint32_t)hash & slots->mask;
     while (slot_at(set, slots, at) != 0) {
-        at = (at + 1) & (slots->capacity - 1);
+        at = (at + 1) & slots->mask;
     }
     set_slot(set, slots, at, id);
 }
 
 /* Is a key with this hash among the old slots, or does it go there? */
 static bool is_in_old(const tm_idset *set, uint64_t hash) {
-    uint32_t passed = ((uint32_t)hash - set->start) & (set->old.capacity - 1);
+    uint32_t passed = ((uint32_t)hash - set->start) & set->old.mask;
     return set->old.slots != NULL && passed >= set->moved;
 }
 
@@ -63,7 +63,7 @@ static bool has_room(const tm_idset *set, uint32_t capacity, uint32_t more) {
 
 /* Move what stands in the next `steps` old slots, and in those behind them up to an empty one. */
 static void move_some(tm_idset *set, uint64_t steps, tm_id_hash hash_of, const void *owner) {
-    uint32_t mask = set->old.capacity - 1;
+    uint32_t mask = set->old.mask;
     uint64_t end = set->moved + steps;
     uint64_t id = 1;
     for (; set->moved < end || id != 0; set->moved++) {
@@ -100,7 +100,8 @@ static int begin_growth(tm_idset *set, tm_memory *memory, tm_heat heat, uint32_t
     if (!has_room(set, (uint32_t)capacity, more)) {
         return TM_NO_MEMORY;
     }
-    tm_slots fresh = {tm_alloc_counted(memory, heat, bytes_of(set, (uint32_t)capacity)), (uint32_t)capacity};
+    tm_slots fresh = {.capacity = (uint32_t)capacity, .mask = (uint32_t)capacity - 1};
+    fresh.slots = tm_alloc_counted(memory, heat, bytes_of(set, fresh.capacity));
     if (fresh.slots == NULL) {
         return TM_NO_MEMORY;
     }
@@ -142,7 +143,7 @@ void tm_idset_insert(tm_idset *set, uint64_t hash, uint64_t id) {
 
 void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_of, const void *owner) {
     tm_slots *slots = slots_for(set, hash);
-    uint32_t mask = slots->capacity - 1;
+    uint32_t mask = slots->mask;
     uint32_t hole = (uint32_t)hash & mask;
     while (slot_at(set, slots, hole) != id) {
         hole = (hole + 1) & mask;
@@ -160,12 +161,11 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_
     set->count--;
 }
 
-tm_idset_search tm_idset_start_in_parts(const tm_idset *set, uint64_t hash) {
-    static const uint64_t nothing;
+const tm_slots *tm_idset_part(const tm_idset *set, uint64_t hash) {
+    static uint64_t empty_slot; /* never written */
+    static const tm_slots nothing = {&empty_slot, 1, 0};
     const tm_slots *slots = is_in_old(set, hash) ? &set->old : &set->now;
-    uint32_t mask = slots->capacity - 1;
-    return slots->capacity == 0 ? (tm_idset_search){&nothing, 0, 0}
-                                : (tm_idset_search){slots->slots, mask, (uint32_t)hash & mask};
+    return slots->capacity == 0 ? &nothing : slots;
 }
 
 /* ---- looking at it ---------------------------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static void note_probes(const tm_idset *set, const tm_slots *slots, tm_id_hash h
     for (uint32_t at = 0; at < slots->capacity; at++) {
         uint64_t id = slot_at(set, slots, at);
         if (id != 0) {
-            tm_probes_note(probes, (uint32_t)hash_of(owner, id) & (slots->capacity - 1), at, slots->capacity);
+            tm_probes_note(probes, (uint32_t)hash_of(owner, id) & slots->mask, at, slots->capacity);
         }
     }
 }

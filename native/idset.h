@@ -21,6 +21,7 @@ typedef uint64_t (*tm_id_hash)(const void *owner, uint64_t id);
 typedef struct tm_slots {
     void *slots;       /* owned; uint32_t or, in a set of words, uint64_t: 0 is empty */
     uint32_t capacity; /* a power of two, or 0 */
+    uint32_t mask;     /* capacity - 1, for searches */
 } tm_slots;
 
 typedef struct tm_idset {
@@ -62,15 +63,12 @@ typedef struct tm_idset_search {
     uint32_t at;
 } tm_idset_search;
 
-/* tm_idset_start for a set that is empty or grows. */
-tm_idset_search tm_idset_start_in_parts(const tm_idset *set, uint64_t hash);
+/* Where a key with this hash is searched, in a set that is empty or grows. */
+const tm_slots *tm_idset_part(const tm_idset *set, uint64_t hash);
 
 static inline tm_idset_search tm_idset_start(const tm_idset *set, uint64_t hash) {
-    if (__builtin_expect(!set->is_whole, 0)) {
-        return tm_idset_start_in_parts(set, hash);
-    }
-    uint32_t mask = set->now.capacity - 1;
-    return (tm_idset_search){set->now.slots, mask, (uint32_t)hash & mask};
+    const tm_slots *slots = __builtin_expect(set->is_whole, 1) ? &set->now : tm_idset_part(set, hash);
+    return (tm_idset_search){slots->slots, slots->mask, (uint32_t)hash & slots->mask};
 }
 
 static inline uint32_t tm_idset_next(tm_idset_search *search) {

@@ -42,8 +42,9 @@ static uint64_t hash_of(const void *owner, uint64_t edge) {
 static inline uint32_t child_of(const tamis_patterns *patterns, uint32_t node, uint8_t byte) {
     uint64_t key = edge_key(node, byte);
     tm_idset_search at = tm_idset_start(&patterns->edges, edge_hash(patterns, key));
-    for (;;) {
-        uint64_t edge = tm_idset_next_word(&at);
+    const uint64_t *edges = at.slots;
+    for (;; at.at = (at.at + 1) & at.mask) { /* not tm_idset_next_word: most of a text ends at the first slot */
+        uint64_t edge = edges[at.at];
         if (edge == 0) {
             return 0;
         }
