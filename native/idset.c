@@ -13,6 +13,9 @@
 #define PERCENT_MAX 80U
 #define MOVED_AT_ONCE 64U /* old slots: some microseconds, and all are moved long before the new ones are full */
 
+static uint64_t empty_slot; /* never written */
+const tm_slots tm_idset_nothing = {&empty_slot, 1, 0};
+
 /* ---- slots ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t slot_at(const tm_idset *set, const tm_slots *slots, uint32_t at) {
@@ -39,14 +42,8 @@ static void place(const tm_idset *set, tm_slots *slots, uint64_t hash, uint64_t 
     set_slot(set, slots, at, id);
 }
 
-/* Is a key with this hash among the old slots, or does it go there? */
-static bool is_in_old(const tm_idset *set, uint64_t hash) {
-    uint32_t passed = ((uint32_t)hash - set->start) & set->old.mask;
-    return set->old.slots != NULL && passed >= set->moved;
-}
-
 static tm_slots *slots_for(tm_idset *set, uint64_t hash) {
-    return is_in_old(set, hash) ? &set->old : &set->now;
+    return tm_idset_is_in_old(set, hash) ? &set->old : &set->now;
 }
 
 static void free_slots(tm_idset *set, tm_memory *memory, tm_heat heat, tm_slots *slots) {
@@ -159,13 +156,6 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_
     }
     set_slot(set, slots, hole, 0);
     set->count--;
-}
-
-const tm_slots *tm_idset_part(const tm_idset *set, uint64_t hash) {
-    static uint64_t empty_slot; /* never written */
-    static const tm_slots nothing = {&empty_slot, 1, 0};
-    const tm_slots *slots = is_in_old(set, hash) ? &set->old : &set->now;
-    return slots->capacity == 0 ? &nothing : slots;
 }
 
 /* ---- looking at it ---------------------------------------------------------------------------------------------- */

@@ -63,8 +63,21 @@ typedef struct tm_idset_search {
     uint32_t at;
 } tm_idset_search;
 
-/* Where a key with this hash is searched, in a set that is empty or grows. */
-const tm_slots *tm_idset_part(const tm_idset *set, uint64_t hash);
+/* What is searched in an empty set: one empty slot. */
+extern const tm_slots tm_idset_nothing;
+
+/* Is a key with this hash among the old slots, or does it go there? */
+static inline bool tm_idset_is_in_old(const tm_idset *set, uint64_t hash) {
+    uint32_t passed = ((uint32_t)hash - set->start) & set->old.mask;
+    return set->old.slots != NULL && passed >= set->moved;
+}
+
+/* Where a key with this hash is searched, in a set that is empty or grows. Without a call, which would cost the loops
+ * around a search their registers. */
+static inline const tm_slots *tm_idset_part(const tm_idset *set, uint64_t hash) {
+    const tm_slots *slots = tm_idset_is_in_old(set, hash) ? &set->old : &set->now;
+    return slots->slots == NULL ? &tm_idset_nothing : slots;
+}
 
 static inline tm_idset_search tm_idset_start(const tm_idset *set, uint64_t hash) {
     const tm_slots *slots = __builtin_expect(set->is_whole, 1) ? &set->now : tm_idset_part(set, hash);
