@@ -374,8 +374,9 @@ typedef struct tm_subscribe {
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */
 int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out);
-/* Take subscriptions until about `filters` filters were added or all is done. The refused go to `refusals`, which has
- * room for `count` of them (as many as the frame has subscriptions is always enough); `*refused` counts them. */
+/* Take subscriptions until about `filters` filters or 16 KiB of them were added, or all is done; one at least. The
+ * refused go to `refusals`, which has room for `count` of them (as many as the frame has subscriptions is always
+ * enough); `*refused` counts them. */
 int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscribe, uint32_t filters,
                       tm_refusal *refusals, uint32_t count, uint32_t *refused);
 /* TM_ABSENT: the connection has no such subscription. */

@@ -20,11 +20,10 @@ bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t
     room = room < wanted ? wanted : room;
     uint8_t *block;
     memcpy(&block, array, sizeof block);
-    block = tm_realloc_counted(memory, heat, block, size * *capacity, size * room);
+    block = tm_extend_counted(memory, heat, block, size * *capacity, size * room);
     if (block == NULL) {
         return false;
     }
-    memset(block + size * *capacity, 0, size * (room - *capacity));
     memcpy(array, &block, sizeof block);
     *capacity = room;
     return true;

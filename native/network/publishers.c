@@ -29,14 +29,14 @@ void tm_publishers_clear(tm_publishers *publishers) {
 
 /* ---- the set ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_publishers *publishers = owner;
     return tm_hash_u64(publishers->rows[id - 1].number, &publishers->memory->key);
 }
 
 static uint32_t find(const tm_publishers *publishers, uint64_t number) {
-    uint32_t at = tm_idset_start(&publishers->set, tm_hash_u64(number, &publishers->memory->key));
-    for (uint32_t id; (id = tm_idset_next(&publishers->set, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&publishers->set, tm_hash_u64(number, &publishers->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (publishers->rows[id - 1].number == number) {
             return id - 1;
         }

@@ -28,14 +28,14 @@ static inline tm_window *window_at(const tm_windows *windows, uint32_t row) {
 
 /* ---- the set ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_windows *windows = owner;
     return tm_hash_u64(window_at(windows, id - 1)->number, &windows->memory->key);
 }
 
 static uint32_t find(const tm_windows *windows, uint64_t number) {
-    uint32_t at = tm_idset_start(&windows->set, tm_hash_u64(number, &windows->memory->key));
-    for (uint32_t id; (id = tm_idset_next(&windows->set, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&windows->set, tm_hash_u64(number, &windows->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (window_at(windows, id - 1)->number == number) {
             return id - 1;
         }

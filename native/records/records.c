@@ -166,15 +166,15 @@ int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capa
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_records *records = owner;
     return tm_hash_u64(records->names[id - 1].number, &records->memory.key);
 }
 
 static tm_record_name *find(const tm_records *records, uint64_t number) {
-    uint32_t at = tm_idset_start(&records->name_set, tm_hash_u64(number, &records->memory.key));
+    tm_idset_search at = tm_idset_start(&records->name_set, tm_hash_u64(number, &records->memory.key));
     uint32_t id;
-    while ((id = tm_idset_next(&records->name_set, &at)) != 0) {
+    while ((id = tm_idset_next(&at)) != 0) {
         if (records->names[id - 1].number == number) {
             return &records->names[id - 1];
         }

@@ -77,8 +77,8 @@ static bool add_packed(tm_few *few, const uint8_t *bytes, uint32_t size, const t
 
 static bool add_subscriptions(tm_few *few, const void *owner, const tm_shape *shape, tm_filter *parsed) {
     const tm_subscriptions *subscriptions = owner;
-    bool fits = subscriptions->filters <= FEW_FILTERS_MAX && subscriptions->kept_capacity <= FEW_HANDLES_MAX;
-    for (uint32_t handle = 0; handle < subscriptions->kept_capacity && fits; handle++) {
+    bool fits = subscriptions->filters <= FEW_FILTERS_MAX && subscriptions->kept_count <= FEW_HANDLES_MAX;
+    for (uint32_t handle = 0; handle < subscriptions->kept_count && fits; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             tm_few_filter row = {.handle = handle, .interface = subscriptions->rows[kept->subscription].connection};

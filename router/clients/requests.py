@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from tamis.router.clients.client import Client
 
 REQUESTS_MAX: Final = 16
-FILTERS_PER_SLICE: Final = 500
-"""A few milliseconds of work; of large ones a frame holds fewer."""
+FILTERS_AT_ONCE: Final = 50
+"""Between two looks at the clock; of large ones the switch takes fewer."""
 SLICE_S: Final = 0.004
-"""Of removals, which take microseconds or, where filters are large, a hundred times as long."""
+"""Of additions and removals. A filter takes microseconds or, where it is large or its table is, a hundred times as
+long."""
 REASONS_MAX: Final = 100
 """Refusals of one request that are told in words; the others by their code alone."""
 
@@ -78,12 +79,15 @@ class Requests:
         yield
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
+        stop = perf_counter() + SLICE_S
         while frame.left and not blanket and client.is_open:
             first = len(frame.ids) - frame.left
-            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_PER_SLICE)
+            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_AT_ONCE)
             self._record(frame, first, {item.id for item in found})
             refusals += [_told(item, client, len(refusals) + index) for index, item in enumerate(found)]
-            yield
+            if perf_counter() > stop:
+                yield
+                stop = perf_counter() + SLICE_S
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if done and client.wants_since_s is None:

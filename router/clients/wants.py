@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
 
-FILTERS_PER_SLICE: Final = 500
+FILTERS_PER_SLICE: Final = 200
+BYTES_PER_SLICE: Final = 131_072
+"""Of filters; either is a few milliseconds of the core's work."""
 
 _Slices = Generator[None, None, None]
 
@@ -53,13 +55,14 @@ class Wants:
 def _sliced(
     pairs: Iterable[tuple[int, tuple[bytes, ...]]],
 ) -> Generator[list[tuple[int, tuple[bytes, ...]]], None, None]:
-    """Of about FILTERS_PER_SLICE filters each."""
-    some, count = [], 0
+    """Of about FILTERS_PER_SLICE filters each, or of BYTES_PER_SLICE."""
+    some, count, size = [], 0, 0
     for pair in pairs:
         some.append(pair)
         count += len(pair[1])
-        if count >= FILTERS_PER_SLICE:
+        size += sum(map(len, pair[1]))
+        if count >= FILTERS_PER_SLICE or size >= BYTES_PER_SLICE:
             yield some
-            some, count = [], 0
+            some, count, size = [], 0, 0
     if some:
         yield some
