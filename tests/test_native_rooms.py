@@ -78,3 +78,9 @@ def test_the_page_of_the_switch_lists_its_files(room: str) -> None:
     assert {name for name in rows if name.startswith(f"{room}/")} == {
         f"{room}/{path.name}" for path in (NATIVE / room).glob("*.c")
     }
+
+
+def test_clocks_are_asked_in_one_place() -> None:
+    assert [_room(path) + "/" + path.name for path in _sources() if "clock_gettime" in path.read_text()] == [
+        "base/clock.c"
+    ]

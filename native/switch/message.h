@@ -11,6 +11,7 @@
 #ifndef TM_SWITCH_MESSAGE_H
 #define TM_SWITCH_MESSAGE_H
 
+#include "base/clock.h"
 #include "switch/switch.h"
 
 typedef struct parts {
@@ -37,12 +38,6 @@ typedef struct extensions {
     bool is_strange; /* one that must be understood is not */
 } extensions;
 
-uint64_t switch_unix_ns(void);
-uint64_t switch_monotonic_ns(void);
-static inline uint64_t switch_unix_us(void) {
-    return switch_unix_ns() / 1000;
-}
-
 /* Tables of the shape. */
 #define SHAPE_LOCAL 0U
 #define SHAPE_NETWORK 1U
@@ -68,7 +63,7 @@ bool switch_check_header(tm_switch *sw, const parts *message);
 /* Attributes, which are decoded, and extensions. false: a fault was told. */
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
 static inline bool switch_is_expired(const extensions *found) {
-    return found->has_expiry && found->expiry_ns <= switch_unix_ns();
+    return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
 /* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
  * begins anew. */
@@ -116,11 +111,11 @@ void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_
 tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensions *found);
 /* Around a match: its time, where somebody asks. */
 static inline uint64_t switch_trail_clock(const parts *message) {
-    return message->trail != NULL ? switch_monotonic_ns() : 0;
+    return message->trail != NULL ? tm_clock_ns() : 0;
 }
 static inline void switch_trail_matched(const parts *message, uint64_t start_ns) {
     if (message->trail != NULL) {
-        message->trail->head.match_ns += switch_monotonic_ns() - start_ns;
+        message->trail->head.match_ns += tm_clock_ns() - start_ns;
     }
 }
 void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id);

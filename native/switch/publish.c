@@ -3,20 +3,11 @@
  * Law: every rule of wire.md about a PUBLISH frame is checked before the table sees it; a receiver gets one frame with
  * all of its subscriptions that the message satisfies, its own messages only through those that ask for them.
  */
-#define _GNU_SOURCE
 #include "switch/message.h"
-
-#include <time.h>
 
 #include "base/utf8.h"
 
 /* ---- extensions ------------------------------------------------------------------------------------------------- */
-
-uint64_t switch_unix_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* Does a known extension have the bytes it should have, in a PUBLISH? */
 static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
@@ -339,12 +330,6 @@ static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
     return result;
 }
 
-uint64_t switch_monotonic_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void note_match_time(tm_switch *sw, uint64_t ns) {
     unsigned bucket = 0;
     while (bucket + 1 < TM_MATCH_BUCKETS && ns >= UINT64_C(1) << (bucket + 6)) {
@@ -357,7 +342,7 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
 
 int switch_match(tm_switch *sw, const parts *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
-    uint64_t start = is_timed || message->trail != NULL ? switch_monotonic_ns() : 0;
+    uint64_t start = is_timed || message->trail != NULL ? tm_clock_ns() : 0;
     sw->work.steps = 0;
     *count = 0;
     if (sw->subscriptions.filters == 0) {
@@ -371,7 +356,7 @@ int switch_match(tm_switch *sw, const parts *message, size_t *count) {
         result = reserve_rows(sw, *count) ? ask_table(sw, message, count) : TM_NO_MEMORY;
     }
     if (is_timed) {
-        note_match_time(sw, switch_monotonic_ns() - start);
+        note_match_time(sw, tm_clock_ns() - start);
     }
     if (message->trail != NULL) {
         switch_trail_matched(message, start);

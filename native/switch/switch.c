@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -110,9 +109,7 @@ void tm_switch_advance(tm_switch *sw, uint64_t ms) {
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
 void switch_begin(tm_switch *sw) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    sw->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + sw->ahead_ms;
+    sw->now_ms = tm_clock_ns() / 1000000 + sw->ahead_ms;
     if (sw->events_are_out) { /* others wait: what happened in a call that returns none */
         sw->events_are_out = false;
         sw->event_count = 0;
@@ -374,9 +371,9 @@ int tm_switch_forget(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left)
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
-    uint64_t stop_ns = switch_monotonic_ns() + SWITCH_SLICE_NS;
+    uint64_t stop_ns = tm_clock_ns() + SWITCH_SLICE_NS;
     for (uint32_t done = 0; done < steps && connection->subscriptions != SUBSCRIPTION_NONE;) {
-        if (done > 0 && switch_monotonic_ns() > stop_ns) {
+        if (done > 0 && tm_clock_ns() > stop_ns) {
             break;
         }
         connection->table_bytes -= sw->subscriptions.rows[connection->subscriptions].table_bytes;
