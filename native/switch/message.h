@@ -1,8 +1,8 @@
 /* message.h - a data frame on its way through the switch, and the steps it takes.
  *
- *     publish.c   from a client: checked, seen before?, stamped  --+
- *     transit.c   from a link: parent, window, hops              --+-->  local receivers (publish.c)
- *                                                                  +-->  links (transit.c)
+ *     publish.c   from a client: seen before?, stamped   --+-->  check.c    first: the rules about its frame
+ *     transit.c   from a link: parent, window, hops      --+-->  local.c    then: which of our clients want it
+ *                                                          +-->  depart.c   and which links lead to others who do
  *     plant.c     deliveries that go wrong, where a test has asked for it
  *     trail.c     what happened to a message, for trace.c and record.c
  *
@@ -38,6 +38,10 @@ typedef struct extensions {
     bool is_strange; /* one that must be understood is not */
 } extensions;
 
+/* A DELIVER frame names at least one subscription, and is a frame like any other. */
+#define DELIVERABLE_BYTES_MAX (TM_FRAME_BYTES_MAX - WIRE_SATISFIED_BYTES_MIN)
+#define TOO_LARGE_TEXT "the message is larger than 1,048,568 bytes, the most that can be delivered"
+
 /* Tables of the shape. */
 #define SHAPE_LOCAL 0U
 #define SHAPE_NETWORK 1U
@@ -56,7 +60,7 @@ static inline void switch_trim_shape(const parts *message) {
     }
 }
 
-/* ---- publish.c */
+/* ---- check.c */
 
 /* The header, but for what depends on the rest. false: a fault was told. */
 bool switch_check_header(tm_switch *sw, const parts *message);
@@ -65,6 +69,9 @@ bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
+
+/* ---- local.c */
+
 /* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
  * begins anew. */
 int switch_match(tm_switch *sw, const parts *message, size_t *count);
@@ -95,6 +102,9 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
+
+/* ---- depart.c */
+
 /* Copies to the links behind which somebody wants it, but for the one it came from; `*behind` is 0 where nobody there
  * wants it. `source` is a router's index. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
