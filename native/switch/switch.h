@@ -286,17 +286,26 @@ void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
 /* Holds that are over. */
 void switch_expire_routes(tm_switch *sw);
 
+/* ---- credit.c */
+
+/* More credit where half of it is used up and nothing blocks. */
+void switch_grant(tm_switch *sw, uint32_t connection);
+/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
+bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
+/* Publishers get credit again that need to wait for no receiver any more. */
+void switch_unblock(tm_switch *sw);
+
 /* ---- write.c */
 
 /* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
 uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
 /* Queue the control frame in `sw->writer`; false: no room. */
 bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
+/* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
+void switch_send_urgent(tm_switch *sw, uint32_t connection);
 void switch_mark_dirty(tm_switch *sw, uint32_t connection);
 void switch_flush(tm_switch *sw, uint32_t connection);
 void switch_flush_dirty(tm_switch *sw);
-/* More credit where half of it is used up and nothing blocks. */
-void switch_grant(tm_switch *sw, uint32_t connection);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
@@ -304,8 +313,6 @@ void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_re
                    uint64_t newest);
 /* Tell losses that were not told yet: in the place of the gap where there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t connection);
-/* Publishers get credit again that need to wait for no receiver any more. */
-void switch_unblock(tm_switch *sw);
 /* What the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 
