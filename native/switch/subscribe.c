@@ -7,6 +7,7 @@
 
 #include "model/msgpack.h"
 
+/* As in protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
 #define FILTER_BYTES_MAX 65536U
