@@ -5,6 +5,8 @@
  */
 #include "switch/message.h"
 
+#include "base/bits.h"
+
 static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     tm_neighbour *neighbour = &sw->net->neighbours[place];
     if (neighbour->connection == CONNECTION_NONE) {
@@ -98,10 +100,6 @@ static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, 
     return route == NULL ? WAY_NONE : tm_route_way(route, router);
 }
 
-static void mark(tm_net *net, uint32_t way) {
-    net->departures[way / 64] |= UINT64_C(1) << (way % 64);
-}
-
 /* By the newest trees the way to a router leads by others, not by this one. */
 static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
     uint32_t newest = net->routes.in_force - 1;
@@ -121,12 +119,12 @@ static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t ca
         if (net->neighbours[way].connection == CONNECTION_NONE) {
             down = way;
         } else {
-            mark(net, way);
+            tm_bit_set(net->departures, way);
             is_linked = true;
         }
     }
     if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
-        mark(net, down);
+        tm_bit_set(net->departures, down);
     }
     return is_linked || down != WAY_NONE;
 }

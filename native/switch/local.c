@@ -5,6 +5,8 @@
  */
 #include "switch/message.h"
 
+#include "base/grow.h"
+
 /* ---- matching --------------------------------------------------------------------------------------------------- */
 
 static bool reserve_rows(tm_switch *sw, size_t count) {
@@ -12,7 +14,8 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
         return true;
     }
     uint32_t old = sw->rows.capacity;
-    uint32_t capacity = (uint32_t)count + (uint32_t)count / 2 + 64;
+    uint32_t capacity = tm_next_capacity(old, sizeof *sw->rows.links);
+    capacity = capacity < count ? (uint32_t)count : capacity;
     uint32_t **lists[3] = {&sw->rows.links, &sw->rows.handles, &sw->rows.next};
     for (unsigned i = 0; i < 3; i++) {
         uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *lists[i], uint32_t, old, capacity);

@@ -1,4 +1,5 @@
 /* net.c - other routers, as tm_api.h hands them in: what they want, the ways to them, who is a neighbour. */
+#include "base/bits.h"
 #include "base/grow.h"
 #include "model/filter.h"
 #include "switch/switch.h"
@@ -285,7 +286,7 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
     for (size_t i = 0; i < count; i++) {
         uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
         route->ways[tm_routers_find(&net->routers, issuers[i])] = child;
-        route->children[child / 64] |= UINT64_C(1) << (child % 64);
+        tm_bit_set(route->children, child);
     }
     return TM_OK;
 }

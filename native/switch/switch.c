@@ -204,7 +204,7 @@ static bool reserve_connection(tm_switch *sw) {
         return true;
     }
     uint32_t old = sw->connection_capacity;
-    uint32_t capacity = old + old / 2 + 16;
+    uint32_t capacity = tm_next_capacity(old, sizeof *sw->connections);
     capacity = capacity < sw->options.connections_max ? capacity : sw->options.connections_max;
     if (!tm_grow(&sw->memory, TM_COLD, &sw->events, sizeof *sw->events, &sw->event_capacity, capacity + EVENTS_MIN) ||
         !grow_list(sw, &sw->touched, old, capacity)) {
