@@ -84,3 +84,11 @@ def test_clocks_are_asked_in_one_place() -> None:
     assert [_room(path) + "/" + path.name for path in _sources() if "clock_gettime" in path.read_text()] == [
         "base/clock.c"
     ]
+
+
+@pytest.mark.parametrize("room", [".", "base", "model", "network", "records", "switch"])
+def test_rulers_are_short(room: str) -> None:
+    """A ruler that fills the line is broken in two by clang-format as soon as its text grows."""
+    for path in _sources():
+        for line in path.read_text().splitlines() if _room(path) == room else ():
+            assert not line.startswith("/* ----") or re.fullmatch(r"/\* ---- .*[^-] ---- \*/", line), f"{path}: {line}"

@@ -27,7 +27,7 @@ void tm_publishers_clear(tm_publishers *publishers) {
     tm_publishers_init(publishers, publishers->memory, publishers->rows_max);
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
     const tm_publishers *publishers = owner;
@@ -57,7 +57,7 @@ static bool grow(tm_publishers *publishers) {
     return true;
 }
 
-/* ---- order of use ----------------------------------------------------------------------------------------------- */
+/* ---- order of use ---- */
 
 static void unlink_row(tm_publishers *publishers, uint32_t row) {
     const tm_publisher *publisher = &publishers->rows[row];
@@ -121,7 +121,7 @@ static tm_publisher *use(tm_publishers *publishers, uint64_t number, uint32_t *r
     return &publishers->rows[*row];
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static inline bool has(const tm_run *run, tm_mark mark, uint64_t counter) {
     uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
@@ -215,7 +215,7 @@ static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint6
     return run;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {
     uint64_t newest = 0;

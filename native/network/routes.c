@@ -10,7 +10,7 @@ void tm_routes_init(tm_routes *routes, tm_memory *memory) {
     *routes = (tm_routes){.memory = memory};
 }
 
-/* ---- a route ---------------------------------------------------------------------------------------------------- */
+/* ---- a route ---- */
 
 /* At least one word, so that a route which leads nowhere is one all the same. */
 static uint32_t block_words(uint32_t way_count, uint32_t neighbour_count) {
@@ -44,7 +44,7 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
     return route;
 }
 
-/* ---- generations ------------------------------------------------------------------------------------------------ */
+/* ---- generations ---- */
 
 static void clear_generation(tm_routes *routes, tm_generation *generation) {
     for (uint32_t source = 0; source < generation->capacity; source++) {
@@ -121,7 +121,7 @@ uint8_t tm_routes_hop_limit(const tm_routes *routes) {
     return most;
 }
 
-/* ---- who is in there -------------------------------------------------------------------------------------------- */
+/* ---- who is in there ---- */
 
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->mentions, sizeof *generation->mentions,
@@ -145,7 +145,7 @@ bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
     return false;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 bool tm_routes_know(const tm_routes *routes, uint32_t source) {
     for (uint32_t i = 0; i < routes->in_force; i++) {

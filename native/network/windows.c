@@ -26,7 +26,7 @@ static inline tm_window *window_at(const tm_windows *windows, uint32_t row) {
     return (tm_window *)(void *)(windows->rows + (size_t)row * windows->stride);
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint32_t id) {
     const tm_windows *windows = owner;
@@ -56,7 +56,7 @@ static bool grow(tm_windows *windows) {
     return true;
 }
 
-/* ---- order of use ----------------------------------------------------------------------------------------------- */
+/* ---- order of use ---- */
 
 static void unlink_row(tm_windows *windows, uint32_t row) {
     tm_window *window = window_at(windows, row);
@@ -104,7 +104,7 @@ static uint32_t new_row(tm_windows *windows, uint64_t number) {
     return row;
 }
 
-/* ---- the window ------------------------------------------------------------------------------------------------- */
+/* ---- the window ---- */
 
 /* Places of counters from `first` to `last` belonged to others that have left the window. Fewer than its width. */
 static void forget_places(tm_window *window, uint32_t width, uint64_t first, uint64_t last) {

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-/* ---- extensions ------------------------------------------------------------------------------------------------- */
+/* ---- extensions ---- */
 
 /* Does a known extension have the bytes it should have, in a PUBLISH? */
 static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
@@ -60,7 +60,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
     return true;
 }
 
-/* ---- checks ----------------------------------------------------------------------------------------------------- */
+/* ---- checks ---- */
 
 typedef struct verdict {
     wire_error code; /* 0: none */

@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-/* ---- matching --------------------------------------------------------------------------------------------------- */
+/* ---- matching ---- */
 
 static bool reserve_rows(tm_switch *sw, size_t count) {
     if (count <= sw->rows.capacity) {
@@ -82,7 +82,7 @@ int switch_match(tm_switch *sw, const parts *message, size_t *count) {
     return result;
 }
 
-/* ---- delivery --------------------------------------------------------------------------------------------------- */
+/* ---- delivery ---- */
 
 /* Write the frame for a receiver, with `count` satisfied subscriptions, whose rows are a list that begins at `row`. */
 static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint32_t row, uint32_t count) {

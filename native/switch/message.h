@@ -60,7 +60,7 @@ static inline void switch_trim_shape(const parts *message) {
     }
 }
 
-/* ---- check.c */
+/* ---- check.c ---- */
 
 /* The header, but for what depends on the rest. false: a fault was told. */
 bool switch_check_header(tm_switch *sw, const parts *message);
@@ -70,7 +70,7 @@ static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
 
-/* ---- local.c */
+/* ---- local.c ---- */
 
 /* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
  * begins anew. */
@@ -86,35 +86,35 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
 /* One frame to each receiver among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
 
-/* ---- counters.c */
+/* ---- counters.c ---- */
 
 /* The counter of a message that its publisher sends here: noted, unless it is refused. */
 tm_counter switch_note_counter(tm_switch *sw, tm_connection *publisher, uint64_t counter);
 /* Turn it away for its counter, and say so where a confirmation was asked for. */
 void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why);
 
-/* ---- plant.c */
+/* ---- plant.c ---- */
 
 /* How often a delivery is made, and to whom, where a bug is planted. */
 uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
-/* ---- transit.c */
+/* ---- transit.c ---- */
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
 
-/* ---- depart.c */
+/* ---- depart.c ---- */
 
 /* Copies to the links behind which somebody wants it, but for the one it came from; `*behind` is 0 where nobody there
  * wants it. `source` is a router's index. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 
-/* ---- shed.c */
+/* ---- shed.c ---- */
 
 /* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
 void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
 
-/* ---- trail.c */
+/* ---- trail.c ---- */
 
 /* Begin the trail of a message that is traced, a dry run, or sampled; NULL: it is none of them, or there is no memory.
  */
@@ -137,14 +137,14 @@ static inline bool switch_is_traced(const parts *message) {
 }
 void switch_trail_free(tm_trail *trail, tm_memory *memory);
 
-/* ---- trace.c */
+/* ---- trace.c ---- */
 
 void switch_trace(tm_switch *sw, const parts *message);
 /* May this client have one more message traced? If not, a dry run is refused, and false; any other message goes on
  * without its trace, of which `found` knows no more. */
 bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found);
 
-/* ---- record.c */
+/* ---- record.c ---- */
 
 /* Is it to be recorded? One whose body was not looked at (`form` is NULL) is so by its id alone. */
 bool switch_is_recorded(tm_switch *sw, const parts *message);

@@ -4,7 +4,7 @@
 #include "model/filter.h"
 #include "switch/switch.h"
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 void switch_net_free(tm_net *net, tm_memory *memory) {
     if (net == NULL) {
@@ -73,8 +73,7 @@ void tm_switch_forget_source(tm_switch *sw, uint64_t router) {
     }
 }
 
-/* ---- who is spoken of --------------------------------------------------------------------------------------------
- */
+/* ---- who is spoken of ---- */
 
 void switch_release_router(tm_net *net, uint32_t router) {
     const tm_router *at = &net->routers.rows[router];
@@ -95,7 +94,7 @@ void switch_sweep_routers(tm_net *net) {
     }
 }
 
-/* ---- what they want ---------------------------------------------------------------------------------------------- */
+/* ---- what they want ---- */
 
 int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count, uint8_t *results) {
     tm_memory memory = {0};
@@ -159,7 +158,7 @@ int tm_switch_forget_router(tm_switch *sw, uint64_t number, uint32_t steps, uint
     return TM_OK;
 }
 
-/* ---- neighbours -------------------------------------------------------------------------------------------------- */
+/* ---- neighbours ---- */
 
 static int free_place(tm_switch *sw, uint32_t *place) {
     tm_net *net = sw->net;
@@ -227,7 +226,7 @@ void switch_leave_neighbour(tm_switch *sw, uint32_t id) {
     switch_release_router(sw->net, neighbour->router);
 }
 
-/* ---- ways -------------------------------------------------------------------------------------------------------- */
+/* ---- ways ---- */
 
 int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generation) {
     if (sw == NULL || sw->net == NULL || generation == NULL || hop_limit == 0) {
@@ -331,7 +330,7 @@ void switch_expire_routes(tm_switch *sw) {
     }
 }
 
-/* ---- soundness --------------------------------------------------------------------------------------------------- */
+/* ---- soundness ---- */
 
 bool switch_net_is_sound(const tm_net *net) {
     for (uint32_t place = 0; place < net->neighbour_count; place++) {

@@ -67,8 +67,7 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
     return switch_end(sw, events, count);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /* The token is the time when it left: the answer tells how long it took. */
 static void ping(tm_switch *sw, uint32_t id) {

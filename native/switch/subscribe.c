@@ -14,8 +14,7 @@
 #define FIELDS_MAX 64U
 #define SKIPPED_DEPTH_MAX 8U
 
-/* ---- the frame ----------------------------------------------------------------------------------------------------
- */
+/* ---- the frame ---- */
 
 static bool read_u32(tm_cursor *cursor, uint32_t *out) {
     int64_t number;
@@ -108,8 +107,7 @@ int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
     return result;
 }
 
-/* ---- taking them --------------------------------------------------------------------------------------------------
- */
+/* ---- taking them ---- */
 
 static uint16_t refusal_of(int result) {
     return result == TM_NO_MEMORY ? WIRE_REFUSED_OUT_OF_MEMORY

@@ -25,7 +25,7 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
 
-/* ---- the set of (connection, id) -------------------------------------------------------------------------------- */
+/* ---- the set of (connection, id) ---- */
 
 static uint32_t home_of(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
     uint64_t both = (uint64_t)connection << 32 | id;
@@ -119,7 +119,7 @@ uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t c
                                     : subscriptions->slots[find_slot(subscriptions, connection, id)];
 }
 
-/* ---- a subscription's life -------------------------------------------------------------------------------------- */
+/* ---- a subscription's life ---- */
 
 int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row) {

@@ -10,7 +10,7 @@
 
 #define EVENTS_MIN 64U
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int fill(tm_switch *sw) {
     sw->receive = TM_NEW(&sw->memory, TM_COLD, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
@@ -106,7 +106,7 @@ void tm_switch_advance(tm_switch *sw, uint64_t ms) {
     sw->ahead_ms += ms;
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 void switch_begin(tm_switch *sw) {
     sw->now_ms = tm_clock_ns() / 1000000 + sw->ahead_ms;
@@ -190,7 +190,7 @@ void switch_fault(tm_switch *sw, uint32_t id, wire_error code, const uint8_t *fr
     }
 }
 
-/* ---- connections ------------------------------------------------------------------------------------------------ */
+/* ---- connections ---- */
 
 static bool grow_list(tm_switch *sw, uint32_t **list, uint32_t old, uint32_t capacity) {
     uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *list, uint32_t, old, capacity);

@@ -232,7 +232,7 @@ static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t fr
     sw->stats.drop_bytes[reason] += bytes;
 }
 
-/* ---- switch.c */
+/* ---- switch.c ---- */
 
 /* Start a call: the clock is read and events of the last call are forgotten. */
 void switch_begin(tm_switch *sw);
@@ -248,7 +248,7 @@ void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uin
 /* The socket is gone or to be gone. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
 
-/* ---- read.c */
+/* ---- read.c ---- */
 
 void switch_read(tm_switch *sw, uint32_t connection);
 void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
@@ -256,28 +256,28 @@ void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_
 /* Go on with what was kept when a connection began to wait. */
 void switch_take_kept(tm_switch *sw, uint32_t connection);
 
-/* ---- step.c */
+/* ---- step.c ---- */
 
 /* A frame of this connection is to be taken later, and all behind it. */
 void switch_wait(tm_switch *sw, uint32_t connection);
 /* It waits no longer, whatever the reason. */
 void switch_wait_no_more(tm_switch *sw, uint32_t connection);
 
-/* ---- beat.c */
+/* ---- beat.c ---- */
 
 /* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
 bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- publish.c */
+/* ---- publish.c ---- */
 
 void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- counters.c */
+/* ---- counters.c ---- */
 
 /* The highest counter that a message may have now: a day ahead of the later of this router's clock and its epoch. */
 uint64_t switch_counter_max(const tm_switch *sw);
 
-/* ---- net.c */
+/* ---- net.c ---- */
 
 /* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
 int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
@@ -286,7 +286,7 @@ void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
 /* Holds that are over. */
 void switch_expire_routes(tm_switch *sw);
 
-/* ---- credit.c */
+/* ---- credit.c ---- */
 
 /* More credit where half of it is used up and nothing blocks. */
 void switch_grant(tm_switch *sw, uint32_t connection);
@@ -295,7 +295,7 @@ bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
 /* Publishers get credit again that need to wait for no receiver any more. */
 void switch_unblock(tm_switch *sw);
 
-/* ---- write.c */
+/* ---- write.c ---- */
 
 /* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
 uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);

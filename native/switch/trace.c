@@ -36,7 +36,7 @@ void switch_trace(tm_switch *sw, const parts *message) {
     }
 }
 
-/* ---- what a client may ask for ---------------------------------------------------------------------------------- */
+/* ---- what a client may ask for ---- */
 
 /* The bucket fills with time; it is kept as what is missing in it. */
 static bool take_trace(tm_switch *sw, tm_connection *client) {

@@ -12,8 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-/* ---- control frames -----------------------------------------------------------------------------------------------
- */
+/* ---- control frames ---- */
 
 bool switch_queue_control(tm_switch *sw, uint32_t id, int lane) {
     tm_connection *connection = switch_at(sw, id);
@@ -91,8 +90,7 @@ void switch_refuse(tm_switch *sw, uint32_t id, uint64_t counter, wire_refusal co
     switch_send_urgent(sw, id);
 }
 
-/* ---- queues that are full -----------------------------------------------------------------------------------------
- */
+/* ---- queues that are full ---- */
 
 static void note_lost(tm_switch *sw, uint32_t id, tm_loss *loss, unsigned reason, uint64_t frames, uint64_t bytes) {
     loss->messages += frames;
@@ -187,8 +185,7 @@ uint8_t *switch_queue_data(tm_switch *sw, uint32_t id, uint32_t size, uint32_t p
     return at;
 }
 
-/* ---- sockets ------------------------------------------------------------------------------------------------------
- */
+/* ---- sockets ---- */
 
 void switch_mark_dirty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
@@ -298,8 +295,7 @@ void switch_flush_dirty(tm_switch *sw) {
     }
 }
 
-/* ---- connections without a socket ---------------------------------------------------------------------------------
- */
+/* ---- connections without a socket ---- */
 
 int tm_switch_output(tm_switch *sw, uint32_t id, const uint8_t **bytes, size_t *size) {
     if (!switch_knows(sw, id) || bytes == NULL || size == NULL || !switch_at(sw, id)->is_fed) {
