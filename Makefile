@@ -1,9 +1,9 @@
 # Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := protocol native configs router simulate analysis bench
+PACKAGES := protocol native configs router simulate analysis testing bench
 SOURCES := $(PACKAGES) tamis tests setup.py
-C_SOURCES = $(shell find native bench/peers -name '*.[ch]' ! -path native/_tm.c)
+C_SOURCES = $(shell find native bench/router/brokers -name '*.[ch]' ! -path native/_tm.c)
 MINUTES ?= 1
 EXTRAS ?= router
 MUTANTS ?= --sample 400 --seed 1
@@ -43,7 +43,7 @@ wheels: .venv/installed
 	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[$(EXTRAS)]'
 
 bench: .venv/installed
-	$(BIN)/python -m tamis.bench
+	$(BIN)/python -m tamis.bench.matching
 
 fuzz: .venv/installed
 	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
@@ -61,7 +61,7 @@ sanitize:
 	@test ! -e native/tests/run.sh || sh native/tests/run.sh
 
 clean:
-	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build bench/peers/build
+	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build bench/router/brokers/build
 
 .venv/installed: pyproject.toml setup.py constraints.txt $(shell find native -name '*.[ch]' ! -path native/_tm.c ! -path 'native/tests/*') native/build.py
 	@sh .ci/needs $(PYTHON)

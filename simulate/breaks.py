@@ -13,22 +13,22 @@ from typing import Any, Final
 
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
-from tamis.router.core.asking import Asking
-from tamis.router.core.cover import Cover
-from tamis.router.core.damper import Damper
-from tamis.router.core.desk import Desk
-from tamis.router.core.flood import Flood
-from tamis.router.core.forwarder import Forwarder
-from tamis.router.core.freshness import Verdict, Version
-from tamis.router.core.identity import Identity
-from tamis.router.core.link_states import LinkStates
-from tamis.router.core.neighbours import Neighbours
-from tamis.router.core.own import Own
-from tamis.router.core.paths import Graph, Length, PathCache, edge_length
-from tamis.router.core.rib import Change, Rib
-from tamis.router.core.trees import Broadcast, Trees, make_trees
-from tamis.router.core.ways import Ways
-from tamis.router.core.windows import Entry, PublisherWindows, Run
+from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.flood import Flood
+from tamis.router.core.statements.freshness import Verdict, Version
+from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.link_states import LinkStates
+from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.rib import Change, Rib
+from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
+from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
+from tamis.router.core.ways.windows import Entry, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.strategies import Kit
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
+    Body,
     EpochRefused,
     Held,
     LinkState,
@@ -14,7 +15,6 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.events import Body
 
 _HEAD = 48
 _NUMBER = 9

@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from tamis.router.core.trees import Broadcast
+from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate.faults import MIXES
 from tamis.simulate.report import for_programs
 from tamis.simulate.run import Scenario, run

@@ -16,6 +16,7 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import (
     Adjacency,
     AdvertisedFilter,
+    Body,
     Entry,
     EpochRefused,
     Held,
@@ -26,8 +27,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.events import Body
-from tamis.router.core.forwarder import Transit
+from tamis.router.core.ways.forwarder import Transit
 from tamis.simulate import control, view
 from tamis.simulate.faults import DAY_MS
 from tamis.simulate.message import Message, Packet

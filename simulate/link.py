@@ -11,7 +11,7 @@ from __future__ import annotations
 from random import Random
 from typing import Protocol
 
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import NO_SESSION, Direction, Frame, Line, Session
 from tamis.simulate.message import Packet

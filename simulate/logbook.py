@@ -18,7 +18,7 @@ from tamis.protocol.json_form import encode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.records import KINDS, VERSION
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.records.control import said_of
 from tamis.simulate import control
 from tamis.simulate.log_files import Lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tamis.router.core.forwarder import Transit
+from tamis.router.core.ways.forwarder import Transit
 
 
 class Try(NamedTuple):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.commands import (
     Alarm,
     Audited,
@@ -23,12 +24,12 @@ from tamis.router.core.commands import (
     Session,
     WaysChanged,
 )
-from tamis.router.core.events import Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
-from tamis.router.core.forwarder import Forwarder
-from tamis.router.core.paths import PathCache
+from tamis.router.core.events import Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.core.trees import Trees
-from tamis.router.core.windows import Entry, PublisherWindows
+from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.trees import Trees
+from tamis.router.core.ways.windows import Entry, PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import Link

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from tamis.router.core.paths import Graph, PathCache, Paths
+from tamis.router.core.ways.paths import Graph, PathCache, Paths
 
 GRAPHS_MAX: Final = 64
 """Topologies that routers of one network see at about the same time."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire.routing_bodies import (
+    Body,
     EpochRefused,
     Held,
     LinkState,
@@ -18,8 +19,7 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Audited, Session, WaysChanged
-from tamis.router.core.events import Body
-from tamis.router.core.trees import Trees
+from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tamis.router.core.core import CoreSettings
-from tamis.router.core.trees import Broadcast
+from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, topologies
 from tamis.simulate.faults import Operation
 from tamis.simulate.log_files import LogFiles

@@ -13,10 +13,10 @@ from typing import Final, Protocol
 from tamis.router.core.commands import Command
 from tamis.router.core.core import Core, CoreSettings, Parts
 from tamis.router.core.events import Event
-from tamis.router.core.forwarder import Forwarder
-from tamis.router.core.paper import PaperCore
-from tamis.router.core.paths import PathCache
-from tamis.router.core.windows import PublisherWindows
+from tamis.router.core.strategies.paper import PaperCore
+from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.direction import Direction
 from tamis.simulate.table import PureTable
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamis.bench.peers.process import free_port
+from tamis.testing.process import free_port
 
 
 @dataclass(frozen=True, slots=True)

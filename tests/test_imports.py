@@ -37,7 +37,8 @@ ARROWS = {
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
     "analysis": {"analysis", "protocol", "configs", "native"},
-    "bench": {"bench", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
+    "testing": {"testing", "protocol"},
+    "bench": {"bench", "testing", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
 }
 

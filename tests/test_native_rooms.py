@@ -71,15 +71,6 @@ def test_no_header_includes_itself() -> None:
         assert path not in others, f"{path} includes itself by way of others"
 
 
-@pytest.mark.parametrize("room", ["network", "records", "switch"])
-def test_the_page_of_the_switch_lists_its_files(room: str) -> None:
-    page = (NATIVE.parent / "docs" / "switch.md").read_text()
-    rows = {name for line in page.splitlines() if line.startswith("| `") for name in re.findall(r"`([\w/]+\.c)`", line)}
-    assert {name for name in rows if name.startswith(f"{room}/")} == {
-        f"{room}/{path.name}" for path in (NATIVE / room).glob("*.c")
-    }
-
-
 def test_clocks_are_asked_in_one_place() -> None:
     assert [_room(path) + "/" + path.name for path in _sources() if "clock_gettime" in path.read_text()] == [
         "base/clock.c"

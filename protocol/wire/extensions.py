@@ -4,6 +4,7 @@
 
 Law: a type occurs once. A router carries types that it does not know along, unread; a type with its top bit set must be
 understood, so a receiver that does not know it refuses the frame (and that frame alone). Known types are checked.
+Numbers that are promised stand in `register.py`.
 """
 
 from __future__ import annotations

@@ -227,3 +227,6 @@ class Held:
 
     def keeping(self, rest: Rest) -> Held:
         return replace(self, rest=rest)
+
+
+Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused

@@ -15,9 +15,9 @@ from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
-from tamis.router.admin.status import resident_bytes
-from tamis.router.running import Running
-from tamis.router.settings import switch_bytes_max, table_bytes_max
+from tamis.router.daemon.process import resident_bytes
+from tamis.router.daemon.running import Running
+from tamis.router.daemon.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network

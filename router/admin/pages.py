@@ -20,8 +20,8 @@ from tamis.router.admin.answers import Answer, Budget, Items, Problem, json_answ
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
-from tamis.router.dry_run import reached
-from tamis.router.running import Running
+from tamis.router.clients.dry_run import reached
+from tamis.router.daemon.running import Running
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tamis.router.connections.plane import Plane
 from tamis.router.links.figures import state_of
-from tamis.router.plane import Plane
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core

@@ -9,8 +9,9 @@ from typing import Final
 
 from tamis.native.switch_figures import DROP_REASONS, LOSSES
 from tamis.router.admin.routes import network_form
-from tamis.router.client import Client
-from tamis.router.running import Running
+from tamis.router.clients.client import Client
+from tamis.router.daemon.process import resident_bytes
+from tamis.router.daemon.running import Running
 
 _STATES: Final = ("free", "greeting", "open", "closing", "closed")
 
@@ -63,9 +64,3 @@ def connection_form(client: Client) -> dict[str, object]:
     figures["is_blocked"] = bool(figures["is_blocked"])
     head = {"interface": client.connection, "client": client.name, "peer": client.peer}
     return head | figures | {"requests_waiting": client.requests}
-
-
-def resident_bytes() -> int:
-    """Of the whole process."""
-    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tamis.router.core.events import Body
-from tamis.router.core.trees import Trees
+from tamis.protocol.wire.routing_bodies import Body
+from tamis.router.core.ways.trees import Trees
 
 
 class Session(NamedTuple):

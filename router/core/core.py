@@ -21,11 +21,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.asking import Asking
-from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, Forget, Install, RaiseEpoch
-from tamis.router.core.cover import Cover
-from tamis.router.core.desk import Desk
 from tamis.router.core.events import (
     Audit,
     Await,
@@ -40,21 +36,25 @@ from tamis.router.core.events import (
     Unwanted,
     Wanted,
 )
-from tamis.router.core.exchange import Exchange
 from tamis.router.core.figures import Figures
-from tamis.router.core.flood import Flood
-from tamis.router.core.identity import Identity
-from tamis.router.core.link_states import LinkStates
-from tamis.router.core.links import Link, Links
-from tamis.router.core.neighbours import Neighbours
-from tamis.router.core.own import Own
-from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
-from tamis.router.core.predicates import Predicates
-from tamis.router.core.rib import Rib
+from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.audit import Audits
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.exchange import Exchange
+from tamis.router.core.statements.flood import Flood
+from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.link_states import LinkStates
+from tamis.router.core.statements.links import Link, Links
+from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.predicates import Predicates
+from tamis.router.core.statements.rib import Rib
+from tamis.router.core.statements.topology import Topology
 from tamis.router.core.times import Times
-from tamis.router.core.topology import Topology
-from tamis.router.core.trees import Broadcast, Trees, make_trees
+from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,13 @@ from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.prefix import PREFIX_BYTES, read_prefix
 from tamis.protocol.wire.session_bodies import Error
+from tamis.router.connections.tls import TlsConnection
+from tamis.router.connections.wires import PlainWire, TlsWire
 from tamis.router.links.backoff import MOST_S, Backoff
 from tamis.router.links.greeting import Certified, Dialling, Greeted
 from tamis.router.links.link import Link
 from tamis.router.links.neighbours import Neighbour, Neighbours
 from tamis.router.links.tls import names_in
-from tamis.router.links.wires import PlainWire, TlsWire
-from tamis.router.tls import TlsConnection
 
 _LENGTH_BYTES: Final = 4
 

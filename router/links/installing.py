@@ -15,9 +15,9 @@ from typing import Final
 
 from tamis.native import Switch
 from tamis.protocol.wire.codes import RefusalCode
+from tamis.router.connections.work import SlicedWork
 from tamis.router.core.commands import Install
-from tamis.router.logs import fields
-from tamis.router.work import SlicedWork
+from tamis.router.daemon.logs import fields
 
 FILTERS_PER_SLICE: Final = 500
 BYTES_PER_SLICE: Final = 131_072

@@ -23,17 +23,17 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
-from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState
+from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
-from tamis.router.admissions import Side
-from tamis.router.core.events import Body
+from tamis.protocol.wire.streams import REPORTS
+from tamis.router.clients.reports import report_of
+from tamis.router.connections.admissions import Side
+from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.wires import Wire
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
 from tamis.router.links.incoming import Incoming
 from tamis.router.links.outgoing import Outgoing
-from tamis.router.links.packing import REPORTS, Packed
-from tamis.router.links.wires import Wire
-from tamis.router.other_end import OtherEnd
-from tamis.router.reports import report_of
+from tamis.router.links.packing import Packed
 
 if TYPE_CHECKING:
     from tamis.router.links.neighbours import Neighbour, Neighbours

@@ -25,22 +25,22 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
-from tamis.router.addresses import address_of
-from tamis.router.admissions import Reason, Side
+from tamis.protocol.wire.routing_bodies import Body
+from tamis.router.connections.admissions import Reason, Side
+from tamis.router.connections.plane import Plane
+from tamis.router.connections.tls import TlsConnection
+from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import Session
-from tamis.router.core.events import Body
+from tamis.router.daemon.addresses import address_of
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import link_admission
 from tamis.router.links.figures import Carried, carried
 from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, Myself
 from tamis.router.links.link import Link
 from tamis.router.links.packing import Packed
 from tamis.router.links.secret import read_secret
 from tamis.router.links.tls import names_in
-from tamis.router.links.wires import PlainWire, TlsWire, Wire
-from tamis.router.logs import fields
-from tamis.router.plane import Plane
-from tamis.router.settings import link_admission
-from tamis.router.tls import TlsConnection
-from tamis.router.waiting import WaitingRoom
 
 TWIN_S: Final = 10.0
 """A router that was refused for its twin is not ready for so long: it asks again far more often."""

@@ -22,7 +22,8 @@ from typing import Final, cast
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState, SenderRequest, UpdateReply
+from tamis.router.connections.plane import Plane
 from tamis.router.core.commands import (
     Audited,
     Command,
@@ -36,23 +37,11 @@ from tamis.router.core.commands import (
     WaysChanged,
 )
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import (
-    Audit,
-    Body,
-    Event,
-    Heard,
-    Leave,
-    LinkDown,
-    LinkUp,
-    Sent,
-    Stood,
-    Tick,
-    Unwanted,
-    Wanted,
-)
+from tamis.router.core.events import Audit, Event, Heard, Leave, LinkDown, LinkUp, Sent, Stood, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS, S, Times
-from tamis.router.core.trees import Broadcast, Trees
-from tamis.router.epoch import Epoch, unix_ms
+from tamis.router.core.ways.trees import Broadcast, Trees
+from tamis.router.daemon.epoch import Epoch, unix_ms
+from tamis.router.daemon.settings import CannotStart, new_table
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.losses import QUEUED_MS, Losses
@@ -60,8 +49,6 @@ from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
-from tamis.router.plane import Plane
-from tamis.router.settings import CannotStart, new_table
 
 STANDSTILL_US: Final = S // 2
 """A tick that comes so much after the one before, five times what it should: this router stood still."""
@@ -345,7 +332,7 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
     routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
     if strategy.mode == "paper":
-        from tamis.router.core.paper import PaperCore
+        from tamis.router.core.strategies.paper import PaperCore
 
         return PaperCore(settings.id, epoch, routing, unix_ms=unix_ms)
     return Core(settings.id, epoch, routing, unix_ms=unix_ms)

@@ -12,7 +12,7 @@ from typing import Final
 
 from tamis.native import Switch
 from tamis.protocol.wire.header import TRANSIT_OFFSET
-from tamis.router.core.trees import Trees
+from tamis.router.core.ways.trees import Trees
 
 GENERATIONS_MAX: Final = 4
 """As many as the switch keeps."""

@@ -21,9 +21,9 @@ from tamis.protocol.language import parse
 from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.events import Body
-from tamis.router.core.paths import Graph
-from tamis.router.core.trees import Trees
+from tamis.protocol.wire.routing_bodies import Body
+from tamis.router.core.ways.paths import Graph
+from tamis.router.core.ways.trees import Trees
 from tamis.router.records.control import said_of
 from tamis.router.records.files import Bounds
 from tamis.router.records.lines import Lines

@@ -10,14 +10,14 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from tamis.native import Gone
-from tamis.router.admin.status import resident_bytes
+from tamis.router.connections.work import Task
+from tamis.router.daemon.process import resident_bytes
+from tamis.router.daemon.stalls import StallWatch
 from tamis.router.records.recorder import Recorder
-from tamis.router.stalls import StallWatch
-from tamis.router.work import Task
 
 if TYPE_CHECKING:
+    from tamis.router.connections.plane import Plane
     from tamis.router.links.link import Link
-    from tamis.router.plane import Plane
 
 SECOND_S: Final = 1.0
 CLOCK_S: Final = 10

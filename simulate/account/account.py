@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.account.changes import Changes
 from tamis.simulate.account.control import Control
 from tamis.simulate.account.interfaces import Interfaces

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from tamis.protocol.wire.routing_bodies import LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.simulate.wall import Wall
 
 

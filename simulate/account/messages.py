@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from tamis.router.core.forwarder import Transit
+from tamis.router.core.ways.forwarder import Transit
 from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import DATA_BYTES, Passing
 from tamis.simulate.oracle.truth import Want

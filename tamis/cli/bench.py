@@ -11,8 +11,8 @@ import click
 from tamis.cli.bench_load import pub, route, sub
 
 if TYPE_CHECKING:
-    from tamis.bench.match import Result, Setup
-    from tamis.bench.workloads import Workload
+    from tamis.bench.matching.match import Result, Setup
+    from tamis.bench.matching.workloads import Workload
 
 _EXAMPLE = """\b
 Example:
@@ -68,8 +68,8 @@ def match(
 
     Times are microseconds per message on one thread, decoding excluded. The exit code is 1 if the engines disagree.
     """
-    from tamis.bench import match as bench
-    from tamis.bench import report
+    from tamis.bench.matching import match as bench
+    from tamis.bench.matching import report
 
     try:
         chosen = bench.contenders(engines.split(","), [int(count) for count in rounds.split(",")])
@@ -94,8 +94,8 @@ def match(
 
 def _more(results: list[Result], setup: Setup, made: Workload, callgrind: bool, churn: bool) -> list[Result]:
     """The results with what takes a run of its own."""
-    from tamis.bench.churn import speed_left
-    from tamis.bench.instructions import available, per_message
+    from tamis.bench.matching.churn import speed_left
+    from tamis.bench.matching.instructions import available, per_message
 
     if callgrind and not available():
         _say("valgrind is not installed: no instructions are counted")

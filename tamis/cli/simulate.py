@@ -15,7 +15,7 @@ from tamis.cli.extras import router_extra
 from tamis.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tamis.router.core.trees import Broadcast
+    from tamis.router.core.ways.trees import Broadcast
     from tamis.simulate.run import Outcome, Scenario
 
 SHRINKING_S = 60

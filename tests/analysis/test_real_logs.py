@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tamis.analysis import report
-from tamis.bench.loopback.routers import Network
-from tamis.router.planted import SENTENCE
+from tamis.router.daemon.planted import SENTENCE
+from tamis.testing.routers import Network
 from tests.analysis import ring
 
 pytestmark = pytest.mark.long

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tamis.bench.loopback.routers import Network, Router, Wanted, link_name, running
+from tamis.testing.routers import Network, Router, Wanted, link_name, running
 from tests.long.chaos import Lost, Sent, Told, Traffic, Verdict
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.bench.loopback.routers import Network, Wanted, running
 from tamis.protocol.wire.numbers import stable_number
+from tamis.testing.routers import Network, Wanted, running
 from tests.long.chaos import Traffic
 from tests.trees import is_in_history, tree_of
 

@@ -15,11 +15,11 @@ import pytest
 import uvloop
 
 from tamis.configs import Address, parse_topology
-from tamis.router.listeners import Acceptor, bind
-from tamis.router.plane import Plane
-from tamis.router.running import Life, Running
-from tamis.router.stalls import StallWatch
-from tamis.router.tokens import TokenFile
+from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.listeners import Acceptor, bind
+from tamis.router.connections.plane import Plane
+from tamis.router.daemon.running import Life, Running
+from tamis.router.daemon.stalls import StallWatch
 from tests.router.wire_client import WireClient, close_all
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from tamis.configs import Address, parse_topology
 from tamis.router.admin.routes import network_form
-from tamis.router.admissions import Side
-from tamis.router.epoch import Epoch
-from tamis.router.handshakes import TlsDoor
+from tamis.router.connections.admissions import Side
+from tamis.router.connections.handshakes import TlsDoor
+from tamis.router.connections.listeners import Acceptor, bind
+from tamis.router.connections.plane import Plane
+from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.network import Network
 from tamis.router.links.tls import accepting_context
-from tamis.router.listeners import Acceptor, bind
-from tamis.router.plane import Plane
 from tests.router.wire_client import WireClient, close_all
 
 PATIENCE_S = 20

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tamis.bench.peers.process import free_port
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
@@ -20,7 +19,8 @@ from tamis.protocol.wire.routing_bodies import EpochRefused, LinkState, Receiver
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Role, Welcome
 from tamis.protocol.wire.slices import at_once
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.epoch import unix_ms
+from tamis.router.daemon.epoch import unix_ms
+from tamis.testing.process import free_port
 from tests.router.links.conftest import linked
 from tests.router.links.test_neighbours import let_in
 from tests.router.wire_client import WireClient, hello

@@ -12,8 +12,8 @@ import pytest
 
 import tamis
 from tamis import Client, Gap, PublishRefused
-from tamis.bench.loopback.routers import Network, Wanted, running
 from tamis.client import clock
+from tamis.testing.routers import Network, Wanted, running
 
 HOUR_NS = 3_600 * 10**9
 RING = (("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "e", 1), ("a", "e", 1), ("b", "e", 1))

@@ -12,7 +12,7 @@ from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Departure, DryRunReport, MatchedFilter, TraceRecord, WouldDeliver, fitted
-from tamis.router import reports
+from tamis.router.clients import reports
 from tamis.router.links import link as link_module
 from tests.router.links.conftest import linked
 from tests.router.wire_client import PATIENCE_S

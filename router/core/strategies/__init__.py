@@ -1,0 +1,4 @@
+"""Cores that follow other rules than the usual one (`core.py`).
+
+paper.py        section 2.1 of paper 004 to the letter
+"""

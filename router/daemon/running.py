@@ -1,0 +1,45 @@
+"""All that makes up a running router, for those who look at it."""
+
+from __future__ import annotations
+
+import enum
+import time
+from dataclasses import dataclass, field
+
+from tamis.configs import RouterSettings
+from tamis.router.admin.rates import Rates
+from tamis.router.clients.slowing import Slowing
+from tamis.router.connections.plane import Plane
+from tamis.router.daemon.stalls import StallWatch
+
+
+class Life(enum.Enum):
+    STARTING = "starting"
+    SERVING = "serving"
+    DRAINING = "draining"
+    STOPPED = "stopped"
+
+
+@dataclass(slots=True)
+class Running:
+    """`listening` says where, by what for: `clients`, `admin`. `admin_token` None: it asks for none."""
+
+    plane: Plane
+    stalls: StallWatch
+    life: Life = Life.STARTING
+    listening: dict[str, list[str]] = field(default_factory=dict)
+    started_s: float = field(default_factory=time.time)
+    admin_token: bytes | None = None
+    admin_slowing: Slowing = field(default_factory=lambda: Slowing(time.monotonic))
+    rates: Rates = field(default_factory=lambda: Rates(time.monotonic))
+
+    @property
+    def is_ready(self) -> bool:
+        """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
+        network = self.plane.network
+        was_in_step = network is None or network.step.was_in_step
+        return self.life is Life.SERVING and was_in_step and not self.plane.health.problems
+
+    @property
+    def settings(self) -> RouterSettings:
+        return self.plane.settings
