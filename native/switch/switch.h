@@ -214,6 +214,16 @@ struct tm_switch {
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
     return &sw->connections[connection];
 }
+
+/* What was queued for it is sent by the next switch_flush_dirty. */
+static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (!connection->is_dirty) {
+        connection->is_dirty = true;
+        sw->dirty[sw->dirty_count++] = id;
+    }
+}
+
 /* Is it an id that names anything? */
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
@@ -295,22 +305,24 @@ bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
 /* Publishers get credit again that need to wait for no receiver any more. */
 void switch_unblock(tm_switch *sw);
 
-/* ---- write.c ---- */
+/* ---- control.c ---- */
 
-/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
-uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
 /* Queue the control frame in `sw->writer`; false: no room. */
 bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
 /* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
 void switch_send_urgent(tm_switch *sw, uint32_t connection);
-void switch_mark_dirty(tm_switch *sw, uint32_t connection);
-void switch_flush(tm_switch *sw, uint32_t connection);
-void switch_flush_dirty(tm_switch *sw);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
                    uint64_t newest);
+
+/* ---- write.c ---- */
+
+/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
+void switch_flush(tm_switch *sw, uint32_t connection);
+void switch_flush_dirty(tm_switch *sw);
 /* Tell losses that were not told yet: in the place of the gap where there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t connection);
 /* What the socket is watched for. */
