@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import trees
+
 NATIVE = Path(__file__).parent.parent / "native"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -83,3 +85,8 @@ def test_rulers_are_short(room: str) -> None:
     for path in _sources():
         for line in path.read_text().splitlines() if _room(path) == room else ():
             assert not line.startswith("/* ----") or re.fullmatch(r"/\* ---- .*[^-] ---- \*/", line), f"{path}: {line}"
+
+
+def test_other_builds_look_at_every_room() -> None:
+    """A build with sanitizers is made again after a change of any of these."""
+    assert set(_sources()) < set(trees.sources(NATIVE))
