@@ -106,7 +106,8 @@ static uint32_t new_row(tm_windows *windows, uint64_t number) {
 
 /* ---- the window ---- */
 
-/* Places of counters from `first` to `last` belonged to others that have left the window. Fewer than its width. */
+/* Clear the bits of counters first..last, which older counters used before they left the window. last - first < width.
+ */
 static void forget_places(tm_window *window, uint32_t width, uint64_t first, uint64_t last) {
     for (uint64_t counter = first; counter <= last;) {
         uint32_t at = (uint32_t)(counter % width);

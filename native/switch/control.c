@@ -63,7 +63,7 @@ void switch_confirm(tm_switch *sw, uint32_t id, uint64_t counter) {
     done->last[done->count++] = counter;
 }
 
-/* Version 1 has no word for `newest`. */
+/* A peer that speaks version 1 is not told `newest`: its ACK has no place for it. */
 void switch_refuse(tm_switch *sw, uint32_t id, uint64_t counter, wire_refusal code, const char *text, uint64_t newest) {
     bool says_newest = newest > 0 && switch_at(sw, id)->admission.version >= WIRE_VERSION_NEWEST;
     wire_begin(&sw->writer, WIRE_ACK);

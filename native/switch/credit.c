@@ -5,7 +5,7 @@
  */
 #include "switch/switch.h"
 
-/* Withheld while the receiver that blocks lives, has not blocked for too long and still has a long queue. */
+/* Does credit stay withheld for `receiver`: it lives, has not blocked for too long and still has a long queue? */
 static bool still_blocks(tm_switch *sw, uint32_t receiver) {
     const tm_connection *connection = switch_at(sw, receiver);
     return connection->state == CONNECTION_OPEN && !connection->block_spent &&
@@ -41,7 +41,7 @@ static bool anybody_blocks(tm_switch *sw) {
     return false;
 }
 
-/* Those receivers are forgotten that the publisher needs to wait for no more; is there none left? */
+/* Forget the receivers that `publisher` needs to wait for no more; is there none left? */
 static bool is_released(tm_switch *sw, tm_connection *publisher) {
     if (publisher->blocker_count > BLOCKERS_MAX) {
         return !anybody_blocks(sw);

@@ -39,7 +39,8 @@ static void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     }
 }
 
-/* The network table. What there is no memory for is a drop; what is too costly is one for all. */
+/* Ask the network table. Without memory for the answer the message is dropped here; TM_TOO_COSTLY is left to the
+ * caller, who drops it for local clients too. */
 static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
     query->memo = message->form->shape.memo[SHAPE_NETWORK];
@@ -64,7 +65,8 @@ static int unanswered(int result, uint32_t *behind) {
     return result;
 }
 
-/* Nobody lies behind this router; but until all tables were asked which names they know, no name is left out. */
+/* No link leads on from here. The table is asked all the same until the shape of the message is trimmed: a name is left
+ * out only if every table was asked whether it knows it. */
 static void depart_to_nobody(tm_switch *sw, const parts *message) {
     if (!message->form->shape.is_trimmed) {
         tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
@@ -73,7 +75,7 @@ static void depart_to_nobody(tm_switch *sw, const parts *message) {
     }
 }
 
-/* One topology is in force: the table itself answers with links, and stops when all have matched. */
+/* Depart by the one topology in force: the table itself answers with links, and stops when all have matched. */
 static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = route->children,
@@ -100,7 +102,7 @@ static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, 
     return route == NULL ? WAY_NONE : tm_route_way(route, router);
 }
 
-/* By the newest trees the way to a router leads by others, not by this one. */
+/* Does the way from `source` to `router` lead by other routers in the newest trees, though there is one from here? */
 static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
     uint32_t newest = net->routes.in_force - 1;
     return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
@@ -137,7 +139,7 @@ static void note_matched(tm_switch *sw, const parts *message, uint32_t router, u
     }
 }
 
-/* One copy for each link that was marked. */
+/* Queue one copy for each link that was marked, and clear the marks. */
 static void queue_marked(tm_switch *sw, const parts *message) {
     tm_net *net = sw->net;
     for (uint32_t word = 0; word < net->departure_words; word++) {
@@ -148,7 +150,7 @@ static void queue_marked(tm_switch *sw, const parts *message) {
     }
 }
 
-/* Few filters are in the table: they are asked one after the other. */
+/* Depart by the plan of a table with few filters, which are asked one after the other. */
 static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source, uint32_t came_from,
                           uint32_t *behind) {
     tm_net *net = sw->net;
@@ -165,7 +167,8 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *pla
     return TM_OK;
 }
 
-/* Several are in force, or the filters are asked for: the table answers with routers. */
+/* Depart by all topologies in force, or where the filters that match are to be noted: the table answers with routers.
+ */
 static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};

@@ -117,7 +117,7 @@ static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint
     return true;
 }
 
-/* A number that no connection and no subscription carries yet. */
+/* Set `sw->stamp` to a number that no connection and no subscription carries yet. */
 static void next_stamp(tm_switch *sw) {
     if (++sw->stamp != 0) {
         return;
@@ -175,7 +175,7 @@ static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, uint
     }
 }
 
-/* The same, and noted. */
+/* Deliver to one receiver, unless the message is a dry run, and note in its trail what became of it. */
 static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint32_t first_row) {
     uint32_t satisfied = 0;
     for (uint32_t row = first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {

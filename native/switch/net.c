@@ -240,8 +240,8 @@ int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generatio
     return TM_OK;
 }
 
-/* Every router and neighbour of a route has its index before the route is made, so that it is made as long as need be
- * and nothing can fail half way. */
+/* Allocate the indices of all routers and neighbours of a route first: its arrays then have their final length, and
+ * filling them cannot fail. */
 static int mention_all(tm_switch *sw, tm_generation *generation, const uint64_t *issuers, const uint64_t *children,
                        size_t count) {
     tm_routes *routes = &sw->net->routes;

@@ -19,7 +19,7 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refu
     }
 }
 
-/* It enters the network. */
+/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
 static void stamp(tm_switch *sw, parts *message) {
     message->source = sw->options.number;
     message->epoch = sw->options.epoch;
@@ -28,7 +28,8 @@ static void stamp(tm_switch *sw, parts *message) {
     message->hops_onward = message->hops;
 }
 
-/* Who wants it is known of both tables before anybody has it: what is too costly is for nobody. */
+/* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
+ */
 static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (result == TM_OK && sw->net != NULL) {
@@ -38,7 +39,7 @@ static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, 
     return result;
 }
 
-/* Well-formed and new: out with it. */
+/* Send a message that is well-formed and new on its ways, and confirm it. */
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
@@ -65,7 +66,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     }
 }
 
-/* Is it one that this publisher may send now, and that has not come before? It is noted, or refused. */
+/* Note the counter of a message; false: the publisher may not send it now, or it has come before, and it is refused. */
 static bool take_counter(tm_switch *sw, parts *message) {
     tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);

@@ -302,7 +302,7 @@ void switch_expire_routes(tm_switch *sw);
 void switch_grant(tm_switch *sw, uint32_t connection);
 /* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
 bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
-/* Publishers get credit again that need to wait for no receiver any more. */
+/* Grant credit again to the publishers whose receivers block no longer. */
 void switch_unblock(tm_switch *sw);
 
 /* ---- control.c ---- */

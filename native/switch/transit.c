@@ -32,7 +32,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
     }
 }
 
-/* Is it taken? TM_TRACE_NOT_DROPPED, or why not. */
+/* Why the message is not taken: TM_DROP_*, or TM_TRACE_NOT_DROPPED if it is. */
 static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
@@ -56,8 +56,8 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
-/* Local clients, of whom `count` rows are found unless there was no memory: how many it is for; 1 where it is dropped,
- * which is counted under that reason alone. */
+/* Deliver to local clients; returns for how many it was. `count` rows match, if `is_known` (there was memory for them).
+ * A message that is dropped here returns 1, so that it is not counted as unmatched, too. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
     bool is_fresh = true;
     if (is_known && count > 0 && !message->is_dry) {
@@ -116,7 +116,7 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
     }
 }
 
-/* Nobody has said which way it goes. */
+/* Hand up a message whose source has no route; drop it if that was done before (`again`) or there is no memory. */
 static void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
