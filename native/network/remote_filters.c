@@ -10,8 +10,7 @@ void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm
     *network = (tm_network){.memory = memory, .table = table, .routers = routers, .is_packed = true};
 }
 
-/* ---- packed filters, while they are few --------------------------------------------------------------------------
- */
+/* ---- packed filters, while they are few ---- */
 
 static void drop_packed(tm_network *network, uint32_t at) {
     TM_DELETE(network->memory, TM_COLD, network->packed[at].bytes, uint8_t, network->packed[at].size);
@@ -61,7 +60,7 @@ void tm_network_clear(tm_network *network) {
     tm_network_init(network, network->memory, network->table, network->routers);
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
 static uint64_t hash_pair(const tm_network *network, uint32_t router, uint64_t id) {
     return tm_hash_words(id, router, 0, &network->memory->key);
@@ -95,7 +94,7 @@ static bool reserve(tm_network *network, uint32_t handle) {
     return true;
 }
 
-/* ---- filters ---------------------------------------------------------------------------------------------------- */
+/* ---- filters ---- */
 
 int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const uint8_t *packed, size_t size) {
     if (find(network, router, id) != FILTER_NONE) {

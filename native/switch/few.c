@@ -7,8 +7,7 @@ _Static_assert(NETWORK_PACKED_MAX == FEW_FILTERS_MAX, "as many are kept as a pla
 
 #define WAIT_MIN 8U /* messages; and one more for each filter */
 
-/* ---- making a plan ------------------------------------------------------------------------------------------------
- */
+/* ---- making a plan ---- */
 
 static uint8_t orders_of(const tm_constraint *constraint) {
     static const uint8_t ORDERS[TM_OP_CONTAINS + 1] = {
@@ -136,8 +135,7 @@ bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const t
     return few->is_made;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 static bool any_holds(const tm_few_test *test, const tm_attribute *value, tm_work *work) {
     return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&

@@ -16,7 +16,7 @@
 #define PARTIAL_BYTES_MIN 256U
 #define WAITING_BYTES_MAX (4U << 20) /* of a connection without a socket, kept while it waits; then it is closed */
 
-/* ---- one frame -------------------------------------------------------------------------------------------------- */
+/* ---- one frame ---- */
 
 static bool kind_is_known(uint8_t kind) {
     return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
@@ -104,7 +104,7 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
     return false;
 }
 
-/* ---- a chunk ---------------------------------------------------------------------------------------------------- */
+/* ---- a chunk ---- */
 
 /* Is it a publish that may not be confirmed yet? */
 static inline bool must_wait(const tm_switch *sw, const tm_connection *connection, const uint8_t *frame) {
@@ -274,7 +274,7 @@ void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
     }
 }
 
-/* ---- a socket --------------------------------------------------------------------------------------------------- */
+/* ---- a socket ---- */
 
 void switch_read(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);

@@ -7,6 +7,7 @@
 
 #include "model/msgpack.h"
 
+/* As in protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
 #define FILTER_BYTES_MAX 65536U
@@ -14,8 +15,7 @@
 #define SKIPPED_DEPTH_MAX 8U
 #define SLICE_BYTES 16384U /* of filters: a millisecond of work */
 
-/* ---- the frame ----------------------------------------------------------------------------------------------------
- */
+/* ---- the frame ---- */
 
 static bool read_u32(tm_cursor *cursor, uint32_t *out) {
     int64_t number;
@@ -108,8 +108,7 @@ int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
     return result;
 }
 
-/* ---- taking them --------------------------------------------------------------------------------------------------
- */
+/* ---- taking them ---- */
 
 static uint16_t refusal_of(int result) {
     return result == TM_NO_MEMORY ? WIRE_REFUSED_OUT_OF_MEMORY

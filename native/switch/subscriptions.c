@@ -26,7 +26,7 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
 
-/* ---- the set of (connection, id) -------------------------------------------------------------------------------- */
+/* ---- the set of (connection, id) ---- */
 
 static uint64_t hash_pair(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
     return tm_hash_u64((uint64_t)connection << 32 | id, &subscriptions->memory->key);
@@ -85,7 +85,7 @@ uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t c
     return SUBSCRIPTION_NONE;
 }
 
-/* ---- a subscription's life -------------------------------------------------------------------------------------- */
+/* ---- a subscription's life ---- */
 
 int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row) {

@@ -214,6 +214,16 @@ struct tm_switch {
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
     return &sw->connections[connection];
 }
+
+/* What was queued for it is sent by the next switch_flush_dirty. */
+static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (!connection->is_dirty) {
+        connection->is_dirty = true;
+        sw->dirty[sw->dirty_count++] = id;
+    }
+}
+
 /* Is it an id that names anything? */
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
@@ -232,7 +242,7 @@ static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t fr
     sw->stats.drop_bytes[reason] += bytes;
 }
 
-/* ---- switch.c */
+/* ---- switch.c ---- */
 
 /* Start a call: the clock is read and events of the last call are forgotten. */
 void switch_begin(tm_switch *sw);
@@ -248,7 +258,7 @@ void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uin
 /* The socket is gone or to be gone. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
 
-/* ---- read.c */
+/* ---- read.c ---- */
 
 void switch_read(tm_switch *sw, uint32_t connection);
 void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
@@ -256,28 +266,28 @@ void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_
 /* Go on with what was kept when a connection began to wait. */
 void switch_take_kept(tm_switch *sw, uint32_t connection);
 
-/* ---- step.c */
+/* ---- step.c ---- */
 
 /* A frame of this connection is to be taken later, and all behind it. */
 void switch_wait(tm_switch *sw, uint32_t connection);
 /* It waits no longer, whatever the reason. */
 void switch_wait_no_more(tm_switch *sw, uint32_t connection);
 
-/* ---- beat.c */
+/* ---- beat.c ---- */
 
 /* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
 bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- publish.c */
+/* ---- publish.c ---- */
 
 void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- counters.c */
+/* ---- counters.c ---- */
 
 /* The highest counter that a message may have now: a day ahead of the later of this router's clock and its epoch. */
 uint64_t switch_counter_max(const tm_switch *sw);
 
-/* ---- net.c */
+/* ---- net.c ---- */
 
 /* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
 int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
@@ -286,26 +296,35 @@ void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
 /* Holds that are over. */
 void switch_expire_routes(tm_switch *sw);
 
-/* ---- write.c */
+/* ---- credit.c ---- */
 
-/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
-uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
-/* Queue the control frame in `sw->writer`; false: no room. */
-bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
-void switch_mark_dirty(tm_switch *sw, uint32_t connection);
-void switch_flush(tm_switch *sw, uint32_t connection);
-void switch_flush_dirty(tm_switch *sw);
 /* More credit where half of it is used up and nothing blocks. */
 void switch_grant(tm_switch *sw, uint32_t connection);
+/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
+bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
+/* Grant credit again to the publishers whose receivers block no longer. */
+void switch_unblock(tm_switch *sw);
+
+/* ---- control.c ---- */
+
+/* Queue the control frame in `sw->writer`; false: no room. */
+bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
+/* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
+void switch_send_urgent(tm_switch *sw, uint32_t connection);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
                    uint64_t newest);
+
+/* ---- write.c ---- */
+
+/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
+void switch_flush(tm_switch *sw, uint32_t connection);
+void switch_flush_dirty(tm_switch *sw);
 /* Tell losses that were not told yet: in the place of the gap where there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t connection);
-/* Publishers get credit again that need to wait for no receiver any more. */
-void switch_unblock(tm_switch *sw);
 /* What the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 
