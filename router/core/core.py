@@ -52,6 +52,7 @@ from tamis.router.core.statements.own import Own
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import Topology
+from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
@@ -192,7 +193,7 @@ class Core:
         out, desk.out = desk.out, []
         return out
 
-    def _due(self, kind: str, about: int) -> None:
+    def _due(self, kind: Due, about: int) -> None:
         _ON_TIMER[kind](self, about)
 
     # --- events
@@ -275,7 +276,7 @@ class Core:
             desk.tell_refusal(desk.takes(body.issuer), (link.neighbour,))
         if is_mine:
             desk.tell_refusal(body, desk.links.by_neighbour.keys() - {link.neighbour})
-            desk.timers.set_earlier(("lower", 0), desk.now_us + desk.times.retry_us)
+            desk.timers.set_earlier((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
         elif desk.held_epoch(body.issuer) == body.epoch and not desk.is_plausible(body.issuer, body.epoch):
             desk.send_towards(body.issuer, body)
 
@@ -285,7 +286,7 @@ class Core:
         desk = self.desk
         self._exchange.reachable = desk.trees.routers
         if gained:
-            desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
+            desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
         if lost or gained:
             self._asking.check()
 
@@ -303,7 +304,7 @@ class Core:
         desk.highest = max(map(desk.held_epoch, desk.rib.entries.keys() | desk.topology.states))
         self._predicates.forget(router)
         desk.out.append(Forget(router))
-        desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
+        desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
 
     # --- timers
 
@@ -315,7 +316,7 @@ class Core:
             desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
         if before == self.epoch <= heard:
             desk.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
-            desk.timers.set(("jump", 0), desk.now_us + desk.times.answer_every_us)
+            desk.timers.set((Due.JUMP, 0), desk.now_us + desk.times.answer_every_us)
         self._speak_again(before)
 
     def _lower(self, _: int) -> None:
@@ -332,7 +333,7 @@ class Core:
             unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
             acceptable = plausible.least_acceptable(desk.now_us)
             desk.tell_refusal(EpochRefused(self.me, before, acceptable), unknown)
-            desk.timers.set(("lower", 0), desk.now_us + desk.times.retry_us)
+            desk.timers.set((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
             return
         desk.out.append(
             Alarm(f"the neighbours refuse epoch {before}, so {epoch} takes its place: is this clock ahead?")
@@ -376,25 +377,25 @@ _ON_BODY: Final = cast(
         EpochRefused: Core._hear_refusal,
     },
 )
-_ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
-    "issue": lambda core, _: core._asking.consider(),
-    "more": lambda core, _: core._asking.go_on(),
-    "narrow": lambda core, _: core._asking.narrow(),
-    "confirm": lambda core, _: core._asking.confirm_again(),
-    "links": lambda core, _: core._states.links_changed(),
-    "reroute": lambda core, _: core._states.reroute(),
-    "ways": lambda core, _: core._states.ways.tell(),
-    "age": lambda core, router: core._states.age_out(router),
-    "request": lambda core, neighbour: core._neighbours.periodic(neighbour),
-    "ask": lambda core, neighbour: core._neighbours.ask_again(neighbour),
-    "answer": lambda core, neighbour: core._neighbours.answer_later(neighbour),
-    "gap": lambda core, issuer: core._neighbours.close_gap(issuer),
-    "pending": lambda core, issuer: core._predicates.go_on(issuer),
-    "collect": lambda core, issuer: core._predicates.collect_on(issuer),
-    "tidy": lambda core, _: core._predicates.tidy(),
-    "digests": lambda core, _: core._neighbours.send_digests(),
-    "held": lambda core, _: core._predicates.say_held(),
-    "audit": lambda core, request: core._audits.end(request),
-    "jump": Core._jump,
-    "lower": Core._lower,
+_ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
+    Due.ISSUE: lambda core, _: core._asking.consider(),
+    Due.MORE: lambda core, _: core._asking.go_on(),
+    Due.NARROW: lambda core, _: core._asking.narrow(),
+    Due.CONFIRM: lambda core, _: core._asking.confirm_again(),
+    Due.LINKS: lambda core, _: core._states.links_changed(),
+    Due.REROUTE: lambda core, _: core._states.reroute(),
+    Due.WAYS: lambda core, _: core._states.ways.tell(),
+    Due.AGE: lambda core, router: core._states.age_out(router),
+    Due.REQUEST: lambda core, neighbour: core._neighbours.periodic(neighbour),
+    Due.ASK: lambda core, neighbour: core._neighbours.ask_again(neighbour),
+    Due.ANSWER: lambda core, neighbour: core._neighbours.answer_later(neighbour),
+    Due.GAP: lambda core, issuer: core._neighbours.close_gap(issuer),
+    Due.PENDING: lambda core, issuer: core._predicates.go_on(issuer),
+    Due.COLLECT: lambda core, issuer: core._predicates.collect_on(issuer),
+    Due.TIDY: lambda core, _: core._predicates.tidy(),
+    Due.DIGESTS: lambda core, _: core._neighbours.send_digests(),
+    Due.HELD: lambda core, _: core._predicates.say_held(),
+    Due.AUDIT: lambda core, request: core._audits.end(request),
+    Due.JUMP: Core._jump,
+    Due.LOWER: Core._lower,
 }

@@ -41,6 +41,7 @@ from tamis.router.core.statements.links import Link
 from tamis.router.core.statements.neighbours import Neighbours
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import advertised
+from tamis.router.core.timers import Due
 from tamis.router.core.times import S
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
@@ -97,7 +98,7 @@ class Advertising(Asking):
         filters = advertised(self.own.issued)
         body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
         send_down(self._desk, desk.me, body)
-        desk.timers.set(("advertise", 0), desk.now_us + ADVERTISE_EVERY_US)
+        desk.timers.set((Due.ADVERTISE, 0), desk.now_us + ADVERTISE_EVERY_US)
 
     def awaited(self, ticket: int) -> None:
         """Nobody confirms anything in this mode."""
@@ -175,13 +176,13 @@ class Collecting(Audits):
 
     def begin(self, predicates: InterfacePredicates) -> None:
         self.predicates, self._collections = predicates, {}
-        self._desk.timers.set(("collect", 0), self._desk.now_us + REQUEST_EVERY_US)
+        self._desk.timers.set((Due.COLLECT, 0), self._desk.now_us + REQUEST_EVERY_US)
 
     def periodic(self) -> None:
         desk = self._desk
         self._requests += 1
         self._pass_down(SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
-        desk.timers.set(("collect", 0), desk.now_us + REQUEST_EVERY_US)
+        desk.timers.set((Due.COLLECT, 0), desk.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
         """An audit is the same request; nobody says whether anything differed."""
@@ -196,7 +197,7 @@ class Collecting(Audits):
         self._collections[body.ticket] = Collection(came_from, children, dict.fromkeys(self._own_filters()))
         self._pass_down(body)
         if children:
-            desk.timers.set(("collected", _short(body.ticket)), desk.now_us + desk.times.retry_us)
+            desk.timers.set((Due.COLLECTED, _short(body.ticket)), desk.now_us + desk.times.retry_us)
         else:
             self._reply(body.ticket)
 
@@ -212,7 +213,7 @@ class Collecting(Audits):
         del collection.missing[came_from]
         collection.filters.update(dict.fromkeys(filters))
         if not collection.missing:
-            self._desk.timers.cancel(("collected", _short(body.ticket)))
+            self._desk.timers.cancel((Due.COLLECTED, _short(body.ticket)))
             self._reply(body.ticket)
 
     def waited(self, short: int) -> None:
@@ -279,13 +280,13 @@ class PaperCore(Core):
         self._collecting.begin(self._interfaces)
         return [Alarm(WARNING), *super().start(now_us)]
 
-    def _due(self, kind: str, about: int) -> None:
+    def _due(self, kind: Due, about: int) -> None:
         match kind:
-            case "advertise":
+            case Due.ADVERTISE:
                 self._asking.say()
-            case "collect":
+            case Due.COLLECT:
                 self._collecting.periodic()
-            case "collected":
+            case Due.COLLECTED:
                 self._collecting.waited(about)
             case _:
                 super()._due(kind, about)
