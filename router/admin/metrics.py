@@ -15,8 +15,8 @@ from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
+from tamis.router.admin.view import Running
 from tamis.router.daemon.process import resident_bytes
-from tamis.router.daemon.running import Running
 from tamis.router.daemon.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def metrics(running: Running, version: str) -> str:
     _admissions(page, running)
     _tables(page, figures, running.plane.table.stats())
     _limits(page, running, figures)
-    if running.plane.network is not None:
-        _links(page, running.plane.network)
+    if running.network is not None:
+        _links(page, running.network)
     _process(page, running)
     return str(page)
 
@@ -48,7 +48,7 @@ def _about(page: Exposition, running: Running, version: str) -> None:
     health = running.plane.health
     page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
     page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
-    page.gauge("tamis_clients", "Clients that are let in.", len(running.plane.names))
+    page.gauge("tamis_clients", "Clients that are let in.", len(running.clients.names))
 
 
 def _traffic(page: Exposition, figures: SwitchFigures) -> None:
@@ -81,7 +81,7 @@ def _admissions(page: Exposition, running: Running) -> None:
     refused = [({"side": side.value, "reason": why.value}, count) for (side, why), count in admissions.refused.items()]
     meaning = "Connections that were not let in."
     page.family("tamis_admissions_refused_total", "counter", meaning, refused)
-    page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.plane.room))
+    page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.clients.room))
 
 
 def _matching(page: Exposition, figures: SwitchFigures) -> None:

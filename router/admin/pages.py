@@ -20,8 +20,8 @@ from tamis.router.admin.answers import Answer, Budget, Items, Problem, json_answ
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
+from tamis.router.admin.view import Running
 from tamis.router.clients.dry_run import reached
-from tamis.router.daemon.running import Running
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
@@ -80,11 +80,10 @@ def _health(_: Request, running: Running) -> Answer:
 
 def _ready(_: Request, running: Running) -> Answer:
     """Once all links that are up have been in step, whatever they are later: others may not go elsewhere for that."""
-    network = running.plane.network
     said = {
         "ready": running.is_ready,
         "state": running.life.value,
-        "in_step": network is None or network.step.is_in_step,
+        "in_step": running.plane.network.is_in_step,
         "problems": running.plane.health.problems,
     }
     return json_answer(said, 200 if running.is_ready else 503)
@@ -101,7 +100,7 @@ def _status(_: Request, running: Running) -> Answer:
 def _connections(request: Request, running: Running) -> Answer:
     """In the order of their numbers, from `cursor` on."""
     limit, cursor = _page_of(request)
-    budget, clients = Budget(), running.plane.clients
+    budget, clients = Budget(), running.clients.by_connection
     items, end = Items(limit, budget), running.plane.places.connections
     while cursor < end and not items.is_full:
         client = clients.get(cursor)
@@ -186,9 +185,9 @@ def _audited(request: Request, running: Running) -> Answer:
 
 
 def _network(running: Running) -> Network:
-    if running.plane.network is None:
+    if running.network is None:
         raise Problem(404, "this router has no links")
-    return running.plane.network
+    return running.network
 
 
 def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
@@ -210,7 +209,7 @@ def _filter_form(item: Subscribed, running: Running) -> dict[str, object]:
 
 def _client_name(connection: int, running: Running) -> str:
     """Empty for one that has gone and whose filters are being forgotten."""
-    client = running.plane.clients.get(connection)
+    client = running.clients.by_connection.get(connection)
     return client.name if client is not None else ""
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.peer_names import check_peer_name
+from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import Kind
@@ -19,16 +18,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
-from tamis.router.connections.admissions import NameRefused
-
-
-def check_said_name(name: str) -> None:
-    """NameRefused for one that nobody may have."""
-    try:
-        check_peer_name(name)
-    except Refused as error:
-        raise NameRefused(str(error)) from None
-
+from tamis.router.connections.admissions import check_said_name
 
 COUNTERS_TOLD: Final = 2
 """The first version whose AUTHENTICATED says the newest counter."""

@@ -22,7 +22,7 @@ from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
-from tamis.router.clients.greeting import check_said_name
+from tamis.router.connections.admissions import check_said_name
 
 
 @dataclass(frozen=True, slots=True)
