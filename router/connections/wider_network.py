@@ -35,6 +35,9 @@ class WiderNetwork(Protocol):
     def queued_bytes(self) -> int:
         """How much waits to be sent over links."""
 
+    def start(self) -> None:
+        """Dial those neighbours that this router connects to, and keep on."""
+
     def tick(self) -> None:
         """To be called ten times a second."""
 
@@ -54,6 +57,9 @@ class NoNetwork:
     links: Sequence[LinkSession] = ()
     is_in_step = was_in_step = True
     queued_bytes = 0
+
+    def start(self) -> None:
+        """There is nobody to dial."""
 
     def tick(self) -> None:
         """Nothing waits for it."""

@@ -126,8 +126,7 @@ class Daemon:
             loop.add_signal_handler(number, self._stop_signal)
         loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
         plane.start()
-        if self._running.network is not None:
-            self._running.network.start()
+        plane.network.start()
         seconds = SecondTicker(plane)
         seconds.start()
         self._closers.append(seconds.stop)
