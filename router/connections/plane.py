@@ -25,7 +25,7 @@ from tamis.router.connections.other_end import OtherEnd
 from tamis.router.connections.places import Places, places_of
 from tamis.router.connections.wider_network import NoNetwork, WiderNetwork
 from tamis.router.connections.work import SlicedWork, Task
-from tamis.router.daemon import planted
+from tamis.router.daemon import fault_injection
 from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings, InterfaceCounted
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
@@ -242,7 +242,7 @@ class Plane:
         elif event.type == EventType.UNROUTED:
             end.unrouted(event.frame)
         elif event.type == EventType.PLANTED:
-            planted.tell(event)
+            fault_injection.tell(event)
         else:
             end.event(event.type)
 

@@ -35,7 +35,7 @@ from tamis.router.connections.places import Places, Spare, fitted, open_descript
 from tamis.router.connections.plane import Plane
 from tamis.router.connections.seconds import SecondTicker
 from tamis.router.connections.tls import load_certificate, server_context
-from tamis.router.daemon import logs, notify, planted
+from tamis.router.daemon import fault_injection, logs, notify
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.exposure import check_exposure
 from tamis.router.daemon.happenings import LifeChanged
@@ -111,7 +111,7 @@ class Daemon:
         clients = Clients(plane, self._tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)
-        planted.plant(plane.switch)
+        fault_injection.plant(plane.switch)
         self._running = Running(plane, clients, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)

@@ -18,7 +18,7 @@ from typing import Final
 import tamis
 from tamis.analysis.study import SETTLE_US
 from tamis.bench.loopback.routers import Network, Wanted, running
-from tamis.router.daemon.planted import VARIABLE
+from tamis.router.daemon.fault_injection import VARIABLE
 
 ROUTERS: Final = tuple("abcde")
 LINKS: Final = ("ab", "bc", "cd", "de", "ea", "ac")

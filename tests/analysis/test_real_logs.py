@@ -17,7 +17,7 @@ pytest.importorskip("pyspark")
 
 from tamis.analysis import report
 from tamis.bench.loopback.routers import Network
-from tamis.router.daemon.planted import SENTENCE
+from tamis.router.daemon.fault_injection import SENTENCE
 from tests.analysis import ring
 
 pytestmark = pytest.mark.long

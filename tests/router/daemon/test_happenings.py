@@ -58,7 +58,7 @@ def test_telling_nobody_takes_less_than_a_microsecond(bus):
             bus.tell(LinkCameUp, "b", 1, 2, 3)
         return time.process_time() - began_s
 
-    assert min(cpu_s(2_000) for _ in range(5)) / 2_000 < 1e-6
+    assert min(cpu_s(500) for _ in range(20)) / 500 < 1e-6
 
 
 def test_every_kind_says_what_it_is():
