@@ -9,14 +9,14 @@ from typing import Final
 
 from tamis.native.switch_figures import DROP_REASONS, LOSSES
 from tamis.router.admin.routes import network_form
-from tamis.router.admin.view import Running
+from tamis.router.admin.view import RouterView
 from tamis.router.clients.client import Client
 from tamis.router.daemon.process import resident_bytes
 
 _STATES: Final = ("free", "greeting", "open", "closing", "closed")
 
 
-def status_form(running: Running, version: str) -> dict[str, object]:
+def status_form(running: RouterView, version: str) -> dict[str, object]:
     plane, settings = running.plane, running.settings
     figures = plane.switch.figures()
     dropped = dict(zip(DROP_REASONS, figures.dropped, strict=True))

@@ -26,7 +26,7 @@ class Life(enum.Enum):
 
 
 @dataclass(slots=True)
-class Running:
+class RouterView:
     """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
     `admin_token` None: it asks for none."""
 

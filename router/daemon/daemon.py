@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import Records
 from tamis.protocol.errors import ConfigError
-from tamis.router.admin.view import Life, Running
+from tamis.router.admin.view import Life, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.admissions import Side
@@ -89,7 +89,7 @@ class Daemon:
         self._asked = asyncio.Event()
         self._reloading: list[asyncio.Task[None]] = []
         self._reload_lock = asyncio.Lock()
-        self._running: Running
+        self._running: RouterView
 
     async def run(self) -> int:
         """Serve until told to stop; the exit code."""
@@ -112,7 +112,7 @@ class Daemon:
         self._spare = Spare()
         self._closers.append(self._spare.close)
         fault_injection.plant(plane.switch)
-        self._running = Running(plane, clients, StallWatch(loop), admin_token=self._admin_token)
+        self._running = RouterView(plane, clients, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
         self._closers.append(plane.close)
