@@ -43,7 +43,7 @@ from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.records.recorder import Recorder
-from tamis.router.records.seconds import Seconds
+from tamis.router.records.seconds import SecondRecords
 
 if TYPE_CHECKING:  # a router that stands alone starts without them
     from tamis.router.links.neighbours import Neighbours
@@ -150,7 +150,7 @@ class Daemon:
         recorder = Recorder(self._settings, chosen, plane.epoch, plane.work.add)
         self._closers.append(recorder.close)  # after the plane's end
         recorder.listen(plane.happenings)
-        Seconds(running.clients, recorder, running.stalls).listen(plane.happenings)
+        SecondRecords(running.clients, recorder, running.stalls).listen(plane.happenings)
         plane.switch.record(recorder.messages)
         recorder.start()
 

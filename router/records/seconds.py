@@ -20,7 +20,7 @@ CLOCK_S: Final = 10
 TABLE_S: Final = 60
 
 
-class Seconds:
+class SecondRecords:
     """It is told of the router by `clients` and their plane, and tells `recorder`."""
 
     def __init__(self, clients: Clients, recorder: Recorder, stalls: StallWatch) -> None:
