@@ -47,7 +47,7 @@ TWIN_S: Final = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Told(Protocol):
+class NetworkListener(Protocol):
     """Who wants to know what happens; neighbours go by their number."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None: ...
@@ -70,7 +70,7 @@ class Told(Protocol):
 class Neighbours:
     """`told` hears of every session."""
 
-    def __init__(self, plane: Plane, settings: RouterSettings, told: Told) -> None:
+    def __init__(self, plane: Plane, settings: RouterSettings, told: NetworkListener) -> None:
         self.plane = plane
         self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
         self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}
