@@ -18,7 +18,7 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
-from tamis.router.clients.greeting import Door, Greeting
+from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.reports import Asking
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
@@ -46,7 +46,7 @@ class Register(Protocol):
     def has_place(self) -> bool:
         """For one more client that is let in."""
 
-    def door(self) -> Door:
+    def policy(self) -> AdmissionPolicy:
         """What a client that connects now is asked, and told of this router."""
 
     def new_wants(self) -> Wants:
@@ -78,7 +78,7 @@ class Client(OtherEnd):
     plane: Plane
 
     def __init__(self, plane: Plane, register: Register, connection: int, peer: str) -> None:
-        self._register, self._greeting = register, Greeting(register.door())
+        self._register, self._greeting = register, Greeting(register.policy())
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0

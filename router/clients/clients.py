@@ -18,7 +18,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
-from tamis.router.clients.greeting import Door
+from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.reports import Asking
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.tokens import TokenFile
@@ -49,10 +49,10 @@ class Clients:
         """Tell `network` what clients want, from now on."""
         self.new_wants = lambda: Wants(network)
 
-    def door(self) -> Door:
+    def policy(self) -> AdmissionPolicy:
         """What a client that connects now is asked, and told of this router."""
         settings = self.plane.settings
-        return Door(
+        return AdmissionPolicy(
             name=settings.id,
             epoch=self.plane.epoch,
             frame_bytes_max=settings.limits.frame_bytes,
