@@ -131,7 +131,7 @@ class Dialler:
         return link[0]
 
     async def _greet(self, stream: Stream, certified: Certified) -> tuple[Dialling, Greeted]:
-        dialling = Dialling(self._neighbours.myself(), self._neighbour.expected, certified)
+        dialling = Dialling(self._neighbours.local_identity(), self._neighbour.expected, certified)
         await stream.send(dialling.begin())
         while dialling.other is None:
             frame = await _frame(stream)

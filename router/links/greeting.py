@@ -26,7 +26,7 @@ from tamis.router.connections.admissions import check_said_name
 
 
 @dataclass(frozen=True, slots=True)
-class Myself:
+class LocalIdentity:
     """What this router says of itself; `nonce` is a new one for each link."""
 
     name: str
@@ -69,7 +69,7 @@ Certified = frozenset[str] | None
 class Dialling:
     """The end that has connected to `neighbour`. `other` is set once the greeting is over."""
 
-    def __init__(self, me: Myself, neighbour: Expected, certified: Certified = None) -> None:
+    def __init__(self, me: LocalIdentity, neighbour: Expected, certified: Certified = None) -> None:
         self._me, self._neighbour, self._certified = me, neighbour, certified
         self.session = Session(LINK, is_connector=True)
         self._hello = self._welcome_frame = b""
@@ -136,7 +136,7 @@ class Accepting:
 
     def __init__(
         self,
-        me: Myself,
+        me: LocalIdentity,
         expected: Callable[[str], Expected],
         admit: Callable[[Greeted], None],
         certified: Certified = None,

@@ -35,7 +35,7 @@ from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.happenings import ControlPassed, LinkCameUp, LinkWentDown
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import link_admission
-from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, Myself
+from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, LocalIdentity
 from tamis.router.links.link import Link
 from tamis.router.links.neighbour import Neighbour
 from tamis.router.links.packing import Packed
@@ -80,9 +80,9 @@ class Neighbours:
 
     # --- connections -----------------------------------------------------------------------------------------------
 
-    def myself(self) -> Myself:
+    def local_identity(self) -> LocalIdentity:
         limits = self._settings.limits
-        return Myself(self._settings.id, self.plane.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
+        return LocalIdentity(self._settings.id, self.plane.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
 
     def open(self, descriptor: int, peer: str) -> Link | None:
         """Somebody has connected over a socket, which is now the switch's; None: full."""
@@ -103,7 +103,7 @@ class Neighbours:
         self.plane.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
 
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
-        greeting = Accepting(self.myself(), self._expected, self._admit, certified)
+        greeting = Accepting(self.local_identity(), self._expected, self._admit, certified)
         link = self._connect(descriptor, peer, greeting, wire)
         if link is None:
             self.turned_away(Reason.FULL, peer)

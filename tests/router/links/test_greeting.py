@@ -13,14 +13,14 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Ping, Role, Welcome
-from tamis.router.links.greeting import Accepting, Dialling, Expected, Greeted, Myself
+from tamis.router.links.greeting import Accepting, Dialling, Expected, Greeted, LocalIdentity
 from tests.router.wire_client import hello
 
 SECRET = b"a secret of a link"
 
 
-def myself(name: str, epoch: int = 1) -> Myself:
-    return Myself(name, epoch, 100_000, bytes([epoch]) * 16)
+def myself(name: str, epoch: int = 1) -> LocalIdentity:
+    return LocalIdentity(name, epoch, 100_000, bytes([epoch]) * 16)
 
 
 def expected(name: str, secret: bytes | None = None) -> Expected:
