@@ -12,7 +12,7 @@ from tamis.configs import LinkSettings
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.daemon.logs import fields
 from tamis.router.links.figures import Carried, carried
-from tamis.router.links.greeting import Expected
+from tamis.router.links.greeting import ExpectedNeighbour
 from tamis.router.links.link import Link
 from tamis.router.links.secret import read_secret
 
@@ -24,7 +24,7 @@ class Neighbour:
     """One of the topology file. `problem` is what went wrong last, empty while all is well."""
 
     settings: LinkSettings
-    expected: Expected
+    expected: ExpectedNeighbour
     number: int
     link: Link | None = None
     epoch: int = 0
@@ -36,7 +36,7 @@ class Neighbour:
     def of(cls, settings: LinkSettings) -> Neighbour:
         """CannotStart if its secret cannot be read."""
         secret = read_secret(settings.secret) if settings.secret else None
-        expected = Expected(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
+        expected = ExpectedNeighbour(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
         return cls(settings, expected, stable_number(settings.neighbour))
 
     @property

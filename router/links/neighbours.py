@@ -35,7 +35,7 @@ from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.happenings import ControlPassed, LinkCameUp, LinkWentDown
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import link_admission
-from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, LocalIdentity
+from tamis.router.links.greeting import Accepting, Certified, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tamis.router.links.link import Link
 from tamis.router.links.neighbour import Neighbour
 from tamis.router.links.packing import Packed
@@ -117,7 +117,7 @@ class Neighbours:
             wire.close()
         return link
 
-    def _expected(self, name: str) -> Expected:
+    def _expected(self, name: str) -> ExpectedNeighbour:
         neighbour = self.named.get(name)
         if neighbour is None:
             raise _refusal(f"{name} is no neighbour of {self._settings.id}")
