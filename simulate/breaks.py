@@ -13,30 +13,30 @@ from typing import Any, Final
 
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
-from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.identity import Identity
 from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.neighbours import Neighbours
-from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.rib import Change, Rib
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import Entry, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 
 
-class Undamped(Asking):
+class Undamped(Advertiser):
     """R1: every change is advertised at once."""
 
-    def __init__(self, desk: Desk, own: Own) -> None:
+    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
         super().__init__(desk, own)
         self._damper = Damper(0)
 
@@ -120,7 +120,7 @@ class Indiscriminate(Forwarder):
         return tuple(child for child in children if child != came_from) if matched else ()
 
 
-class Hasty(Own):
+class Hasty(OwnPredicate):
     """R7: what nobody wants is withdrawn at once."""
 
     def __init__(self, _: int, cover: Cover) -> None:
@@ -199,7 +199,7 @@ class Reticent(LinkStates):
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    apply: Callable[[Kit], Kit]
+    apply: Callable[[RunParts], RunParts]
     invariants: frozenset[int]
     """One of these must fail."""
     topology: str
@@ -207,16 +207,16 @@ class Break:
     faults: str
 
 
-def _part(**parts: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - the fields of Parts have their types
+def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of CoreParts have their types
     return lambda kit: replace(kit, parts=replace(kit.parts, **parts))
 
 
-def _piece(**pieces: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - so have those of Kit
+def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - so have those of RunParts
     return lambda kit: replace(kit, **pieces)
 
 
 BREAKS: Final[dict[str, Break]] = {
-    "R1": Break(_part(asking=Undamped), frozenset({9}), "random:6", 200, "none"),
+    "R1": Break(_part(advertiser=Undamped), frozenset({9}), "random:6", 200, "none"),
     "R2": Break(_part(rib=Credulous), frozenset({4, 5, 8}), "ring:8", 300, "stall,reset"),
     "R3": Break(_part(flood=Whispering), frozenset({1, 4}), "random:8", 100, "none"),
     "R4": Break(_part(neighbours=Incurious), frozenset({1, 4}), "random:8", 200, "partition"),
@@ -235,5 +235,5 @@ BREAKS: Final[dict[str, Break]] = {
 }
 
 
-def without(rule: str, kit: Kit) -> Kit:
+def without(rule: str, kit: RunParts) -> RunParts:
     return BREAKS[rule].apply(kit)

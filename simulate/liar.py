@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import (
@@ -29,13 +29,12 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.ways.forwarder import Transit
 from tamis.simulate import control, view
+from tamis.simulate.clock import Clock
 from tamis.simulate.faults import DAY_MS
 from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import DATA_BYTES, Node
-from tamis.simulate.workload import CONTENTS
-
-if TYPE_CHECKING:
-    from tamis.simulate.world import World
+from tamis.simulate.recorder import Recorder
+from tamis.simulate.workload import CONTENTS, Wish
 
 TOP: Final = 2**64 - 1
 EXTREMES: Final = (0, 1, 2**63 - 1, 2**63, TOP)
@@ -46,8 +45,21 @@ LIES_FROM: Final = 1 << 40
 """Publishers and serials of messages that nobody published."""
 
 
+class LiarsWorld(Protocol):
+    """The world, as a liar needs it."""
+
+    clock: Clock
+    recorder: Recorder
+    nodes: list[Node]
+    by_number: dict[int, Node]
+    wishes: tuple[Wish, ...]
+
+    def unix_ms(self) -> int:
+        """What a clock that is right says."""
+
+
 class Liar:
-    def __init__(self, world: World, node: Node) -> None:
+    def __init__(self, world: LiarsWorld, node: Node) -> None:
         self._world = world
         self.node = node
 

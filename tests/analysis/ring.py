@@ -17,7 +17,7 @@ from typing import Final
 
 import tamis
 from tamis.analysis.study import SETTLE_US
-from tamis.router.daemon.planted import VARIABLE
+from tamis.router.daemon.fault_injection import VARIABLE
 from tamis.testing.routers import Network, Wanted, running
 
 ROUTERS: Final = tuple("abcde")

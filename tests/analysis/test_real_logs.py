@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tamis.analysis import report
-from tamis.router.daemon.planted import SENTENCE
+from tamis.router.daemon.fault_injection import SENTENCE
 from tamis.testing.routers import Network
 from tests.analysis import ring
 

@@ -15,10 +15,11 @@ import pytest
 import uvloop
 
 from tamis.configs import Address, parse_topology
+from tamis.router.admin.view import Life, RouterView
+from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.listeners import Acceptor, bind
-from tamis.router.connections.plane import Plane
-from tamis.router.daemon.running import Life, Running
 from tamis.router.daemon.stalls import StallWatch
 from tests.router.wire_client import WireClient, close_all
 
@@ -36,11 +37,12 @@ class Inside:
         self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
         loop = asyncio.get_running_loop()
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
-        self.plane = Plane(self.settings, tokens, 5, loop)
-        self.running = Running(self.plane, StallWatch(loop), Life.SERVING)
+        self.plane = Connections(self.settings, 5, loop)
+        self.clients = Clients(self.plane, tokens)
+        self.running = RouterView(self.plane, self.clients, StallWatch(loop), Life.SERVING)
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
-        self._acceptor = Acceptor(listener, self.plane, loop)
+        self._acceptor = Acceptor(listener, self.clients, loop)
         self.plane.start()
 
     async def client(self, name: str, **more: object) -> WireClient:

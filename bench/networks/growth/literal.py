@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from tamis.router.core.core import CoreSettings, Parts
+from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.links import Link
 from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.strategies import AnyCore, Kit, Wall
+from tamis.simulate.strategies import AnyCore, RunParts, Wall
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import Client, World
 
@@ -49,9 +49,9 @@ class Skipping(Collecting):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal(Kit):
+class Literal(RunParts):
     strategy: str = "paper"
-    parts: Parts = PAPER_PARTS
+    parts: CoreParts = PAPER_PARTS
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
         return PaperCore(name, epoch, self.settings, paths, self.parts, unix_ms)
@@ -93,7 +93,7 @@ class Standing(World):
             self.subscribe(client, wish)
 
 
-def _standing(seed: int, kit: Kit, choice: int, spread_us: int = 50 * MS) -> Standing:
+def _standing(seed: int, kit: RunParts, choice: int, spread_us: int = 50 * MS) -> Standing:
     size = Random(f"{seed}/literal").choice(SIZES)
     world = Standing(topologies.make("random", size, seed), seed, kit)
     world.choice, world.spread_us = choice, spread_us

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.router.core.commands import WaysChanged
+from tamis.router.core.timers import Due
 
 if TYPE_CHECKING:
-    from tamis.router.core.statements.desk import Desk
+    from tamis.router.core.statements.core_state import CoreState
     from tamis.router.core.ways.trees import Trees
 
 Edge = tuple[int, int]
@@ -32,7 +33,7 @@ HOLDS_MAX: Final = 5
 
 
 class Ways:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: CoreState) -> None:
         self._desk = desk
         self._older: deque[tuple[Trees, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
         self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told
@@ -100,7 +101,7 @@ class Ways:
         self._last_us = desk.now_us
         self._began_us = desk.now_us if self._began_us is None else self._began_us
         due_us = desk.now_us + desk.times.tree_hold_us
-        desk.timers.set(("ways", 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
+        desk.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
 
     def tell(self) -> None:
         """The hold is over, or has been put off for so long that what there is is told; the rest will be."""
@@ -111,7 +112,7 @@ class Ways:
             desk.out.append(WaysChanged(desk.now_us - since_us + desk.times.unnoticed_us, ago_us, bool(self._gone)))
             if ago_us < desk.times.tree_hold_us:
                 self._since_us = self._began_us = desk.now_us
-                desk.timers.set(("ways", 0), self._last_us + desk.times.tree_hold_us)
+                desk.timers.set((Due.WAYS, 0), self._last_us + desk.times.tree_hold_us)
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:

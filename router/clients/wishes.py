@@ -7,10 +7,7 @@ often as it came. Both in slices.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from tamis.router.links.network import Network
+from typing import Final, Protocol
 
 FILTERS_PER_SLICE: Final = 200
 BYTES_PER_SLICE: Final = 131_072
@@ -19,20 +16,37 @@ BYTES_PER_SLICE: Final = 131_072
 _Slices = Generator[None, None, None]
 
 
-class Wants:
+Filters = Mapping[int, tuple[bytes, ...]]
+"""The packed filters of subscriptions, by the id of the subscription."""
+
+
+class NetworkOfClients(Protocol):
+    """The network, as far as it is told what clients want."""
+
+    def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
+        """Clients want these, packed; each as often as it is named. `known` is called once every router that can be
+        reached knows all that is wanted now."""
+
+    def unwanted(self, filters: Iterable[bytes]) -> None:
+        """Clients want these no more."""
+
+
+class ClientWishes:
     __slots__ = ("_held", "_network")
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: NetworkOfClients) -> None:
         self._network = network
         self._held: dict[int, tuple[bytes, ...]] = {}
 
     def add(
         self,
-        subscriptions: Mapping[int, tuple[bytes, ...]],
+        added: Callable[[], Filters],
         is_there: Callable[[], bool],
         known: Callable[[], None] | None = None,
     ) -> _Slices:
-        """By id; `is_there` says whether the client still is, `known` is called when every router knows of them."""
+        """`added` gives the filters, and is called where they are needed; `is_there` says whether the client still is,
+        `known` is called when every router knows of them."""
+        subscriptions = added()
         left = len(subscriptions)
         for some in _sliced(subscriptions.items()):
             if not is_there():
@@ -50,6 +64,33 @@ class Wants:
     def clear(self) -> _Slices:
         """The client has gone."""
         yield from self.remove(list(self._held))
+
+
+class _NoWishes(ClientWishes):
+    """Of the clients of a router that stands alone: nobody else has to know, and nothing is kept."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None: ...
+
+    def add(
+        self,
+        added: Callable[[], Filters],  # noqa: ARG002
+        is_there: Callable[[], bool],  # noqa: ARG002
+        known: Callable[[], None] | None = None,
+    ) -> _Slices:
+        if known is not None:
+            known()
+        yield from ()
+
+    def remove(self, ids: Iterable[int]) -> _Slices:  # noqa: ARG002
+        yield from ()
+
+    def clear(self) -> _Slices:
+        yield from ()
+
+
+NO_WISHES: Final = _NoWishes()
 
 
 def _sliced(

@@ -19,17 +19,18 @@ from tamis.router.core.statements.identity import Identity
 from tamis.router.core.statements.links import RELAYED_MAX, Link, Links
 from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import Topology
-from tamis.router.core.timers import Timers
+from tamis.router.core.timers import Due, Timers
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Trees
 
-TimerName = tuple[str, int]
+TimerName = tuple[Due, int]
+"""What is due, and about which router, neighbour or request; 0 where there is but one."""
 ALARM_EVERY_US: Final = 60 * S
 """A neighbour that states epochs which are refused is an alarm at most so often."""
 
 
 @dataclass(slots=True)
-class Desk:
+class CoreState:
     identity: Identity
     links: Links
     topology: Topology
@@ -83,7 +84,7 @@ class Desk:
         if to:
             self.out.append(Send(tuple(to), body, is_told=True))
 
-    def soon(self, kind: str) -> None:
+    def soon(self, kind: Due) -> None:
         """The next slice of something long comes after whatever else has happened by then."""
         self.timers.set_earlier((kind, 0), self.now_us + 1)
 
@@ -125,7 +126,7 @@ class Desk:
         """R9: this router has to say something newer, soon."""
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
-        self.timers.set_earlier(("jump", 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
+        self.timers.set_earlier((Due.JUMP, 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
 
     # --- which epochs are believed
 
@@ -170,7 +171,7 @@ class Desk:
             self._least_refused = epoch
         if epoch <= EPOCH_MAX:
             soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
-            self.timers.set_earlier(("digests", 0), self.now_us + min(soon_us, self.times.request_every_us))
+            self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
 
     def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
         """Something older than what is held is stated. What no clock has gives way to what this one has, if the issuer
@@ -207,7 +208,7 @@ class Desk:
         if self._least_refused is not None and self.plausible.is_so(self._least_refused, 0, self.now_us):
             self._least_refused = None
             self.tell_refusal(self.takes(0), self.links.by_neighbour)
-            self.timers.set_earlier(("digests", 0), self.now_us + self.times.base_wait_us)
+            self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + self.times.base_wait_us)
 
     def has_room_for(self, issuer: int) -> bool:
         """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""
