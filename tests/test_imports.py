@@ -37,7 +37,7 @@ ARROWS = {
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
     "analysis": {"analysis", "protocol", "configs", "native"},
-    "testing": {"testing", "protocol"},
+    "testing": {"testing", "protocol", "router"},
     "bench": {"bench", "testing", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
 }

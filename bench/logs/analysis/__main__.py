@@ -14,7 +14,7 @@ import click
 
 from tamis.bench.logs.analysis import measured, ring
 from tamis.bench.matching.report import markdown
-from tamis.testing.process import scratch_folder
+from tamis.bench.scratch import scratch_folder
 
 RESULTS: Final = Path(__file__).parents[2] / "results"
 FILES: Final = 16

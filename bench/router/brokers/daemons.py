@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tamis.bench.router.brokers import build
-from tamis.testing.process import Launch, NotStarted, free_port
+from tamis.bench.router.brokers.process import Launch, NotStarted
+from tamis.testing import free_port
 
 _SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"  # where Debian puts some of them; not on everybody's path
 _RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"  # the one in the path changes the user and the folder

@@ -19,8 +19,9 @@ from tamis.bench.router.brokers.daemons import PEERS, Peer
 from tamis.bench.router.brokers.figures import Figure, Round
 from tamis.bench.router.brokers.inputs import Inputs
 from tamis.bench.router.brokers.measures import Measure
+from tamis.bench.router.brokers.process import resident_bytes, running
+from tamis.bench.scratch import scratch_folder
 from tamis.protocol.errors import TamisError
-from tamis.testing.process import resident_bytes, running, scratch_folder
 
 _WARM_S = 0.5  # at most; a round without messages has none
 _SETTLE_S = 0.3  # after which a daemon that has just begun to listen is idle

@@ -22,12 +22,13 @@ from tamis.bench.router.brokers.daemons import PEERS, Peer
 from tamis.bench.router.brokers.figures import Round
 from tamis.bench.router.brokers.inputs import Inputs
 from tamis.bench.router.brokers.measures import MEASURES
+from tamis.bench.router.brokers.process import Launch, NotStarted, running
 from tamis.bench.router.brokers.run import Plan, Row, run
 from tamis.native import Table
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.testing.process import Launch, NotStarted, free_port, running
+from tamis.testing import free_port
 from tests.bench.router.toy_router import CREDIT_STEP, ToyRouter
 
 needs_compiler = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="needs a C compiler")
