@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import tamis
-from tamis.bench.matching.report import markdown, short
 from tamis.bench.scratch import scratch_folder
+from tamis.bench.tables import markdown, short
 from tamis.protocol.values import Value
 from tamis.testing import RouterProcess, lasting_port
 from tamis.testing.network import QUIET_POLL_S

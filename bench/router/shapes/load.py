@@ -1,4 +1,4 @@
-"""The load generator of the peers, between two routers."""
+"""The load generator of the brokers, between two routers."""
 
 from __future__ import annotations
 
