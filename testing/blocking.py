@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from tamis.testing import network as network_module
 from tamis.testing import router as router_module
-from tamis.testing.links import State
+from tamis.testing.links import ProxyState
 from tamis.testing.network import LINKED_S, NetworkPlan, RouterNetwork
 from tamis.testing.router import RouterProcess
 
@@ -49,6 +49,10 @@ class LoopThread:
             self.run(_leave(manager, error))
             raise
         self.run(_leave(manager, None))
+
+    @property
+    def is_open(self) -> bool:
+        return not self._loop.is_closed()
 
     def close(self) -> None:
         """Nothing runs there any more."""
@@ -157,7 +161,7 @@ class BlockingNetwork:
         """The page /status of each router that runs, by name."""
         return self._loop.run(self._network.status())
 
-    def set_link(self, a: str, b: str, state: State) -> float:
+    def set_link(self, a: str, b: str, state: ProxyState) -> float:
         """Make the link between two routers "open", "cut" or "dark"; the plan must say `is_proxied`."""
         return self._loop.run(self._network.set_link(a, b, state))
 

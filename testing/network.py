@@ -24,7 +24,7 @@ import yaml
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.testing.errors import NotLinked
-from tamis.testing.links import Links, Seen, State
+from tamis.testing.links import Links, ProxyState, Seen
 from tamis.testing.ports import lasting_port
 from tamis.testing.router import RouterProcess
 
@@ -116,7 +116,7 @@ class RouterNetwork:
         """Start all; return when all are ready, linked or not. NotReady if one is not."""
         if self.plan.is_proxied:
             targets = {name: self._listening[_accepting(*ends)].neighbours_port for name, ends in self.ends.items()}
-            states: dict[str, State] = {name: "cut" if name in self.plan.missing else "open" for name in targets}
+            states: dict[str, ProxyState] = {name: "cut" if name in self.plan.missing else "open" for name in targets}
             await self.links.start(targets, states)
         for router in self.routers.values():
             router.file.write_text(yaml.safe_dump(self._topology(router)))
@@ -144,7 +144,7 @@ class RouterNetwork:
 
     # --- links -------------------------------------------------------------------------------------------------------
 
-    async def set_link(self, a: str, b: str, state: State) -> float:
+    async def set_link(self, a: str, b: str, state: ProxyState) -> float:
         """Let bytes pass between two routers ("open"), reset their connections ("cut"), or let bytes vanish ("dark").
 
         Returns when that was done, by the monotonic clock. ValueError if the plan has no such link or no proxy.

@@ -12,7 +12,7 @@ import pytest
 from tamis.bench import __main__ as bench
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "bench" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "bench").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND = re.compile(r"python -m (tamis\.bench[\w.]*)")
 # Children of a measurement, and what makes a page of its results: run by a measurement, or after it.
 HELPERS = {"matching.libraries", "matching.instructions", "networks.growth.report"}

@@ -23,7 +23,7 @@ from tamis.bench.networks.chaos.judge import PATIENCE, Judge, S
 from tamis.bench.networks.chaos.outage import Outage, outage
 from tamis.simulate.oracle.paths import Edge, component, graph_of
 from tamis.testing import RouterNetwork, RouterProcess
-from tamis.testing.links import State
+from tamis.testing.links import ProxyState
 
 PATIENCE_S: Final = 30.0
 """An operation that is not over by then has failed."""
@@ -242,7 +242,7 @@ class Faults:
     async def _cut(self, outcome: Outcome) -> None:
         site = self._site
         edge = self._random.choice([edge for edge in site.links if site.is_open(edge)])
-        how: State = self._random.choice(("cut", "dark"))
+        how: ProxyState = self._random.choice(("cut", "dark"))
         outcome.kind, outcome.target = how, site.links[edge]
         self._break([edge])
         began_s = await site.network.links.set(site.links[edge], how)
