@@ -36,8 +36,12 @@ class LoopThread:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run `coroutine` there; return what it returns, or raise what it raises."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        """Run `coroutine` there; return what it returns, or raise what it raises. After Ctrl-C it is cancelled."""
+        running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return running.result()
+        finally:
+            running.cancel()
 
     @contextlib.contextmanager
     def entered(self, manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
@@ -55,10 +59,19 @@ class LoopThread:
         return not self._loop.is_closed()
 
     def close(self) -> None:
-        """Nothing runs there any more."""
+        """Cancel what still runs there, let it end, and end the thread."""
+        self.run(_end_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _end_others() -> None:
+    """Cancel all other tasks of this loop; return when they have ended."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 async def _enter(manager: AbstractAsyncContextManager[T]) -> T:

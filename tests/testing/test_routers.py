@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 
 import tamis
 from tamis import testing
-from tamis.testing import EndedBadly, NotLinked, NotReady, RouterProcess, blocking, line, link_name, ring
+from tamis.testing import EndedBadly, NetworkPlan, NotLinked, NotReady, RouterProcess, blocking, line, link_name, ring
 from tamis.testing.process import last_words
 
 WRONG = "routers: {a: {clients: 7}}\n"
@@ -170,7 +172,19 @@ def test_a_router_that_ends_badly_is_told(tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_routers_do_not_outlive_a_parent_that_is_killed(tmp_path) -> None:
+def test_routers_that_were_being_started_are_gone_after_ctrl_c(tmp_path) -> None:
+    """Ctrl-C comes while a router has not said yet that it is ready: its command sleeps before it runs it."""
+    late = NetworkPlan(("a",), prefix=("sh", "-c", 'echo $$ >"$0"; sleep 60; exec "$@"', str(tmp_path / "pid")))
+    interrupt = threading.Timer(1.5, signal.raise_signal, [signal.SIGINT])
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt), blocking.running(tmp_path, late):
+        pass
+    assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_routers_do_not_outlive_a_parent_that_is_ended(tmp_path, number) -> None:
     code = (
         "import sys, time, pathlib\n"
         "from tamis.testing import blocking, line\n"
@@ -179,11 +193,12 @@ def test_routers_do_not_outlive_a_parent_that_is_killed(tmp_path) -> None:
         "    time.sleep(60)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:  # noqa: S603 - our own
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=pipe, stderr=null, text=True) as parent:  # noqa: S603 - our own
         assert parent.stdout
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(pids) == 2
-        parent.kill()
+        parent.send_signal(number)
     end_s = time.monotonic() + 10
     while any(map(is_alive, pids)):
         assert time.monotonic() < end_s
