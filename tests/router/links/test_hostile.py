@@ -20,7 +20,7 @@ from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, 
 from tamis.protocol.wire.slices import at_once
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.daemon.epoch import unix_ms
-from tamis.testing.process import free_port
+from tamis.testing import free_port
 from tests.router.links.conftest import linked
 from tests.router.links.test_neighbours import let_in
 from tests.router.wire_client import WireClient, hello
