@@ -25,7 +25,7 @@ REFUSED_CATEGORIES: Final = {
 
 
 def check_peer_name(name: str) -> str:
-    """`name` itself; Refused says what is wrong with it."""
+    """Return `name` itself if a client or router may have it; otherwise Refused says what is wrong."""
     if not name:
         raise Refused(f"a name has 1 to {limits.NAME_BYTES_MAX} bytes, this one is empty")
     for char in name:

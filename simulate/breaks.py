@@ -165,7 +165,7 @@ class Forgetful(PublisherWindows):
 class OneRun(PublisherWindows):
     """R11b: what is older than the last counters of its publisher counts as seen, whatever start it is from."""
 
-    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - as above
+    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - the signature is the windows'
         return runs[0] if runs else None
 
 
@@ -201,7 +201,7 @@ class Reticent(LinkStates):
 class Break:
     apply: Callable[[Kit], Kit]
     invariants: frozenset[int]
-    """One of these must fail."""
+    """The invariants of which at least one must fail."""
     topology: str
     operations: int
     faults: str

@@ -41,7 +41,7 @@ def _filters(filters: tuple[AdvertisedFilter, ...]) -> int:
 
 
 def mark(body: Body) -> tuple[int, int]:
-    """What a trace remembers of a body: its kind, and which it is."""
+    """Return what the transcript notes of `body`: its kind, and a number that tells it from others of that kind."""
     if isinstance(body, LinkState):
         return 1, body.seq
     if isinstance(body, ReceiverAdvertisement):

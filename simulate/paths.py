@@ -11,7 +11,7 @@ from typing import Final
 from tamis.router.core.paths import Graph, PathCache, Paths
 
 GRAPHS_MAX: Final = 64
-"""Topologies that routers of one network see at about the same time."""
+"""How many topologies are kept: routers of one network see few at about the same time."""
 
 
 class SharedPaths(PathCache):

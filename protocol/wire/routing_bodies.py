@@ -45,7 +45,7 @@ class _Relayed:
     raw: bytes
 
     def keep(self, raw: bytes) -> None:
-        """It came in these bytes."""
+        """Note the bytes in which the body came."""
         object.__setattr__(self, "raw", raw)
 
 
@@ -89,7 +89,8 @@ class AdvertisedFilter(NamedTuple):
         return self.filter.rest if isinstance(self.filter, Extended) else ()
 
     def keeping(self, rest: Rest) -> AdvertisedFilter:
-        """They go with the filter, wherever it is held."""
+        """Return this filter with `rest`, the packed fields of later versions, which stay with it wherever it is
+        held."""
         extended = Extended(self.filter)
         extended.rest = rest
         return AdvertisedFilter(self.id, extended)

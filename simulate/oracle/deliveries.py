@@ -31,7 +31,7 @@ class Trial(Protocol):
 
 
 class Judged(Protocol):
-    """What the judge reads of a message."""
+    """The part of a message that the judge reads."""
 
     @property
     def serial(self) -> int: ...
@@ -54,16 +54,16 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long routers may take."""
+    """How long routers may take before the judge expects them to know."""
 
     known_us: int
-    """Until everybody knows of a change of the topology."""
+    """Time until every router knows of a change of the topology."""
     asked_us: int
-    """Until everybody knows of a filter."""
+    """Time until every router knows of a filter."""
     hold_us: int
-    """So long a message may still go the way that was right before."""
+    """Time for which a message may still go the way that was right before a change."""
     changes_max: int
-    """And so many changes of the topology ago."""
+    """Number of changes of the topology for which it may."""
 
 
 Report = Callable[[int, str], None]
@@ -82,14 +82,15 @@ class Deliveries:
         self._patience = patience
         self._report = report
         self._ways = ways
-        """The edges by which a message may have to go."""
+        """Gives the edges by which a message may have to go."""
         self._graphs: dict[int, Graph] = {}
         self._known_ways: dict[tuple[int, int, int], set[Edge] | None] = {}
 
     # As it happens.
 
     def delivered(self, client: int, session: int, message: Judged) -> None:
-        """2 and 3. `session`: which connection of the client this is; another one may get it again."""
+        """Invariants 2 and 3: note a delivery, and report it if it is a double or stray. `session` numbers the client's
+        connections; another one may get the message again."""
         self.counts["delivered"] += 1
         if message.received.get(client) == session:
             self._report(2, f"message {message.serial} came to client {client} twice")
@@ -102,7 +103,7 @@ class Deliveries:
     # Afterwards.
 
     def at_rest(self, message: Judged, source: int) -> None:
-        """1, exactly: a message that entered at `source`, and nothing has changed since."""
+        """Invariant 1, exactly: judge a message that entered at `source` at rest, with no change since."""
         truth = self._truth
         reachable = component(graph_of(truth.edges(truth.now_us), truth.living()), source)
         for client, wants in truth.in_force.items():
@@ -114,7 +115,7 @@ class Deliveries:
                     break
 
     def in_motion(self, message: Judged) -> None:
-        """1, as far as something is promised."""
+        """Invariant 1, as far as something is promised: judge a message that was published in motion."""
         truth = self._truth
         if truth.is_tainted or message.lost.keys() & {"silently lost", "queue full"}:
             self.counts["excused"] += 1
@@ -169,7 +170,7 @@ class Deliveries:
         return self._known_ways[key]
 
     def forget(self) -> None:
-        """What was remembered of graphs that were."""
+        """Forget what was computed of earlier graphs."""
         self._known_ways.clear()
         self._graphs.clear()
 

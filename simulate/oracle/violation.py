@@ -25,7 +25,7 @@ class Violation(NamedTuple):
     at_us: int
     what: str
     operation: int
-    """The last operation before it."""
+    """Number of the last operation before it."""
 
     def __str__(self) -> str:
         rule = INVARIANTS[self.invariant]
