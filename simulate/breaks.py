@@ -1,4 +1,4 @@
-"""A rule of ROUTING left out: what the rule is for, shown by what goes wrong without it.
+"""Leaves out one rule of routing (docs/design/rules.md), to show what goes wrong without it.
 
 Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it.
 Each has a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.

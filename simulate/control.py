@@ -1,6 +1,6 @@
-"""How many bytes a control frame has, about: links have a bandwidth.
+"""Estimates how many bytes a control frame has, since links have a bandwidth.
 
-Law: an estimate by fields, within a few percent of the encoded frame; nothing is decided by it but time.
+Law: the estimate is made field by field and lies within a few percent of the encoded frame; only time depends on it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Law: what an end knows of a session is its own business: one end may believe in a session that the other gave up.
 Numbers of sessions grow, a new one replaces the old. An end that has none dials after a pause; greeting takes a round
-trip. Bytes that cannot arrive are found out by silence, as heartbeats would (they are not simulated one by one:
+trip. Bytes that cannot arrive are noticed by the silence, as heartbeats would (they are not simulated one by one:
 nothing else is learnt of them).
 """
 
@@ -222,7 +222,7 @@ class Link:
             return
         self._dialling = True
         dialler = self.believed.index(None)
-        self._newest.over = True  # whoever still believes in it learns of the new one
+        self._newest.over = True  # an end that still takes it for open learns of the new one
         session = self._newest = Session(self._newest.number + 1)
         delay = self.line.delay_us
         self._clock.after(delay, self._greet, (1 - dialler, session))

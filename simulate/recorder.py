@@ -1,4 +1,4 @@
-"""Everything that happens passes here: the trace notes it, the truth keeps it, the judge hears of it.
+"""Passes on everything that happens: to the trace, to the truth and to the judge.
 
 Law: the recorder decides nothing and tells routers nothing.
 """

@@ -1,6 +1,6 @@
 """What a run found, for people and for programs.
 
-Law: both are the same counts; nothing is left out of the one that the other has.
+Law: both show the same counts; neither leaves out one that the other has.
 """
 
 from __future__ import annotations

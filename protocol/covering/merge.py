@@ -59,7 +59,7 @@ def merge(a: Filter, b: Filter) -> Merged:
     for name in wide.keys() & narrow.keys():
         constraints += spell_region(name, _join(name, wide[name], narrow[name]))
     constraints.sort(key=lambda constraint: constraint.identity)
-    # A conjunct less is wider, so what a filter has no room for can go.
+    # A filter with one conjunct less is wider, so those that it has no room for can be left out.
     merged = normalize(Filter(tuple(constraints[: limits.CONSTRAINTS_MAX])))
     return Merged(merged, _widening(wide, narrow, regions_of(merged)))
 

@@ -1,4 +1,4 @@
-"""Bodies between routers: topology, advertisements, requests and replies (`ROUTING`: LSA, RA, SR, UR).
+"""Bodies between routers: topology, advertisements, requests and replies (LSA, RA, SR, UR).
 
 Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR and UR may be large and travel in

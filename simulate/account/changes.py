@@ -1,7 +1,7 @@
 """Lives of routers, links between them, what they took for the network, and how wrong their clocks are.
 
-Law: what happened and what routers noticed of it are two things: a link is whole or broken (`whole`), and each of its
-ends believes that it is up or down, later (`noticed`).
+Law: what happened and what routers noticed are kept apart: `whole` says when a link was whole or broken, `noticed`
+when each of its ends took it for up or down, which is later.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Invariants 7, 8, 9, 11: what is kept, in which order it changes, how much is said, and where frames went.
 
-Law: bounds are those that ROUTING states, or that follow from its times; each is named here with its reason.
+Law: bounds are those that the rules of routing state or that follow from their times; each is named here with its
+reason.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class Deliveries:
         for moment_us in (
             calm_us,
             *truth.leaves_between(calm_us, until_us),
-        ):  # ways go around who leaves
+        ):  # ways go around a router that leaves
             ways = self._ways_between(source, want.router, moment_us)
             if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
                 return

@@ -1,4 +1,4 @@
-"""Who is told that messages are missing, and whether it is so.
+"""Judges gaps: which clients are told that messages are missing, and whether messages are.
 
 Law: what must lie under a gap follows from the truth alone: a message that was taken where it was published, for a
 client whose filter was known there, and which never came to it. What was lost in silence, or for want of room on a
@@ -136,7 +136,7 @@ class Gaps:
         is_new = any(edge[1] not in graph[edge[0]] for edge in joined)
         is_leaving = any(
             span.since_us <= at_us and since_us <= span.until_us for spans in truth.leaving.values() for span in spans
-        )  # ways move away from it before any session ends
+        )  # ways move away from a leaving router before any session ends
         if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)):
             return
         ways = [self._ways(graph, source, router) or set() for source in graph if source != router]

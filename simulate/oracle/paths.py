@@ -1,6 +1,6 @@
 """The shortest ways of a graph, as the judge sees them: all of them, where several cost the same.
 
-Law: which of equally short ways routers choose is theirs; whatever must hold is asked of all of them.
+Law: routers may choose among equally short ways; what must hold is asked of all of these ways.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What is so and was so: links that carry, routers that live, what clients want. Told by the world, never by a router.
+"""The true state and its history: links that carry, routers that live, what clients want. The world tells it, never a
+router.
 
 Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* where
 anything happened that makes routers change their minds about the topology. History reaches back to the last `forget`.

@@ -1,4 +1,4 @@
-"""What was found, and by which invariant of ROUTING."""
+"""A violation that the judge found, and the invariants that there are."""
 
 from __future__ import annotations
 
