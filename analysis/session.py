@@ -1,6 +1,6 @@
 """Spark, started as this machine allows.
 
-Law: one session in a process; whoever starts it stops it. Nothing listens beyond this machine unless a master
+Law: one session in a process; the caller that starts it stops it. Nothing listens beyond this machine unless a master
 elsewhere is asked for.
 """
 

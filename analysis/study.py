@@ -1,4 +1,4 @@
-"""What several questions need of the logs, worked out once and only if somebody asks.
+"""What several questions need of the logs, worked out once, when one of them first asks.
 
 Law: nothing here answers anything; each part is a call of the file that knows.
 """

@@ -1,7 +1,7 @@
 """What clients wanted, and when, as far as the routers' records go.
 
 Law: a subscription is in force at its router from the record that adds it to the one that takes it away, or to the
-last record of that life: nobody knows what was after it. Filters are told apart by their text; a number stands for
+last record of that life: what was after it is not known. Filters are told apart by their text; a number stands for
 each within one analysis.
 """
 

@@ -6,8 +6,8 @@
 
 Law: a region admits exactly what its constraints admit. Parts are kept tidy: nothing in them follows from the rest, an
 empty one is None. Tidying sees every contradiction of numbers and of intervals; of patterns it sees the pairwise ones,
-so "is None" means empty, and "is not None" means only that nobody found out. All that relies on emptiness errs to the
-safe side: a filter is kept, a covering denied.
+so "is None" means empty, and "is not None" means only that no contradiction was found. All that relies on
+emptiness errs to the safe side: a filter is kept, a covering denied.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Law: a normal form admits exactly the messages of the filter it came from, and is its own normal form. Attributes are
 independent, so each is written from its region (`_regions.py`) alone, which is why the order and the wording of the
-original leave no trace. Two forms that differ may still mean the same by a coincidence of patterns that nobody looks
+original leave no trace. Two forms that differ may still mean the same by a coincidence of patterns that is not looked
 for (`> "a"` and `>= "a"` beside `suffix "b"`); that costs a table entry, never a message.
 
 How a region is written:

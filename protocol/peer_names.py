@@ -1,4 +1,4 @@
-"""Names of clients and routers: who somebody says to be.
+"""Checks the names by which clients and routers present themselves.
 
 Law: such a name is text that a person can read and that does nothing where it is shown: no control characters, no marks
 that are invisible or turn the direction of what follows, no line or paragraph separators, no halves of surrogate pairs,

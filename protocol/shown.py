@@ -1,4 +1,4 @@
-"""Text that somebody else has chosen, as a person may see it.
+"""Makes text that a stranger has chosen safe to be seen by a person.
 
 Law: what is shown is printable and has one meaning: characters that would do something (control a terminal, break a
 line, turn its direction) or cannot be seen stand as escapes. Text without such is shown as it is.

@@ -1,9 +1,9 @@
 """A router that lies: what it sends besides what its core says.
 
-Law: it has one router's place and links, and says anything about anybody. What a lie may cost for a while is told to
-the truth: a forgery that may be believed until its issuer has spoken again (R9) taints the round, one that must not be
-believed taints nothing. Whoever has no link but one to the liar is its victim, and is not lied to. Nor does it lie
-about itself, as nobody else would be harmed. Whoever's clock is ahead believes more, until its neighbours say no.
+Law: it has one router's place and links, and may state anything about any other router. A forgery that may be believed
+until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed taints
+nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
+itself, since that would harm no other router. A router whose clock is ahead believes more, until its neighbours refuse.
 """
 
 from __future__ import annotations

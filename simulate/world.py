@@ -1,7 +1,7 @@
 """Routers, links and clients in one virtual time, and how each operation is done to them.
 
-Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is
-passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
+Law: everything that is done to the network is done here, and the truth is told of it. An operation that makes no sense
+is passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
 little as can be.
 """
 

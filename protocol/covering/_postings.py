@@ -9,7 +9,7 @@ For `narrower` an entry stands in one place, under the end that tells most about
     unstarted   its upper end        ranges that begin where their kind begins
     loose                            several kinds, or absence
 
-For `wider` ranges are told apart likewise (`_Ranges`), so that for those with one end nobody is asked in vain.
+For `wider` ranges are kept apart likewise (`_Ranges`), so that among those with one end no entry is asked in vain.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _Ranges(Generic[EntryT]):
             yield from self._unstarted.last(len(ends) - ends.bisect_left(end))
         if not self._by_start.keys:
             return
-        # Both ends must lie far enough out: whichever rules out more chooses whom to ask.
+        # Both ends must lie far enough out: the end that rules out more chooses which entries to ask.
         starting = self._by_start.keys.bisect_right(low)
         ending = len(self._by_end.keys) - self._by_end.keys.bisect_left(end)
         if starting * self._by_start.mean_size <= ending * self._by_end.mean_size:

@@ -1,6 +1,6 @@
 """A table of filters that answers, without a scan, which of them cover a filter and which of them it covers.
 
-Law: the answers are exactly those of `covers` against every filter of the table; postings only choose whom to ask.
+Law: the answers are exactly those of `covers` against every filter of the table; postings only say which to ask.
 
 A filter is posted under each attribute that it constrains. What x covers lies inside x there, so `covered_by` walks one
 stretch of one attribute: the shortest. For `covering` a filter waits under one attribute alone, its anchor, where the
@@ -103,7 +103,7 @@ class CoverIndex(Generic[Id]):
         """Yield what `covered_by` yields, in lists: the answers among each `candidates` filters that are judged."""
         return self._sliced(*self._covered_by(filter_), self._version, candidates)
 
-    # --- whom to ask, and what
+    # --- which filters to ask, and what
 
     def _covering(self, filter_: Filter) -> tuple[Iterator[_Entry[Id]], Test]:
         regions = self._regions_of(filter_)

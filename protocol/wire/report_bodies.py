@@ -60,7 +60,7 @@ class WouldDeliver(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DryRunReport:
-    """Whom one router would have delivered a message to, and the routers it passed the dry run on to."""
+    """The subscriptions to which one router would have delivered, and the routers to which it passed the dry run on."""
 
     trace: PositiveU64
     source: U64

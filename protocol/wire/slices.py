@@ -1,4 +1,4 @@
-"""Large records packed and read a slice at a time, for whoever has other things to do between.
+"""Packs and reads large records a slice at a time, so that a caller can do other things in between.
 
 Law: the bytes and the values are those of `Record.plain` and `Record.read`, as is what is refused. A generator yields
 between ROWS_PER_SLICE elements of a list and the next, and between any two that hold lists themselves; then it returns
