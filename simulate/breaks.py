@@ -1,4 +1,4 @@
-"""A rule of ROUTING left out: what the rule is for, shown by what goes wrong without it.
+"""Leaves out one rule of routing (docs/design/rules.md), to show what goes wrong without it.
 
 Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it.
 Each has a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.
@@ -165,7 +165,7 @@ class Forgetful(PublisherWindows):
 class OneRun(PublisherWindows):
     """R11b: what is older than the last counters of its publisher counts as seen, whatever start it is from."""
 
-    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - as above
+    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - the signature is the windows'
         return runs[0] if runs else None
 
 
@@ -201,7 +201,7 @@ class Reticent(LinkStates):
 class Break:
     apply: Callable[[RunParts], RunParts]
     invariants: frozenset[int]
-    """One of these must fail."""
+    """The invariants of which at least one must fail."""
     topology: str
     operations: int
     faults: str

@@ -1,9 +1,9 @@
 """A router that lies: what it sends besides what its core says.
 
-Law: it has one router's place and links, and says anything about anybody. What a lie may cost for a while is told to
-the truth: a forgery that may be believed until its issuer has spoken again (R9) taints the round, one that must not be
-believed taints nothing. Whoever has no link but one to the liar is its victim, and is not lied to. Nor does it lie
-about itself, as nobody else would be harmed. Whoever's clock is ahead believes more, until its neighbours say no.
+Law: it has one router's place and links, and may state anything about any other router. A forgery that may be believed
+until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed taints
+nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
+itself, since that would harm no other router. A router whose clock is ahead believes more, until its neighbours refuse.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NOBODY: Final = 0xDEAD
 ABSURD_MS: Final = (3 * DAY_MS, 30 * DAY_MS, 3_650 * DAY_MS)
 PLAUSIBLE_MS: Final = (0, 1, 3_600_000, 20 * 3_600_000)
 LIES_FROM: Final = 1 << 40
-"""Publishers and serials of messages that nobody published."""
+"""From this number on: publishers and serials of messages that nobody published."""
 
 
 class LiarsWorld(Protocol):
@@ -64,12 +64,12 @@ class Liar:
         self.node = node
 
     def owns(self, router: int) -> bool:
-        """Whether a router has no other neighbour."""
+        """Return whether `router` has no neighbour but the liar."""
         edges = self._world.recorder.truth.edges(self._world.clock.now_us)
         return {other for edge in edges if router in edge for other in edge if other != router} <= {self.node.number}
 
     def lie(self, random: Random, may_be_believed: bool) -> None:
-        """To one neighbour, if there is one to lie to."""
+        """Send a few forged frames to one neighbour that may be lied to; nothing if there is none."""
         links = [number for number, (link, _) in sorted(self.node.links.items()) if link.open and not self.owns(number)]
         if not links:
             return
@@ -151,7 +151,8 @@ class Liar:
     # Messages.
 
     def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
-        """One that nobody published, of an epoch that must not be believed, or by a way that is none."""
+        """Send a message that nobody published: of an epoch that must not be believed, or from a router that is not the
+        source's parent."""
         source = random.choice(self._world.nodes)
         epoch = random.choice((2**63, TOP, self._world.unix_ms() + 4 * DAY_MS))
         if may_be_believed and not to.forwarder.takes_from(source.number, self.node.number):
@@ -167,4 +168,4 @@ LIES: Final[tuple[Callable[[Liar, Random, Node, Node, bool], Body], ...]] = (
     *(Liar._request, Liar._held, Liar._refusal, Liar._nobody),
 )
 HARMLESS: Final = SenderRequest | Held | EpochRefused
-"""Nothing of these may be believed, whatever it says."""
+"""Kinds of bodies that routers must not believe in any forged form, so a forgery of them taints nothing."""

@@ -38,22 +38,22 @@ from tamis.simulate.strategies import AnyCore, RunParts
 from tamis.simulate.table import Matches, PureTable
 
 DATA_BYTES: Final = 200
-"""A message on the wire."""
+"""Size of every data frame."""
 WORK_AFTER_US: Final = 500
-"""A router is idle so long after an event, and covers then."""
+"""How long after an event a router is idle and does slices of work, such as covering."""
 
 
 class Passing(NamedTuple):
-    """What a router did with a message that it took."""
+    """What a router did with a message that it took: copies sent, clients served, copies dropped."""
 
     clients: tuple[int, ...]
     neighbours: tuple[int, ...]
     dropped: tuple[int, ...]
-    """Neighbours that it should have gone to."""
+    """Neighbours that a copy was for and could not be sent to."""
 
 
 class Observer:
-    """Who is told what happens at a router; of itself it ignores all of it."""
+    """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
 
     def delivered(self, client: int, message: Message) -> None: ...
 
@@ -89,7 +89,8 @@ class Observer:
 
 
 class Node:
-    """`clients` maps a local client to the contents it wants (bits) and is written by `want` and `unwant` alone."""
+    """A router in virtual time. `clients` maps a local client to the contents it wants (bits) and is written by `want`
+    and `unwant` alone."""
 
     def __init__(
         self,
@@ -107,10 +108,10 @@ class Node:
         self.is_leaving = False
         self.epoch_file: int | None = None
         self.clock_skew_ms = 0
-        """Only for the moment of a start: then the clock is set right."""
+        """By how much the clock is wrong while the router starts; it is set right just after."""
         self.clock_off_ms = 0
         self.links: dict[int, tuple[Link, int]] = {}
-        """Neighbour -> link, and which side of it is here."""
+        """Neighbour -> the link to it, and which side of that link this router is."""
         self.core: AnyCore
         self.forwarder: Forwarder
         self.table: PureTable
@@ -130,11 +131,11 @@ class Node:
     # Life and death.
 
     def unix_ms(self) -> int:
-        """By this router's own clock, which may be off."""
+        """The time by this router's own clock, which may be off."""
         return self._unix_ms() + self.clock_off_ms
 
     def start(self) -> None:
-        """With the epoch file if there is one, by the clock if not."""
+        """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
         now_ms = self.unix_ms()
         kept = self.epoch_file
         epoch = now_ms + self.clock_skew_ms if kept is None or kept > now_ms + DAY_MS else kept + 1
@@ -160,7 +161,7 @@ class Node:
             link.end_died(side, silently)
 
     def leave(self) -> None:
-        """As one that is asked to stop: it takes nothing new, and forwards for a while."""
+        """Stop as on request: take nothing new from clients, and forward for a while."""
         self.is_leaving = True
         self._handle(Leave())
 
@@ -195,7 +196,7 @@ class Node:
     # What clients do.
 
     def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
-        """`contents`: all that the client wants from now on."""
+        """Add `filters` of a client; `contents` is everything that the client wants from now on."""
         self._listen(client, contents)
         self._handle(Wanted(filters))
 
@@ -240,7 +241,7 @@ class Node:
         return link.carry(side, DATA_BYTES, packet)
 
     def _deliver(self, message: Message) -> tuple[int, ...]:
-        """To whom."""
+        """Deliver to local clients; returns those that got the message."""
         listeners = self._listeners.get(message.content)
         if listeners is None:
             content = message.content

@@ -1,4 +1,4 @@
-"""Everything that happens passes here: the trace notes it, the truth keeps it, the judge hears of it.
+"""Passes on everything that happens: to the trace, to the truth and to the judge.
 
 Law: the recorder decides nothing and tells routers nothing.
 """
@@ -36,20 +36,20 @@ from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.trace import Trace
 
 Edges = list[tuple[int, int, int]]
-"""Two routers and a cost."""
+"""(router, router, cost) of each edge."""
 
 
 class Records(NamedTuple):
-    """What is kept of a run for those who read it later."""
+    """What a run keeps for readers: logbook and account, if asked for."""
 
     book: Logbook
     account: Account
     edges_of: Callable[[int], Edges]
-    """The links that count as a router sees the network."""
+    """Router -> the edges that count as that router sees the network."""
 
 
 VIOLATIONS_MAX = 100
-"""More than that say nothing new."""
+"""Violations kept of one run; further ones say nothing new."""
 
 
 class Recorder(Observer, Watcher):
@@ -65,11 +65,11 @@ class Recorder(Observer, Watcher):
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
-        """Control frames by kind."""
+        """Kind of control frame -> how many were sent."""
         self.sessions: dict[int, int] = {}
         """Client -> how often it has connected."""
         self.on_reached: Callable[[int, int], None]
-        """Who is told of the router and the ticket of a wait that was answered."""
+        """Called with the router and the ticket of each wait that was answered."""
         self.audits: list[tuple[int, Audited]] = []
         self.operation = -1
 

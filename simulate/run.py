@@ -23,12 +23,12 @@ from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
 
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
-"""What brings routers together that may have been apart for long."""
+"""Operations that bring routers together which may have been apart for long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """All that a run depends on."""
+    """Everything that a run depends on."""
 
     topology: str = "random:12"
     operations: int = 1_500
@@ -38,11 +38,11 @@ class Scenario:
     broadcast: Broadcast | None = None
     coarse: bool = False
     without: str | None = None
-    """A rule that is left out."""
+    """The rule that is left out, if one is."""
     only: tuple[int, ...] | None = None
 
     def command(self) -> str:
-        """What replays it."""
+        """Return the command that runs this scenario again."""
         words = ["tamis simulate", f"--topology {self.topology}", f"--ops {self.operations}", f"--faults {self.faults}"]
         words.append(f"--seed {self.seed}")
         if self.strategy != "advertise":
@@ -70,7 +70,7 @@ class Outcome:
 
 TRUTH = "truth.json"
 Progress = Callable[[int, int], Any]
-"""Operations done, violations found; true stops the run."""
+"""Called with operations done and violations found; a true result stops the run."""
 
 
 def run(
@@ -79,7 +79,8 @@ def run(
     stop_at_first: bool = False,
     records: Path | None = None,
 ) -> Outcome:
-    """`records`: a folder for what the routers write down; what is so comes beside it in `truth.json`."""
+    """Run a scenario and return its outcome. `records` is a folder for what the routers write down; the simulator's own
+    account goes beside it in `truth.json`."""
     network = topologies.read(scenario.topology, scenario.seed)
     world = World(network, scenario.seed, _kit(scenario, network), None if records is None else LogFiles(records))
     rest = Rest(world, scenario.seed)
@@ -103,7 +104,7 @@ def run(
 
 
 def plan_of(scenario: Scenario) -> list[Operation]:
-    """The operations that are left of it."""
+    """Return the operations of `scenario` that `only` leaves."""
     network = topologies.read(scenario.topology, scenario.seed)
     kinds = faults.kinds_of(scenario.faults)
     operations = faults.plan(network, scenario.operations, kinds, scenario.seed)

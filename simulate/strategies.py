@@ -49,7 +49,7 @@ def advertise(
 
 
 def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: CoreParts, unix_ms: Wall) -> AnyCore:
-    """Its parts are its own, so no rule can be left out."""
+    """Make a core of mode `paper`. It has parts of its own, so no rule can be left out."""
     return PaperCore(name, epoch, settings, paths, unix_ms=unix_ms)
 
 
@@ -61,7 +61,7 @@ STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, CorePar
 
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """What routers and links are built from."""
+    """The classes and settings that routers and links of a run are built from."""
 
     strategy: str = "advertise"
     settings: CoreSettings = field(default_factory=CoreSettings)

@@ -1,7 +1,7 @@
 """Routers, links and clients in one virtual time, and how each operation is done to them.
 
-Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is
-passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
+Law: everything that is done to the network is done here, and the truth is told of it. An operation that makes no sense
+is passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
 little as can be.
 """
 
@@ -39,15 +39,15 @@ from tamis.simulate.workload import CONTENTS, wishes
 UNIX_MS: Final = 1_700_000_000_000
 """The wall clock of every router when a run begins; jumps are relative to it."""
 NEWS_US: Final = 200 * MS
-"""Links are so fast that news crosses any network within this: the hold of R5b is made for that."""
+"""Links are made fast enough for news to cross any network in this time, as the hold of R5b presumes."""
 DELAY_MAX_US: Final = 30 * MS
 LEAVE_US: Final = Times().tree_hold_us + 250 * MS
-"""R5b: whoever stops forwards for as long as others may send by the trees before."""
+"""R5b: how long a router that stops forwards: as long as others may send by earlier trees."""
 FAREWELLS: Final = 20
-"""Publications about the moment when a router that leaves is gone."""
+"""Publications around the moment at which a leaving router is gone."""
 S_NS: Final = 1_000_000_000
 CLOCK_NS: Final = UNIX_MS * 1_000_000
-"""Publishers count from their clocks when they start again, and from 1 at first."""
+"""Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
@@ -56,11 +56,11 @@ CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 class Client:
     number: int
     home: int
-    """Index of its router."""
+    """Index of the router that it connects to."""
     wishes: set[int] = field(default_factory=set)
     is_connected: bool = False
     attempts: int = 0
-    """A connection that was superseded does not come about."""
+    """Counts attempts to connect: an attempt that a later one superseded does nothing."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,8 @@ class Ticket:
 
 
 def patience(times: Times) -> Patience:
-    """How long the rules allow: damped once, told to everybody, asked once more where a change was missed."""
+    """Return how long the rules allow: a change is damped once, told to every router, and asked for once more where it
+    was missed."""
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
     return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3)
@@ -81,7 +82,7 @@ def patience(times: Times) -> Patience:
 
 class World:
     def __init__(self, network: Network, seed: int, kit: RunParts, lines: Lines | None = None) -> None:
-        """`lines`: where its routers write their records, if they do."""
+        """Build routers, links and clients. `lines` is where routers write their records; None: they write none."""
         self.network = network
         self.kit = kit
         self._seed = seed
@@ -92,7 +93,7 @@ class World:
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         self.messages: list[Message] = []
-        """Of this round."""
+        """Messages published in this round."""
         self.tickets: dict[int, Ticket] = {}
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
@@ -114,7 +115,7 @@ class World:
         self._serial = self._starts = 0
 
     def begin(self) -> None:
-        """All start at about the same time, each client with a filter or two."""
+        """Start all routers at about the same time, and give each client a filter or two."""
         for node in self.nodes:
             self.clock.at(self._random.randrange(50 * MS), self._first_start, node)
         for link in self.links:
@@ -124,7 +125,7 @@ class World:
             self.clock.at(self._random.randint(50 * MS, 300 * MS), self._connect, (client, client.attempts))
 
     def meaning(self, packed: bytes) -> int:
-        """What the judge takes a packed filter for; KeyError: nobody ever asked for it."""
+        """Return the contents that the judge takes `packed` to match; KeyError if nobody ever asked for it."""
         return self._meanings[packed]
 
     def unix_ms(self) -> int:
@@ -135,7 +136,7 @@ class World:
         return component(graph_of(truth.edges(self.clock.now_us), truth.living()), node.number)
 
     def leave_for_good(self) -> None:
-        """The last router that lives, if others do."""
+        """Let the last living router leave for good, if others live."""
         living = [index for index, node in enumerate(self.nodes) if node.alive]
         if len(living) > 1:
             self._crash((living[-1], 0))
@@ -228,7 +229,7 @@ class World:
                     self._lose_connection(client)
 
     def _leave(self, args: Args) -> None:
-        """It stops as it should: its clients go, others go around it, and then it is gone."""
+        """Stop a router as it should stop: its clients go, others go around it, and then it is gone."""
         node = self.nodes[args[0]]
         if not node.alive or node.is_leaving:
             return
@@ -293,7 +294,7 @@ class World:
                 self.liar.lie(self._random, may_be_believed=bool(args[2]))
 
     def leave_victims_alone(self) -> None:
-        """Whoever has no link but one to the hostile router is its victim: that link begins anew, without lies."""
+        """Begin each link anew, without lies, that is the only one of a victim of the hostile router."""
         if self.liar is not None:
             for link in self.links:
                 if link.open and any(self.liar.owns(end) for end in link.name if end != self.liar.node.number):
@@ -311,7 +312,7 @@ class World:
         self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * S_NS // 1_000
 
     def fill(self, link: Link) -> None:
-        """As much data as its queues hold, both ways."""
+        """Send as much data as the queues of `link` hold, both ways."""
         for side in (0, 1):
             for _ in range(link.line.data_queue_bytes // FILLER_BYTES):
                 link.carry(side, FILLER_BYTES, None)
@@ -319,7 +320,7 @@ class World:
     # Publishing.
 
     def publish(self, router: int, content: int, publisher: int) -> Message | None:
-        """None where the router is down."""
+        """Publish `content` at `router`. Returns the message; None if the router is down."""
         node = self.nodes[router]
         if not node.alive or node.is_leaving:
             return None
@@ -345,7 +346,8 @@ class World:
     # Clients.
 
     def subscribe(self, client: Client, wish: int) -> bool:
-        """Whether its router was told now; otherwise it will be when the client connects."""
+        """Add `wish` to a client's. Returns whether its router was told now; if not, it is told when the client
+        connects."""
         if wish in client.wishes:
             return False
         client.wishes.add(wish)
@@ -403,15 +405,16 @@ class World:
             node.unwant(client.number, packed, truth.contents_wanted(client.number))
 
     def wait_network(self, client: Client) -> None:
-        """`wait="network"`."""
+        """Ask, as `wait="network"` does, to be told when every router in reach holds what the client wants."""
         node = self.nodes[client.home]
         ticket = self.recorder.counts["waits"] = self.recorder.counts["waits"] + 1
         self.tickets[ticket] = Ticket(node.number, node.life, self.recorder.truth.contents_wanted(client.number))
         node.ask(Await(ticket))
 
     def _reached(self, router: int, number: int) -> None:
-        """1: an answer is judged where the topology has been calm for long enough to say who must know. Where a frame
-        was silently lost, a link may still be unknown, and who is behind it: then it answers for those it sees."""
+        """Invariant 1: judge the answer to a wait, if the topology has been calm for long enough to say who must know.
+        If a frame was lost in silence, the router may not know of a link and of those behind it; its answer is then
+        judged for those in its own reach."""
         ticket = self.tickets.pop(number, None)
         truth, now = self.recorder.truth, self.clock.now_us
         if ticket is None:
@@ -442,7 +445,7 @@ class World:
         node.start()
 
     def _link(self, a: int, b: int, cost: int) -> Link:
-        """Its delay depends on its ends alone, and both ways are alike."""
+        """Build the link between two routers. Its delay depends on its ends alone and is the same both ways."""
         ends = self.nodes[a], self.nodes[b]
         slowest = min(DELAY_MAX_US, NEWS_US // len(self.nodes))
         chance = Random(f"{ends[0].name}/{ends[1].name}/{self._seed}")

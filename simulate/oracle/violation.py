@@ -1,4 +1,4 @@
-"""What was found, and by which invariant of ROUTING."""
+"""A violation that the judge found, and the invariants that there are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Violation(NamedTuple):
     at_us: int
     what: str
     operation: int
-    """The last operation before it."""
+    """Number of the last operation before it."""
 
     def __str__(self) -> str:
         rule = INVARIANTS[self.invariant]
