@@ -10,10 +10,11 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.events import Audit
+from tamis.simulate.clients import Client
 from tamis.simulate.faults import MS, WISHES
 from tamis.simulate.oracle import costs
 from tamis.simulate.settle import Rest
-from tamis.simulate.world import Client, World
+from tamis.simulate.world import World
 
 SOON_US: Final = 1_000 * MS
 """How long to wait after a change: every router has heard of it well before, and the damping of a storm is over."""
@@ -43,8 +44,8 @@ def _one_filter(world: World, clients: list[Client], random: Random) -> None:
         return
     wish = random.choice(apart)
     for what, act, wait_us in (
-        ("a new filter", world.subscribe, SOON_US),
-        ("a filter that went", world.unsubscribe, NARROWED_US),
+        ("a new filter", world.clients.subscribe, SOON_US),
+        ("a filter that went", world.clients.unsubscribe, NARROWED_US),
     ):
         before = _frames(world)
         act(client, wish)
@@ -58,7 +59,7 @@ def _back_in_time(world: World, clients: list[Client], _: Random) -> None:
     client = next((client for client in clients if _has_only_its_own(world, client)), None)
     if client is not None:
         before = _frames(world)
-        world.reconnect(client, SOON_US)
+        world.clients.reconnect(client, SOON_US)
         _run(world, 2 * SOON_US)
         _compare(world, "a client that came back in time", before, 0)
 
@@ -70,7 +71,7 @@ def _twice(world: World, clients: list[Client], _: Random) -> None:
     if one is None or two is None:
         return
     wish = min(one.wishes - two.wishes)
-    for act, wait_us in ((world.subscribe, SOON_US), (world.unsubscribe, NARROWED_US)):
+    for act, wait_us in ((world.clients.subscribe, SOON_US), (world.clients.unsubscribe, NARROWED_US)):
         before = _frames(world)
         act(two, wish)
         _run(world, wait_us)
@@ -82,9 +83,9 @@ def _storm(world: World, clients: list[Client], random: Random) -> None:
     client, before = clients[0], _frames(world)
     wishes = [wish for wish in range(WISHES) if wish not in client.wishes]
     for wish in random.sample(wishes, STORM_CHANGES):
-        world.subscribe(client, wish)
+        world.clients.subscribe(client, wish)
         _run(world, STORM_US // STORM_CHANGES // 2)
-        world.unsubscribe(client, wish)
+        world.clients.unsubscribe(client, wish)
         _run(world, STORM_US // STORM_CHANGES // 2)
     _compare(world, "a storm", before, costs.FRAMES_PER_LINK * costs.STORM_ISSUES)
     _run(world, NARROWED_US + SOON_US)
@@ -99,10 +100,10 @@ def _saturated(world: World, clients: list[Client], random: Random) -> None:
     for link in world.links:
         world.fill(link)
     wish = random.choice([wish for wish in range(WISHES) if wish not in client.wishes])
-    world.subscribe(client, wish)
+    world.clients.subscribe(client, wish)
     _run(world, SOON_US)
     costs.control_wait(max((way.control_wait_us for way in directions), default=0), world.recorder.report)
-    world.unsubscribe(client, wish)
+    world.clients.unsubscribe(client, wish)
     _run(world, NARROWED_US)
 
 

@@ -84,6 +84,7 @@ class Liar:
         is_believed = not is_absurd or any(node.clock_off_ms > 0 for node in self._world.nodes)
         if is_believed and not isinstance(body, HARMLESS):
             self._world.recorder.truth.is_tainted = True
+            self._world.recorder.truth.forged.add(about.number)
         link, side = self.node.links[to.number]
         session = link.believed[side]
         if session is not None:

@@ -75,7 +75,8 @@ class Rest:
         recorder.gaps.at_rest()
         world.messages.clear()
         truth.is_tainted = False
-        self._look_at_waits()
+        truth.forged.clear()
+        world.waits.at_rest()
         said = Counter(recorder.said)
         ways = self._look()
         self._probe(round_, ways)
@@ -97,14 +98,6 @@ class Rest:
         return CLIENTS_US + news_us + narrow_us + repair_us + SPARE_US
 
     # Looking.
-
-    def _look_at_waits(self) -> None:
-        world = self._world
-        for number, ticket in world.tickets.items():
-            node = world.by_number[ticket.router]
-            if node.alive and node.life == ticket.life:
-                world.recorder.report(9, f"{node.number:x} never answered wait {number}")
-        world.tickets.clear()
 
     def _look(self) -> dict[int, dict[int, Ways]]:
         """Invariants 4, 7, 8, 11: judge what routers hold. Returns the ways that messages of some sources take now."""

@@ -8,17 +8,16 @@ little as can be.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from tamis.router.core.events import Await
 from tamis.router.core.times import Times
 from tamis.simulate import view
 from tamis.simulate.account.account import Account
+from tamis.simulate.clients import Clients
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
-from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, PUBLISHERS, WISHES, Args, Operation, Say
+from tamis.simulate.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
 from tamis.simulate.liar import Liar
 from tamis.simulate.link import Link
 from tamis.simulate.log_files import Lines
@@ -33,6 +32,7 @@ from tamis.simulate.recorder import Recorder, Records
 from tamis.simulate.strategies import RunParts
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
+from tamis.simulate.waits import Waits
 from tamis.simulate.wall import Wall
 from tamis.simulate.workload import CONTENTS, wishes
 
@@ -50,26 +50,6 @@ CLOCK_NS: Final = UNIX_MS * 1_000_000
 """Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
-
-
-@dataclass(slots=True)
-class Client:
-    number: int
-    home: int
-    """Index of the router that it connects to."""
-    wishes: set[int] = field(default_factory=set)
-    is_connected: bool = False
-    attempts: int = 0
-    """Counts attempts to connect: an attempt that a later one superseded does nothing."""
-
-
-@dataclass(slots=True)
-class Ticket:
-    """A wait for a subscription to be known everywhere."""
-
-    router: int
-    life: int
-    contents: int
 
 
 def patience(times: Times) -> Patience:
@@ -94,7 +74,6 @@ class World:
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         self.messages: list[Message] = []
         """Messages published in this round."""
-        self.tickets: dict[int, Ticket] = {}
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
         paths = SharedPaths(len(network.names))
@@ -105,10 +84,9 @@ class World:
         if self.records:
             self.records.book.begin(self.nodes, self.wishes)
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
-        self.clients = [
-            Client(number, number // CLIENTS_PER_ROUTER) for number in range(len(self.nodes) * CLIENTS_PER_ROUTER)
-        ]
-        self.recorder.on_reached = self._reached
+        self.clients = Clients(self)
+        self.waits = Waits(self)
+        self.recorder.on_reached = self.waits.answered
         self._partition: list[Link] = []
         self.liar: Liar | None = None
         self._counters: dict[int, int] = {}
@@ -122,7 +100,7 @@ class World:
             link.wake()
         for client in self.clients:
             client.wishes.update(self._random.sample(range(WISHES), self._random.choice((0, 1, 1, 2))))
-            self.clock.at(self._random.randint(50 * MS, 300 * MS), self._connect, (client, client.attempts))
+            self.clients.connect_after(client, self._random.randint(50 * MS, 300 * MS))
 
     def meaning(self, packed: bytes) -> int:
         """Return the contents that the judge takes `packed` to match; KeyError if nobody ever asked for it."""
@@ -155,20 +133,17 @@ class World:
 
     def _subscribe(self, args: Args) -> None:
         client = self.clients[args[0]]
-        if self.subscribe(client, args[1]) and args[2]:
-            self.wait_network(client)
+        if self.clients.subscribe(client, args[1]) and args[2]:
+            self.waits.begin(client)
 
     def _unsubscribe(self, args: Args) -> None:
-        self.unsubscribe(self.clients[args[0]], args[1])
+        self.clients.unsubscribe(self.clients[args[0]], args[1])
 
     def _reconnect(self, args: Args) -> None:
-        self.reconnect(self.clients[args[0]], args[1])
+        self.clients.reconnect(self.clients[args[0]], args[1])
 
     def _move(self, args: Args) -> None:
-        client = self.clients[args[0]]
-        self._disconnect(client)
-        client.home = args[2]
-        self.clock.after(args[1], self._connect, (client, client.attempts))
+        self.clients.move(self.clients[args[0]], args[1], args[2])
 
     def _cut(self, args: Args) -> None:
         link = self._at(args[0])
@@ -224,9 +199,8 @@ class World:
         if node.alive:
             node.crash(silently=bool(args[1]))
             self.recorder.truth.ended(node.number)
-            for client in self.clients:
-                if client.home == args[0]:
-                    self._lose_connection(client)
+            for client in self.clients.of(args[0]):
+                self.clients.lose_connection(client)
 
     def _leave(self, args: Args) -> None:
         """Stop a router as it should stop: its clients go, others go around it, and then it is gone."""
@@ -234,9 +208,8 @@ class World:
         if not node.alive or node.is_leaving:
             return
         self.recorder.truth.leaves(node.number)
-        for client in self.clients:
-            if client.home == args[0]:
-                self._disconnect(client)
+        for client in self.clients.of(args[0]):
+            self.clients.disconnect(client)
         node.leave()
         self.clock.after(LEAVE_US, self._left, (args[0], node.life))
         for _ in range(FAREWELLS):
@@ -260,9 +233,8 @@ class World:
         self._start(node)
         for link, _ in node.links.values():
             link.wake()
-        for client in self.clients:
-            if client.home == args[0]:
-                self.clock.after(self._random.randint(*CLIENTS_RETURN_US), self._connect, (client, client.attempts))
+        for client in self.clients.of(args[0]):
+            self.clients.connect_after(client, self._random.randint(*CLIENTS_RETURN_US))
 
     def _part(self, args: Args) -> None:
         if self._partition:
@@ -342,90 +314,6 @@ class World:
         if node.alive and not node.is_leaving:
             self.recorder.counts["retries"] += 1
             node.publish(what[1])
-
-    # Clients.
-
-    def subscribe(self, client: Client, wish: int) -> bool:
-        """Add `wish` to a client's. Returns whether its router was told now; if not, it is told when the client
-        connects."""
-        if wish in client.wishes:
-            return False
-        client.wishes.add(wish)
-        if client.is_connected:
-            self._want(client, [wish])
-        return client.is_connected
-
-    def unsubscribe(self, client: Client, wish: int) -> None:
-        if wish in client.wishes:
-            client.wishes.remove(wish)
-            if client.is_connected:
-                self._unwant(client, [wish], is_gone=False)
-
-    def reconnect(self, client: Client, after_us: int) -> None:
-        self._disconnect(client)
-        self.clock.after(after_us, self._connect, (client, client.attempts))
-
-    def _connect(self, what: tuple[Client, int]) -> None:
-        client, attempt = what
-        if client.is_connected or attempt != client.attempts or not self._takes_clients(client.home):
-            return
-        client.is_connected = True
-        sessions = self.recorder.sessions
-        sessions[client.number] = sessions.get(client.number, 0) + 1
-        self._want(client, sorted(client.wishes))
-
-    def _takes_clients(self, index: int) -> bool:
-        return self.nodes[index].alive and not self.nodes[index].is_leaving
-
-    def _disconnect(self, client: Client) -> None:
-        if client.is_connected:
-            self._unwant(client, sorted(client.wishes), is_gone=True)
-        self._lose_connection(client)
-
-    def _lose_connection(self, client: Client) -> None:
-        client.is_connected = False
-        client.attempts += 1
-        for wish in client.wishes:
-            self.recorder.truth.unwanted(client.number, wish)
-
-    def _want(self, client: Client, wishes_: list[int]) -> None:
-        node, truth = self.nodes[client.home], self.recorder.truth
-        for wish in wishes_:
-            self.recorder.wanted(client.number, node.number, wish, self.contents[wish])
-        if wishes_:
-            packed = tuple(self.wishes[wish].packed for wish in wishes_)
-            node.want(client.number, packed, truth.contents_wanted(client.number))
-
-    def _unwant(self, client: Client, wishes_: list[int], is_gone: bool) -> None:
-        node, truth = self.nodes[client.home], self.recorder.truth
-        for wish in wishes_:
-            self.recorder.unwanted(client.number, node.number, wish, is_gone)
-        if wishes_:
-            packed = tuple(self.wishes[wish].packed for wish in wishes_)
-            node.unwant(client.number, packed, truth.contents_wanted(client.number))
-
-    def wait_network(self, client: Client) -> None:
-        """Ask, as `wait="network"` does, to be told when every router in reach holds what the client wants."""
-        node = self.nodes[client.home]
-        ticket = self.recorder.counts["waits"] = self.recorder.counts["waits"] + 1
-        self.tickets[ticket] = Ticket(node.number, node.life, self.recorder.truth.contents_wanted(client.number))
-        node.ask(Await(ticket))
-
-    def _reached(self, router: int, number: int) -> None:
-        """Invariant 1: judge the answer to a wait, if the topology has been calm for long enough to say who must know.
-        If a frame was lost in silence, the router may not know of a link and of those behind it; its answer is then
-        judged for those in its own reach."""
-        ticket = self.tickets.pop(number, None)
-        truth, now = self.recorder.truth, self.clock.now_us
-        if ticket is None:
-            self.recorder.report(9, f"{router:x} answered a wait that nobody asked for, or twice")
-        elif truth.last_calm(self.recorder.patience.known_us, now) == now:
-            contents = ticket.contents & truth.contents_wanted_at(router)
-            others = self.reachable(self.by_number[router]) - {router}
-            for other in others & view.in_reach(self.by_number[router]) if truth.is_tainted else others:
-                if contents & ~self.by_number[other].table.wanted_by(router):
-                    self.recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
-            self.recorder.counts["judged waits"] += 1
 
     # Building.
 

@@ -53,6 +53,8 @@ class Truth:
         """Client -> filter -> what is in force now."""
         self.is_tainted = False
         """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
+        self.forged: set[int] = set()
+        """Routers of which something was forged since the last rest that may be believed until they speak again."""
 
     @property
     def now_us(self) -> int:

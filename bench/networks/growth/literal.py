@@ -25,10 +25,11 @@ from tamis.router.core.statements.links import Link
 from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
+from tamis.simulate.clients import Client
 from tamis.simulate.faults import MS, WISHES
 from tamis.simulate.strategies import AnyCore, RunParts, Wall
 from tamis.simulate.workload import CONTENTS
-from tamis.simulate.world import Client, World
+from tamis.simulate.world import World
 
 S: Final = 1_000 * MS
 SIZES: Final = range(5, 21)
@@ -78,7 +79,7 @@ class Standing(World):
         self.clock.run_until(self.spread_us + STANDS_US)
         for client in self.clients:
             client.wishes.update(self._random.sample(range(self.choice), self._random.choice((0, 1, 1, 2))))
-            self.clock.after(self._random.randrange(S), self._connect, (client, client.attempts))
+            self.clients.connect_after(client, self._random.randrange(S))
 
     def change_minds(self, from_us: int, until_us: int) -> None:
         for client in self.clients:
@@ -88,9 +89,9 @@ class Standing(World):
     def _change_mind(self, client: Client) -> None:
         wish = self._random.randrange(self.choice)
         if client.wishes and self._random.random() < 0.5:
-            self.unsubscribe(client, self._random.choice(sorted(client.wishes)))
+            self.clients.unsubscribe(client, self._random.choice(sorted(client.wishes)))
         else:
-            self.subscribe(client, wish)
+            self.clients.subscribe(client, wish)
 
 
 def _standing(seed: int, kit: RunParts, choice: int, spread_us: int = 50 * MS) -> Standing:

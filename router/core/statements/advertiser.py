@@ -92,7 +92,8 @@ class Advertiser:
         self._tell(base.seq, change.added, change.removed)
 
     def say(self) -> None:
-        """Everything that is advertised, under a new version."""
+        """Everything that is advertised, under a new version; what others confirmed before counts no more."""
+        self.holders.again()
         if self.own.has_changes:
             self.own.issue()
         self._say_whole()
@@ -149,8 +150,11 @@ class Advertiser:
         self.check()
 
     def check(self) -> None:
-        """Tickets that have been reached; also when routers went out of reach."""
+        """Tickets that have been reached; also when routers went out of reach. None is while a jump is due: somebody
+        holds of this router what it did not say, and perhaps in place of what was confirmed."""
         desk = self._desk
+        if ("jump", 0) in desk.timers:
+            return
         for ticket in self.holders.reached(desk.trees.routers - {desk.me}):
             desk.out.append(Reached(ticket))
         if not len(self.holders):

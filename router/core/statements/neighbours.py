@@ -22,6 +22,8 @@ from tamis.router.core.timers import Due
 
 GAP_TRIES: Final = 5
 """After so many questions nobody seems to hold what was heard of: then its issuer is told (R9)."""
+GAP_TRIES_MAX: Final = 10
+"""After so many nobody does, and it is forgotten."""
 DOUBLINGS_MAX: Final = 4
 """A question is asked again after 1, 2, 4, 8 and then every 16 s."""
 
@@ -124,20 +126,24 @@ class Neighbours:
         self._desk.timers.set((Due.REQUEST, neighbour), self._desk.now_us + every_us - every_us // 3 + spread)
 
     def close_gap(self, issuer: int) -> None:
-        """R2: the base has not come: ask, where it must be known if it is anywhere."""
-        desk = self._desk
-        if not self._predicates.is_behind(issuer):
-            self._gaps.pop(issuer, None)
+        """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
+        forgotten after so many questions, or as soon as its epoch is believed no more."""
+        desk, newest = self._desk, self._predicates.flood.newest(issuer)
+        before, tries = self._gaps.pop(issuer, (None, 0))
+        if newest is None or not self._predicates.is_behind(issuer):
             return
-        newest = self._predicates.flood.newest(issuer)
-        before, tries = self._gaps.get(issuer, (None, 0))
+        desk.timers.set((Due.GAP, issuer), desk.now_us + desk.times.retry_us)
+        if self._predicates.collects(issuer):
+            return
         tries = tries + 1 if newest == before else 1
+        if tries > GAP_TRIES_MAX or not desk.is_plausible(issuer, newest.epoch):
+            self._predicates.give_up(issuer)
+            return
         self._gaps[issuer] = newest, tries
         if tries > GAP_TRIES and (change := desk.rib.newest_pending(issuer)) is not None:
             desk.tell_issuer(issuer, change)
-        desk.timers.set((Due.GAP, issuer), desk.now_us + desk.times.retry_us)
         link = desk.link_towards(issuer)
-        if link is not None and not self._predicates.collects(issuer):
+        if link is not None:
             self.ask(link)
 
     # --- being asked

@@ -178,6 +178,17 @@ class Predicates:
         newest, held = self.flood.newest(issuer), self._desk.rib.version(issuer)
         return newest is not None and (held is None or held < newest)
 
+    def give_up(self, issuer: int) -> None:
+        """Nobody holds what was heard of. What is held is the newest again, and all neighbours compare, one of which
+        would hold it if anybody did."""
+        desk = self._desk
+        self.forget(issuer)
+        desk.rib.drop_pending(issuer)
+        version = desk.rib.version(issuer)
+        if version is not None:
+            self.flood.is_fresh(issuer, version)
+        self._announce()
+
     # --- what is large
 
     @property

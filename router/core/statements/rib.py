@@ -191,9 +191,12 @@ class Rib:
     def waits(self, issuer: int) -> bool:
         return issuer in self._pending
 
+    def drop_pending(self, issuer: int) -> None:
+        self._pending_bytes -= sum(map(_size, self._pending.pop(issuer, ())))
+
     def forget(self, issuer: int) -> tuple[int, ...]:
         """The ids of the filters that are gone with it."""
-        self._pending_bytes -= sum(map(_size, self._pending.pop(issuer, ())))
+        self.drop_pending(issuer)
         self.digest = numbers.subtract(self.digest, self.weight(issuer))
         held = self.entries.pop(issuer, None)
         gone = tuple(held.filters) if held else ()

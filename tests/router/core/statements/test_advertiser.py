@@ -271,3 +271,32 @@ def test_what_waits_to_be_said_is_part_of_the_whole_after_a_jump():
     assert said(single) == [({less(1), less(2), less(3)}, 0)]
     single.waits(20 * S)
     assert said(single) == []
+
+
+def test_what_was_confirmed_before_a_jump_counts_no_more():
+    """Whoever confirmed it may hold by now what was jumped past."""
+    single = linked(less(1))
+    single.handle(Await(7))
+    before = single.core.desk.rib.entries[ME].version
+    single.took(object)
+    single.hears("a", whole("me", 9, {}, epoch=4))
+    assert [body.confirm for body in single.took(ReceiverAdvertisement, "a")] == [True]
+    single.hears("a", Held(ME, *before, (A,)))
+    assert single.took(Reached) == []
+    confirmed(single, A)
+    assert single.took(Reached) == [Reached(7)]
+
+
+def test_no_ticket_is_reached_while_a_jump_is_due():
+    single = linked(less(1))
+    single.hears("a", whole("me", 9, {}, epoch=4))
+    single.handle(Await(7))
+    single.waits(200 * MS)
+    single.hears("a", whole("me", 9, {}, epoch=2**40))
+    confirmed(single, A)
+    assert single.took(Reached) == []
+    single.waits(1 * S)
+    assert single.core.epoch > 2**40
+    assert single.took(Reached) == []
+    confirmed(single, A)
+    assert single.took(Reached) == [Reached(7)]

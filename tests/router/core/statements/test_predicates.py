@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Install, Send, Session
+from tamis.router.core.core import Core
 from tamis.router.core.events import Wanted
+from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, state, whole
 from tests.router.core.single import Single
@@ -153,6 +156,64 @@ def test_a_gap_that_stays_is_asked_about_every_second():
         single.waits(1 * S - 1)
         assert single.took(SenderRequest) == []
         single.waits(1)
+
+
+def test_what_nobody_holds_is_asked_for_ten_times_and_then_forgotten():
+    single = among("a", "b")
+    single.hears("b", change("x", 6, 7, ONE, TWO, confirm=True))
+    single.took(object)
+    for _ in range(11):
+        single.waits(1 * S)
+        if asked := [request for request in single.took(SenderRequest, "a") if not request.digest]:
+            single.hears("a", UpdateReply(*asked[0].ticket, ()))
+    core = single.core
+    assert ("gap", X) not in core.desk.timers
+    assert not core.figures().unfinished
+    single.waits(1 * S)
+    assert [request.digest for request in single.took(SenderRequest) if not request.digest] == []
+    single.hears("a", whole("x", 6, THREE))
+    assert len(single.took(ReceiverAdvertisement, "b")) == 1
+    assert held(single) == (6, THREE)
+
+
+def test_when_a_gap_is_given_up_neighbours_compare_and_what_was_held_is_not_passed_on_again():
+    single = among("a", "b")
+    single.hears("a", whole("x", 5, ONE))
+    single.hears("b", change("x", 6, 7, ONE, TWO))
+    single.waits(10 * S)
+    single.took(object)
+    single.waits(1 * S)
+    assert single.took(SenderRequest, "b")
+    single.hears("b", whole("x", 5, ONE))
+    assert single.took(ReceiverAdvertisement) == []
+
+
+def test_what_was_heard_of_in_an_epoch_that_is_believed_no_more_is_forgotten_at_once():
+    clock_ms = [3 * DAY_MS]
+    single = Single(core=partial(Core, unix_ms=lambda: clock_ms[0]))  # type: ignore[arg-type]
+    single.joins("a", "b")
+    single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"), whole("x", 5, ONE))
+    single.hears("b", change("x", 6, 7, ONE, TWO, epoch=3 * DAY_MS))
+    single.waits(1 * S)
+    assert ("gap", X) in single.core.desk.timers
+    clock_ms[0] = 1_000
+    single.waits(1 * S)
+    assert not single.core.desk.rib.waits(X)
+    single.took(object)
+    single.hears("a", change("x", 5, 6, ONE, TWO))
+    assert len(single.took(ReceiverAdvertisement, "b")) == 1
+    assert held(single) == (6, TWO)
+
+
+def test_a_gap_is_not_given_up_while_what_closes_it_is_collected():
+    single = among("a")
+    single.hears("a", change("x", 6, 7, ONE, TWO))
+    piece = entry("x", 7, {**TWO, **THREE})._replace(total=9)
+    for _ in range(15):
+        single.hears("a", UpdateReply(ME, 1, 0, (piece,)))
+        single.waits(1 * S)
+    assert ("gap", X) in single.core.desk.timers
+    assert single.core._predicates.collects(X)
 
 
 def test_a_gap_of_a_router_out_of_reach_is_asked_of_nobody_and_leaves_nothing_behind():
