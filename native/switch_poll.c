@@ -36,7 +36,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     if (!switch_is_alive(connection)) {
         return;
     }
-    if (!connection->is_deaf && !connection->is_paused && !connection->waits_for_step &&
+    if (!connection->is_deaf && !connection->is_paused && !switch_waits(connection) &&
         (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
         switch_read(sw, id);
     } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
@@ -58,6 +58,7 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
             break;
         }
     }
+    switch_catch_up(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
@@ -71,6 +72,8 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
     if (switch_is_alive(switch_at(sw, id))) {
         switch_take(sw, id, bytes, size);
     }
+    switch_catch_up(sw);
+    switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
 
@@ -106,7 +109,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     const tm_admission *admission = &connection->admission;
     connection->told_extension = false;
     connection->told_untraced = false;
-    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !connection->waits_for_step) {
+    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !switch_waits(connection)) {
         if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
             !connection->told_silent) {
             connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
@@ -143,6 +146,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
     }
+    switch_catch_up(sw);
     switch_unblock(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
