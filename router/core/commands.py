@@ -48,7 +48,7 @@ class Reroute:
 
     trees: Trees
     is_whole: bool
-    """R5c: no way of before has broken, so what went by one arrives."""
+    """R5c: no way has broken within the hold, so what went by one arrives."""
 
 
 @dataclass(frozen=True, slots=True)

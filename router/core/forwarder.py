@@ -83,7 +83,7 @@ class Forwarder:
         """Messages of later epochs are not taken."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
-        """`is_whole`: no way of before has broken."""
+        """`is_whole`: no way has broken within the hold."""
         self._forget(now_us)
         self.waits_until_us = now_us + self._wait_us if is_whole else 0
         if self._generations:

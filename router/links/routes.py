@@ -20,8 +20,8 @@ _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 
 
 class Routes:
-    """`hold_ms`: how long the trees before the present ones stay in force; `wait_ms`: how long messages that come by the
-    present ones wait for those by others."""
+    """`hold_ms`: how long the trees before the present ones stay in force; `wait_ms`: how long messages that come by
+    the present ones wait for those by others."""
 
     def __init__(self, switch: Switch, me: int, hold_ms: int, wait_ms: int) -> None:
         self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms

@@ -1,8 +1,8 @@
 """Invariant 14: messages of one source come to a client in the order in which they entered there.
 
-Law: what is promised follows from the truth alone. It holds where links and routers come, and where routers leave in good
-order, once routers had known the topology and the filter, and where nothing else ended on the way from there to the
-moment of the delivery. Whatever ends may overtake what it cut off, and is told as a gap.
+Law: what is promised follows from the truth alone. It holds where links and routers come, and where routers leave in
+good order, once routers had known the topology and the filter, and where no link or router had ended within the hold.
+What got through before something ended may be overtaken.
 """
 
 from __future__ import annotations
@@ -54,6 +54,6 @@ class Order:
             not truth.is_tainted
             and now_us - calm_us < patience.hold_us
             and truth.changes(calm_us, now_us) <= patience.changes_max
-            and not truth.has_ended(calm_us - patience.known_us, now_us)
+            and not truth.has_ended(min(calm_us, now_us - patience.hold_us) - patience.known_us, now_us)
             and asked_us <= calm_us - patience.asked_us
         )

@@ -221,7 +221,9 @@ def test_links_that_come_up_lose_nothing_while_the_news_spreads(broadcast, coars
 OLD, NEW = 2, 3
 
 
-def waits(made: Forwarder, counter: int, came_from: int, linked: frozenset[int] = frozenset({OLD, NEW}), now_us: int = 0) -> bool:
+def waits(
+    made: Forwarder, counter: int, came_from: int, linked: frozenset[int] = frozenset({OLD, NEW}), now_us: int = 0
+) -> bool:
     return made.must_wait(Transit(SOURCE, 1, counter), came_from, linked, now_us)
 
 
@@ -235,7 +237,7 @@ def test_by_a_new_way_waits_for_what_went_the_old_one():
     assert not waits(made, 3, NEW), "it was never sent by the old way"
 
 
-@pytest.mark.parametrize("linked, now_us", [(frozenset({NEW}), 0), (frozenset({OLD, NEW}), HOLD_US)])
+@pytest.mark.parametrize(("linked", "now_us"), [(frozenset({NEW}), 0), (frozenset({OLD, NEW}), HOLD_US)])
 def test_it_waits_for_nobody_who_is_gone_and_not_for_long(linked, now_us):
     assert not waits(forwarder(FakeTrees(OLD), FakeTrees(NEW)), 3, NEW, linked, now_us)
 

@@ -403,7 +403,7 @@ def test_gaps_over_a_loss_are_counted_apart(court: Court) -> None:
 
 
 @pytest.mark.parametrize(
-    "excuse, found",
+    ("excuse", "found"),
     [
         (lambda _: None, [14]),
         (lambda court: court.truth.joined((A, C), 1), [14]),
