@@ -435,8 +435,9 @@ int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generatio
  * source of what enters here. TM_ABSENT: no such generation any more. */
 int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_t parent, const uint64_t *issuers,
                     const uint64_t *children, size_t count);
-/* In force from now on; the one before it for `hold_ms` more, four generations at most. */
-int tm_switch_commit(tm_switch *sw, uint32_t hold_ms);
+/* In force from now on; the one before it for `hold_ms` more, four generations at most. For `wait_ms` messages that
+ * come by the new way of their source wait for those by an earlier one; 0 where an earlier way has broken. */
+int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms);
 
 /* The frame of a TM_EVENT_UNROUTED once more; what it causes goes up later. Without a route still, it is dropped. */
 int tm_switch_retake(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);

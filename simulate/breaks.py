@@ -105,9 +105,16 @@ def opinionated_trees(broadcast: Broadcast, graph: Graph, me: int, _: PathCache,
 class Abrupt(Forwarder):
     """R5b: old trees are dropped when new ones come."""
 
-    def reroute(self, trees: Trees, now_us: int) -> None:
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
         self._generations.clear()
-        super().reroute(trees, now_us)
+        super().reroute(trees, now_us, is_whole)
+
+
+class Overtaking(Forwarder):
+    """R5c: what comes by a new way waits for nothing."""
+
+    def must_wait(self, *_: object) -> bool:
+        return False
 
 
 class Indiscriminate(Forwarder):
@@ -222,6 +229,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R4": Break(_part(neighbours=Incurious), frozenset({1, 4}), "random:8", 200, "partition"),
     "R5": Break(_part(make_trees=opinionated_trees), frozenset({1, 4}), "grid:9", 100, "none"),
     "R5b": Break(_piece(forwarder=Abrupt), frozenset({1}), "random:12", 600, "cut,add"),
+    "R5c": Break(_piece(forwarder=Overtaking), frozenset({14}), "ring:6", 100, "add"),
     "R6": Break(_piece(forwarder=Indiscriminate), frozenset({6}), "random:8", 100, "none"),
     "R7": Break(_part(own=Hasty), frozenset({9}), "random:8", 300, "none"),
     "R8": Break(_part(link_states=Hoarding), frozenset({7}), "random:8", 50, "none"),

@@ -6,6 +6,7 @@ everything but the epoch file; what was arranged by an earlier life never reache
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple, cast
 
@@ -26,7 +27,7 @@ from tamis.router.core.commands import (
 )
 from tamis.router.core.events import Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.forwarder import Forwarder, Transit
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
 from tamis.router.core.ways.windows import Entry, PublisherWindows
@@ -55,7 +56,7 @@ class Passing(NamedTuple):
 class Observer:
     """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
 
-    def delivered(self, client: int, message: Message) -> None: ...
+    def delivered(self, client: int, message: Message, entry: Transit) -> None: ...
 
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
 
@@ -127,6 +128,9 @@ class Node:
         self._working = False
         self._publishers: PublisherWindows
         self._listeners: dict[int, tuple[int, ...]] = {}
+        self._linked: set[int] = set()
+        self._waiting: dict[int, deque[Packet]] = {}
+        """What a neighbour sent since one had to wait (R5c)."""
 
     # Life and death.
 
@@ -149,6 +153,8 @@ class Node:
         self._publishers = self._kit.windows()
         self._armed_us = None
         self._working = False
+        self._linked.clear()
+        self._waiting.clear()
         self._observer.started(self.number, epoch)
         self._carry_out(self.core.start(self._clock.now_us))
 
@@ -169,10 +175,13 @@ class Node:
 
     def link_up(self, neighbour: int, session: int, cost: int) -> None:
         self._observer.linked(self.number, neighbour, session, cost)
+        self._linked.add(neighbour)
         self._handle(LinkUp(neighbour, session, cost))
 
     def link_down(self, neighbour: int, session: int) -> None:
         self._observer.unlinked(self.number, neighbour, session)
+        self._linked.discard(neighbour)
+        self._go_on(self.life)
         self._handle(LinkDown(neighbour, session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
@@ -183,6 +192,24 @@ class Node:
         self._handle(Sent(neighbour, session))
 
     def carried(self, neighbour: int, packet: Packet) -> None:
+        """In the order in which they came by each link: what has to wait holds up those behind it."""
+        self._waiting.setdefault(neighbour, deque()).append(packet)
+        self._go_on(self.life)
+
+    def _go_on(self, life: int) -> None:
+        """Take what need not wait, until nothing more moves."""
+        has_moved = self.alive and life == self.life
+        while has_moved:
+            has_moved = False
+            for neighbour, packets in self._waiting.items():
+                while packets and not self._must_wait(neighbour, packets[0]):
+                    self._arrive(neighbour, packets.popleft())
+                    has_moved = True
+
+    def _must_wait(self, neighbour: int, packet: Packet) -> bool:
+        return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us)
+
+    def _arrive(self, neighbour: int, packet: Packet) -> None:
         transit, hops_left, *_ = packet
         if transit.epoch > self.forwarder.epoch_max:
             self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
@@ -225,7 +252,7 @@ class Node:
     def _take(self, packet: Packet, came_from: int | None, is_new_here: bool) -> None:
         transit, hops_left, message, hop = packet
         self._observer.took(self.number, message)
-        clients = self._deliver(message) if is_new_here else ()
+        clients = self._deliver(message, transit) if is_new_here else ()
         matched = self.table.matching(message.content)
         departures: tuple[int, ...] = ()
         if matched:
@@ -240,7 +267,7 @@ class Node:
         link, side = self.links[neighbour]
         return link.carry(side, DATA_BYTES, packet)
 
-    def _deliver(self, message: Message) -> tuple[int, ...]:
+    def _deliver(self, message: Message, entry: Transit) -> tuple[int, ...]:
         """Deliver to local clients; returns those that got the message."""
         listeners = self._listeners.get(message.content)
         if listeners is None:
@@ -248,7 +275,7 @@ class Node:
             listeners = tuple(client for client, contents in self.clients.items() if contents >> content & 1)
             self._listeners[content] = listeners
         for client in listeners:
-            self._observer.delivered(client, message)
+            self._observer.delivered(client, message, entry)
         return listeners
 
     # The core.
@@ -294,7 +321,8 @@ class Node:
         self.table.install(command.issuer, command.added, command.removed)
 
     def _reroute(self, command: Reroute) -> None:
-        self.forwarder.reroute(command.trees, self._clock.now_us)
+        self.forwarder.reroute(command.trees, self._clock.now_us, command.is_whole)
+        self._clock.at(max(self.forwarder.waits_until_us, self._clock.now_us), self._go_on, self.life)
         self._observer.rerouted(self.number, command.trees)
 
     def _ways_changed(self, command: WaysChanged) -> None:

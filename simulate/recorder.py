@@ -19,6 +19,7 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Audited, Session, WaysChanged
+from tamis.router.core.ways.forwarder import Transit
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
@@ -30,6 +31,7 @@ from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import Observer, Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
+from tamis.simulate.oracle.order import Entry, Order
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
@@ -62,6 +64,7 @@ class Recorder(Observer, Watcher):
         ways = edges_by_root if broadcast == "shared-tree" else edges_between
         self.deliveries = Deliveries(self.truth, patience, self.report, ways)
         self.gaps = Gaps(self.truth, patience, self.report, ways)
+        self.order = Order(self.truth, patience, self.report)
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -80,9 +83,10 @@ class Recorder(Observer, Watcher):
 
     # Routers.
 
-    def delivered(self, client: int, message: Message) -> None:
+    def delivered(self, client: int, message: Message, entry: Transit) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
+        self.order.delivered(client, self.sessions[client], message.content, Entry(*entry))
         if self._records:
             self._records.account.delivered(client, self.sessions[client], message)
 

@@ -131,7 +131,9 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
 
 def _outcome(scenario: Scenario, world: World) -> Outcome:
     recorder = world.recorder
-    counts = dict(sorted((recorder.counts + recorder.deliveries.counts + recorder.gaps.counts).items()))
+    counts = dict(
+        sorted((recorder.counts + recorder.deliveries.counts + recorder.gaps.counts + recorder.order.counts).items())
+    )
     counts |= {f"sent {what}": count for what, count in sorted(recorder.said.items())}
     return Outcome(
         scenario,

@@ -45,6 +45,11 @@ LEAVE_US: Final = Times().tree_hold_us + 250 * MS
 """R5b: how long a router that stops forwards: as long as others may send by earlier trees."""
 FAREWELLS: Final = 20
 """Publications around the moment at which a leaving router is gone."""
+STREAM: Final = 60
+"""Messages of one publisher, close enough for one to overtake another where ways become shorter."""
+STREAM_GAP_US: Final = 8 * MS
+STREAM_PUBLISHER: Final = 2_000
+STREAM_KINDS: Final = frozenset({"add", "restore", "merge", "return", "leave"})
 S_NS: Final = 1_000_000_000
 CLOCK_NS: Final = UNIX_MS * 1_000_000
 """Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
@@ -130,6 +135,8 @@ class World:
         _DO[operation.kind](self, operation.args)
         for say in operation.says:
             self.clock.after(say.after_us, self._say, say)
+        if operation.kind in STREAM_KINDS:
+            self._stream()
 
     def _subscribe(self, args: Args) -> None:
         client = self.clients[args[0]]
@@ -303,6 +310,14 @@ class World:
         self.recorder.counts["messages"] += 1
         node.publish(message)
         return message
+
+    def _stream(self) -> None:
+        """While the news of it spreads, if it does: a link takes up to a second to be there."""
+        router, content = self._random.randrange(len(self.nodes)), self._random.randrange(len(CONTENTS))
+        say = Say(0, STREAM_PUBLISHER + router, router, content, 0, 0)
+        begins_us = self._random.randint(0, 800 * MS)
+        for number in range(STREAM):
+            self.clock.after(begins_us + number * STREAM_GAP_US, self._say, say)
 
     def _say(self, say: Say) -> None:
         message = self.publish(say.router, say.content, say.publisher)

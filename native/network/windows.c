@@ -181,6 +181,15 @@ int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch,
     return window->highest - counter >= windows->width ? WINDOW_BEHIND : 0;
 }
 
+bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter) {
+    uint32_t row = find(windows, number);
+    if (row == WINDOW_NONE) {
+        return false;
+    }
+    const tm_window *window = window_at(windows, row);
+    return epoch < window->epoch || (epoch == window->epoch && counter <= window->highest);
+}
+
 void tm_windows_forget(tm_windows *windows, uint64_t number) {
     uint32_t row = find(windows, number);
     if (row != WINDOW_NONE) {

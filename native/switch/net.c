@@ -312,7 +312,7 @@ static void note_generations(tm_switch *sw) {
     switch_sweep_routers(sw->net);
 }
 
-int tm_switch_commit(tm_switch *sw, uint32_t hold_ms) {
+int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms) {
     if (sw == NULL || sw->net == NULL) {
         return TM_MISUSED;
     }
@@ -320,6 +320,7 @@ int tm_switch_commit(tm_switch *sw, uint32_t hold_ms) {
     if (!tm_routes_commit(&sw->net->routes, sw->now_ms, hold_ms)) {
         return TM_MISUSED;
     }
+    sw->net->routes.waits_until_ms = sw->now_ms + (wait_ms < hold_ms ? wait_ms : hold_ms);
     note_generations(sw);
     return TM_OK;
 }

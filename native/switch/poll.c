@@ -29,7 +29,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     if (!switch_is_alive(connection)) {
         return;
     }
-    if (!connection->is_deaf && !connection->is_paused && !connection->waits_for_step &&
+    if (!connection->is_deaf && !connection->is_paused && !switch_waits(connection) &&
         (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
         switch_read(sw, id);
     } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
@@ -51,6 +51,7 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
             break;
         }
     }
+    switch_catch_up(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
@@ -64,6 +65,8 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
     if (switch_is_alive(switch_at(sw, id))) {
         switch_take(sw, id, bytes, size);
     }
+    switch_catch_up(sw);
+    switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
 
@@ -98,7 +101,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     const tm_admission *admission = &connection->admission;
     connection->told_extension = false;
     connection->told_untraced = false;
-    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !connection->waits_for_step) {
+    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !switch_waits(connection)) {
         if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
             !connection->told_silent) {
             connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
@@ -135,6 +138,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
     }
+    switch_catch_up(sw);
     switch_unblock(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);

@@ -6,14 +6,27 @@
  */
 #include "switch/message.h"
 
+void switch_stop_reading(tm_switch *sw, uint32_t id) {
+    switch_watch(sw, id);
+    if (switch_at(sw, id)->is_fed) {
+        switch_tell(sw, (tm_event){.type = TM_EVENT_WAITS, .connection = id});
+    }
+}
+
+void switch_go_on_reading(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    connection->received_ms = sw->now_ms; /* it could not be heard */
+    switch_watch(sw, id);
+    if (connection->is_fed && switch_is_alive(connection)) {
+        switch_tell(sw, (tm_event){.type = TM_EVENT_GOES_ON, .connection = id});
+    }
+}
+
 void switch_wait(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     connection->waits_for_step = true;
     sw->waiting_count++;
-    switch_watch(sw, id);
-    if (connection->is_fed) {
-        switch_tell(sw, (tm_event){.type = TM_EVENT_WAITS, .connection = id});
-    }
+    switch_stop_reading(sw, id);
 }
 
 void switch_wait_no_more(tm_switch *sw, uint32_t id) {
@@ -22,12 +35,8 @@ void switch_wait_no_more(tm_switch *sw, uint32_t id) {
         return;
     }
     connection->waits_for_step = false;
-    connection->received_ms = sw->now_ms; /* it could not be heard */
     sw->waiting_count--;
-    switch_watch(sw, id);
-    if (connection->is_fed && switch_is_alive(connection)) {
-        switch_tell(sw, (tm_event){.type = TM_EVENT_GOES_ON, .connection = id});
-    }
+    switch_go_on_reading(sw, id);
 }
 
 int tm_switch_step(tm_switch *sw, int step) {

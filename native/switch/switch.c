@@ -334,6 +334,7 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
     switch_wait_no_more(sw, id);
+    switch_follow_no_more(sw, id);
     if (switch_is_blocked(connection)) {
         connection->blocker_count = 0;
         sw->blocked_count--;

@@ -11,6 +11,7 @@
  *     subscribe.c SUBSCRIBE frames and single subscriptions
  *     net.c       other routers: neighbours, what they want, the ways to them
  *     transit.c   a message from a neighbour, or for one
+ *     order.c     a message that waits for those that went another way
  *     shed.c      what was dropped between routers, until somebody asks
  *     trail.c     what becomes of a message, noted for whoever wants to know
  *     trace.c     the trail of a message that somebody asks about, handed up
@@ -57,6 +58,7 @@ typedef struct tm_connection {
     bool is_deaf; /* after a fault, or closing: nothing more is read */
     bool is_paused;
     bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
+    bool waits_for_way;  /* a link: a message of it does (order.c), and with it all that came behind */
     bool has_drained;    /* the peer has sent DRAIN */
     bool is_dirty;       /* has output that nobody tried to send yet */
     bool waits_to_write;
@@ -71,6 +73,7 @@ typedef struct tm_connection {
     uint8_t *partial; /* owned: the beginning of a frame */
     uint32_t partial_capacity;
     uint32_t partial_size;
+    uint32_t put_back; /* of it, at its front: messages that went up for want of a route, and wait now */
     uint32_t greeting_left;
 
     tm_outbox outbox;
@@ -169,6 +172,7 @@ struct tm_switch {
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
     uint32_t waiting_count; /* connections that wait for it */
+    uint32_t ordered_count; /* links that wait for messages by another way */
 
     tm_connection *connections; /* owned */
     uint32_t connection_count;  /* high-water mark of ids */
@@ -231,6 +235,9 @@ static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
 static inline bool switch_is_link(const tm_connection *connection) {
     return connection->neighbour != NEIGHBOUR_NONE;
 }
+static inline bool switch_waits(const tm_connection *connection) {
+    return connection->waits_for_step || connection->waits_for_way;
+}
 static inline bool switch_is_blocked(const tm_connection *connection) {
     return connection->blocker_count > 0;
 }
@@ -265,6 +272,9 @@ void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_
 
 /* Go on with what was kept when a connection began to wait. */
 void switch_take_kept(tm_switch *sw, uint32_t connection);
+/* A message that went up comes back and waits, behind others that did and in front of what came later. false: no
+ * memory. */
+bool switch_put_back(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
 /* ---- step.c ---- */
 
@@ -272,6 +282,19 @@ void switch_take_kept(tm_switch *sw, uint32_t connection);
 void switch_wait(tm_switch *sw, uint32_t connection);
 /* It waits no longer, whatever the reason. */
 void switch_wait_no_more(tm_switch *sw, uint32_t connection);
+/* Read nothing of it, or go on: somebody above who feeds it is told. */
+void switch_stop_reading(tm_switch *sw, uint32_t connection);
+void switch_go_on_reading(tm_switch *sw, uint32_t connection);
+
+/* ---- order.c ---- */
+
+/* Must the message of a link wait for those that went the old way of its source? */
+bool switch_must_follow(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
+void switch_follow(tm_switch *sw, uint32_t connection);
+/* It waits no longer, whatever the reason. */
+void switch_follow_no_more(tm_switch *sw, uint32_t connection);
+/* Take what need not wait any more. */
+void switch_catch_up(tm_switch *sw);
 
 /* ---- beat.c ---- */
 

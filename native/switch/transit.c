@@ -162,8 +162,16 @@ int tm_switch_retake(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t si
     }
     memcpy(copy, frame, size);
     switch_begin(sw);
-    switch_transit(sw, id, copy, (uint32_t)size, true);
+    int result = TM_OK;
+    if (switch_at(sw, id)->waits_for_way || switch_must_follow(sw, id, copy, size)) {
+        result = switch_put_back(sw, id, copy, (uint32_t)size) ? TM_OK : TM_NO_MEMORY;
+        if (result == TM_OK) {
+            switch_follow(sw, id);
+        }
+    } else {
+        switch_transit(sw, id, copy, (uint32_t)size, true);
+    }
     switch_flush_dirty(sw);
     TM_DELETE(&sw->memory, TM_COLD, copy, uint8_t, room);
-    return TM_OK;
+    return result;
 }

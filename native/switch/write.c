@@ -114,7 +114,7 @@ void switch_watch(tm_switch *sw, uint32_t id) {
     if (connection->fd < 0 || !switch_is_alive(connection)) {
         return;
     }
-    bool reads = !connection->is_deaf && !connection->is_paused && !connection->waits_for_step;
+    bool reads = !connection->is_deaf && !connection->is_paused && !switch_waits(connection);
     struct epoll_event event = {.events = (reads ? EPOLLIN : 0U) | (connection->waits_to_write ? EPOLLOUT : 0U),
                                 .data.u32 = id};
     epoll_ctl(sw->epoll, EPOLL_CTL_MOD, connection->fd, &event);

@@ -46,7 +46,7 @@ void reroute(router *at, uint32_t hold_ms) {
             CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "route: %d", result);
         }
     }
-    CHECK(tm_switch_commit(at->sw, hold_ms) == TM_OK, "commit");
+    CHECK(tm_switch_commit(at->sw, hold_ms, 0) == TM_OK, "commit");
 }
 
 /* ---- bytes ---- */

@@ -84,7 +84,9 @@ class Network:
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
         self.losses = Losses(plane.switch, lambda: self.core.desk.trees, self.neighbours.tell_loss, clients.lost)
-        self.routes = Routes(plane.switch, self.core.me, self.core.desk.times.tree_hold_us // 1_000)
+        times = self.core.desk.times
+        hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
+        self.routes = Routes(plane.switch, self.core.me, hold_ms, wait_ms)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
@@ -309,7 +311,7 @@ class Network:
         elif isinstance(command, Install):
             self.installer.add(command)
         elif isinstance(command, Reroute):
-            self.routes.reroute(command.trees)
+            self.routes.reroute(command.trees, command.is_whole)
             self._tell(command.trees)
         elif isinstance(command, WaysChanged):
             self.losses.ways_changed(command)

@@ -146,6 +146,11 @@ class Truth:
         span = _at(self.lives.get(router, []), since_us)
         return span is not None and span.until_us > until_us
 
+    def has_ended(self, since_us: int, until_us: int) -> bool:
+        """Any link or router, in between."""
+        spans = (span for each in (*self.whole.values(), *self.lives.values()) for span in each)
+        return any(since_us < span.until_us <= until_us for span in spans)
+
     def living(self) -> list[int]:
         return sorted(router for router, spans in self.lives.items() if spans and spans[-1].until_us == FOREVER)
 

@@ -17,6 +17,7 @@ INVARIANTS: Final = {
     10: "the same seed gives the same trace",
     11: "frames are accounted for",
     13: "who misses messages is told, and nobody else",
+    14: "messages of one source come in the order in which they entered",
 }
 
 

@@ -100,7 +100,7 @@ FAULTS: dict[str, Fault] = {"kill": kill, "stop": stop, "cut": cut, "partition":
 
 def holds(verdict: Verdict, row: str) -> None:
     print(f"{row}: {verdict}")
-    assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0)
+    assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0), verdict.swapped
     assert verdict.taken > 0.5 * verdict.published
     untold = Counter((each.publisher, each.subscriber) for each in verdict.untold)
     assert not untold, f"acknowledged and lost without a word, by publisher and subscriber: {dict(untold)}"

@@ -42,6 +42,7 @@ class Ways:
         self._gone: dict[int, int] = {}  # router out of reach -> since when
         self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
         self._was_alone_us: int | None = desk.now_us  # nobody has ever been in reach
+        self._broke_us: int | None = None  # when a way broke the last time
         self._stood_us = 0  # when this router came to stand the last time,
         self._woke_us: int | None = None  # and when it went on
 
@@ -51,6 +52,7 @@ class Ways:
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
         if edges and any(_carries(trees, edges) for trees in (self._desk.trees, *[older for older, _ in self._older])):
+            self._broke_us = self._desk.now_us
             self._changed(self._happened_us(now_us))
 
     def stood(self, since_us: int) -> None:
@@ -63,8 +65,9 @@ class Ways:
             if gone_us >= since_us:
                 self._gone[router] = since_us
 
-    def rerouted(self, before: Trees, in_peace: Collection[int]) -> None:
-        """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves."""
+    def rerouted(self, before: Trees, in_peace: Collection[int]) -> bool:
+        """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves. Has no way
+        broken within the hold?"""
         now_us, reach = self._desk.now_us, self._desk.trees.routers
         self._older.append((before, now_us + self._desk.times.tree_hold_us))
         for router in before.routers - reach:
@@ -75,6 +78,7 @@ class Ways:
             self._came(router)
         if len(reach) > 1:
             self._was_alone_us = None
+        return self._broke_us is None or now_us - self._broke_us >= self._desk.times.tree_hold_us
 
     def forget(self, router: int) -> None:
         """It has been out of reach for so long that nothing is known of it any more."""

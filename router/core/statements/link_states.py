@@ -132,8 +132,8 @@ class LinkStates:
             return
         self._digest, self._rerouted_us = graph.digest, desk.now_us
         desk.trees = self._make_trees(graph)
-        desk.out.append(Reroute(desk.trees))
-        self.ways.rerouted(trees, desk.topology.in_peace)
+        is_whole = self.ways.rerouted(trees, desk.topology.in_peace)
+        desk.out.append(Reroute(desk.trees, is_whole))
         gained, lost = desk.trees.routers - trees.routers, trees.routers - desk.trees.routers
         for router in sorted(gained):
             desk.timers.cancel((Due.AGE, router))

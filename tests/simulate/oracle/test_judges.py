@@ -11,6 +11,7 @@ from tamis.simulate.message import Message, Try
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
+from tamis.simulate.oracle.order import Entry, Order
 from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, Ways
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import INVARIANTS, Violation
@@ -320,7 +321,7 @@ def test_frames_that_are_nowhere_are_found(court: Court) -> None:
 
 
 def test_every_invariant_has_its_words() -> None:
-    assert sorted(INVARIANTS) == [*range(1, 12), 13]
+    assert sorted(INVARIANTS) == [*range(1, 12), 13, 14]
 
 
 # 13.
@@ -396,3 +397,31 @@ def test_gaps_over_a_loss_are_counted_apart(court: Court) -> None:
         court.gaps.told(C, span_us, 2 * S, goes_on=False)
     court.gaps.judge(lost)
     assert court.gaps.counts == {"due": 1, "lost": 1, "gaps": 2, "gaps over a loss": 1}
+
+
+# 14.
+
+
+@pytest.mark.parametrize(
+    ("excuse", "found"),
+    [
+        (lambda _: None, [14]),
+        (lambda court: court.truth.joined((A, C), 1), [14]),
+        (lambda court: court.truth.leaves(B), [14]),
+        (lambda court: court.truth.broken((A, B)), []),
+        (lambda court: court.truth.ended(A), []),
+        (_asked_late, []),
+        (_tainted, []),
+    ],
+)
+def test_messages_of_one_source_come_in_order(court: Court, excuse: Callable[[Court], None], found: list[int]) -> None:
+    order = Order(court.truth, PATIENCE, court.report)
+    excuse(court)
+    court.truth.unsettle()
+    for counter in (1, 3, 2):
+        order.delivered(1, 1, 0, Entry(A, 7, counter))
+    assert court.found == found
+    for stream in (Entry(B, 7, 1), Entry(A, 8, 1)):
+        order.delivered(1, 1, 0, stream)
+    order.delivered(1, 2, 0, Entry(A, 7, 1))
+    assert court.found == found, "others, another life, another connection"
