@@ -153,7 +153,7 @@ class Advertiser:
         """Tickets that have been reached; also when routers went out of reach. None is while a jump is due: somebody
         holds of this router what it did not say, and perhaps in place of what was confirmed."""
         desk = self._desk
-        if ("jump", 0) in desk.timers:
+        if (Due.JUMP, 0) in desk.timers:
             return
         for ticket in self.holders.reached(desk.trees.routers - {desk.me}):
             desk.out.append(Reached(ticket))
