@@ -1,22 +1,7 @@
 /* switch.h - what the parts of the switch share.
  *
- *     switch.c           life of the switch and of its connections
- *     read.c      bytes in -> whole frames
- *     publish.c   a PUBLISH: checked, matched, copied into the outputs that want it
- *     counters.c  whether the counter of a PUBLISH is taken
- *     write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
- *     poll.c      sockets that are ready, and what time brings
- *     step.c      confirmed publishes that wait until neighbours are in step
- *     beat.c      PINGs and PONGs, and what they say of a neighbour's clock
- *     subscribe.c SUBSCRIBE frames and single subscriptions
- *     net.c       other routers: neighbours, what they want, the ways to them
- *     transit.c   a message from a neighbour, or for one
- *     order.c     a message that waits for those that went another way
- *     shed.c      what was dropped between routers, until somebody asks
- *     trail.c     what becomes of a message, noted for whoever wants to know
- *     trace.c     the trail of a message that somebody asks about, handed up
- *     record.c    the trail of a message that is sampled, into the records
- *     figures.c   counters, and every invariant
+ * What each file of the switch is for stands at its top; docs/design/files.md lists them all. The steps of a message
+ * are in message.h.
  *
  * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
  * an open connection's data frames are looked at and only to an open one is anything delivered. Whatever a peer sends
