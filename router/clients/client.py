@@ -23,7 +23,7 @@ from tamis.router.clients.reports import Asking
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.tokens import TokenFile, digest_of
-from tamis.router.clients.wants import Wants
+from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.other_end import OtherEnd
 from tamis.router.connections.plane import Plane
@@ -49,7 +49,7 @@ class Register(Protocol):
     def policy(self) -> AdmissionPolicy:
         """What a client that connects now is asked, and told of this router."""
 
-    def new_wants(self) -> Wants:
+    def new_wishes(self) -> ClientWishes:
         """What one client asks of the network: nothing yet."""
 
     def admitted(self, client: Client) -> None:
@@ -71,7 +71,7 @@ class Client(OtherEnd):
     SIDE = Side.CLIENT
 
     __slots__ = (
-        *("_greeting", "_held", "_register", "_requests", "_wants"),
+        *("_greeting", "_held", "_register", "_requests", "_wishes"),
         *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
     )
 
@@ -86,7 +86,7 @@ class Client(OtherEnd):
         self.wants_since_s: float | None = None
         """When it had its first subscription."""
         self._requests: Requests | None = None
-        self._wants: Wants | None = None
+        self._wishes: ClientWishes | None = None
 
     @property
     def hold_ms(self) -> int:
@@ -103,10 +103,10 @@ class Client(OtherEnd):
         return len(self._requests) if self._requests is not None else 0
 
     @property
-    def wants(self) -> Wants:
+    def wishes(self) -> ClientWishes:
         """What it asks of the network."""
-        self._wants = self._wants or self._register.new_wants()
-        return self._wants
+        self._wishes = self._wishes or self._register.new_wishes()
+        return self._wishes
 
     def wanted_before(self, at_s: float) -> bool:
         """It had a subscription then, and has one."""
@@ -197,8 +197,8 @@ class Client(OtherEnd):
     def ended(self) -> None:
         super().ended()
         self._register.gone(self)
-        if self._wants is not None:
-            self.plane.work.add(self._wants.clear())
+        if self._wishes is not None:
+            self.plane.work.add(self._wishes.clear())
 
     def forgotten(self) -> None:
         self._register.forgotten(self)

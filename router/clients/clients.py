@@ -22,7 +22,7 @@ from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.reports import Asking
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.tokens import TokenFile
-from tamis.router.clients.wants import NOTHING_WANTED, NetworkOfClients, Wants
+from tamis.router.clients.wishes import NO_WISHES, ClientWishes, NetworkOfClients
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.other_end import OtherEnd
 from tamis.router.connections.plane import Plane
@@ -41,13 +41,13 @@ class Clients:
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Client] = {}
         self.asking = Asking()
-        self.new_wants: Callable[[], Wants] = lambda: NOTHING_WANTED
+        self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None
         self._let_in: set[int] = set()  # connections, until their filters are forgotten
 
     def join(self, network: NetworkOfClients) -> None:
         """Tell `network` what clients want, from now on."""
-        self.new_wants = lambda: Wants(network)
+        self.new_wishes = lambda: ClientWishes(network)
 
     def policy(self) -> AdmissionPolicy:
         """What a client that connects now is asked, and told of this router."""

@@ -23,7 +23,7 @@ from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.acks import answer, refusal
-from tamis.router.clients.wants import Filters, Wants
+from tamis.router.clients.wishes import ClientWishes, Filters
 from tamis.router.connections.plane import Plane
 from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdded
 
@@ -54,7 +54,7 @@ class Requester(Protocol):
         """It is let in, and not ending."""
 
     @property
-    def wants(self) -> Wants:
+    def wishes(self) -> ClientWishes:
         """What it asks of the network."""
 
     def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None: ...
@@ -119,7 +119,7 @@ class Requests:
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
         known = say_so if done and frame.waits_for_network else None
         if done:
-            yield from client.wants.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
+            yield from client.wishes.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
         if known is None:
             say_so()
 
@@ -148,7 +148,7 @@ class Requests:
                 yield
                 stop = perf_counter() + SLICE_S
         client.plane.settle()
-        yield from client.wants.remove(done)
+        yield from client.wishes.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
     def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:

@@ -29,7 +29,7 @@ class NetworkOfClients(Protocol):
         """Clients want these no more."""
 
 
-class Wants:
+class ClientWishes:
     __slots__ = ("_held", "_network")
 
     def __init__(self, network: NetworkOfClients) -> None:
@@ -64,7 +64,7 @@ class Wants:
         yield from self.remove(list(self._held))
 
 
-class _NothingWanted(Wants):
+class _NoWishes(ClientWishes):
     """Of the clients of a router that stands alone: nobody else has to know, and nothing is kept."""
 
     __slots__ = ()
@@ -88,7 +88,7 @@ class _NothingWanted(Wants):
         yield from ()
 
 
-NOTHING_WANTED: Final = _NothingWanted()
+NO_WISHES: Final = _NoWishes()
 
 
 def _sliced(
