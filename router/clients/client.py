@@ -19,10 +19,10 @@ from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
-from tamis.router.clients.reports import Asking
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.tokens import TokenFile, digest_of
+from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.other_end import OtherEnd
@@ -40,7 +40,7 @@ class Register(Protocol):
 
     tokens: TokenFile | None
     slowing: Slowing
-    asking: Asking
+    trace_askers: TraceAskers
 
     @property
     def has_place(self) -> bool:
@@ -186,7 +186,7 @@ class Client(OtherEnd):
 
     def traced(self, trace: Trace) -> None:
         """What became of one of its messages here; other routers may have more to say."""
-        self._register.asking.asks(self, trace.trace)
+        self._register.trace_askers.asks(self, trace.trace)
         self.report(report_of(self.plane.settings.id, trace))
 
     def report(self, report: Report) -> None:

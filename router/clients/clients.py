@@ -19,9 +19,9 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
 from tamis.router.clients.greeting import AdmissionPolicy
-from tamis.router.clients.reports import Asking
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.tokens import TokenFile
+from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.clients.wishes import NO_WISHES, ClientWishes, NetworkOfClients
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.other_end import OtherEnd
@@ -40,7 +40,7 @@ class Clients:
         self.slowing = Slowing(time.monotonic)
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Client] = {}
-        self.asking = Asking()
+        self.trace_askers = TraceAskers()
         self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None
         self._let_in: set[int] = set()  # connections, until their filters are forgotten
@@ -127,7 +127,7 @@ class Clients:
 
     def reported(self, report: Report) -> None:
         """Bring a report on a message to the client that asks."""
-        self.asking.bring(report)
+        self.trace_askers.bring(report)
 
     def lost(self, lost: Lost, before_s: float) -> None:
         """Tell each client that wanted something at `before_s` (monotonic), behind what waits for it."""

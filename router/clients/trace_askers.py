@@ -21,7 +21,7 @@ class Asker(Protocol):
     def report(self, report: Report) -> None: ...
 
 
-class Asking:
+class TraceAskers:
     """Which client asks about which trace id."""
 
     def __init__(self) -> None:
