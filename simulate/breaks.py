@@ -23,7 +23,7 @@ from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.identity import Identity
 from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.neighbours import Neighbours
-from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.rib import Change, Rib
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
@@ -36,7 +36,7 @@ from tamis.simulate.strategies import Kit
 class Undamped(Asking):
     """R1: every change is advertised at once."""
 
-    def __init__(self, desk: Desk, own: Own) -> None:
+    def __init__(self, desk: Desk, own: OwnPredicate) -> None:
         super().__init__(desk, own)
         self._damper = Damper(0)
 
@@ -120,7 +120,7 @@ class Indiscriminate(Forwarder):
         return tuple(child for child in children if child != came_from) if matched else ()
 
 
-class Hasty(Own):
+class Hasty(OwnPredicate):
     """R7: what nobody wants is withdrawn at once."""
 
     def __init__(self, _: int, cover: Cover) -> None:

@@ -48,7 +48,7 @@ from tamis.router.core.statements.identity import Identity
 from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.links import Link, Links
 from tamis.router.core.statements.neighbours import Neighbours
-from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import Topology
@@ -76,7 +76,7 @@ class Parts:
     topology: type[Topology] = Topology
     rib: type[Rib] = Rib
     cover: type[Cover] = Cover
-    own: type[Own] = Own
+    own: type[OwnPredicate] = OwnPredicate
     exchange: type[Exchange] = Exchange
     flood: type[Flood] = Flood
     asking: type[Asking] = Asking

@@ -1,6 +1,6 @@
 """R1: the part that says what this router asks for.
 
-Law: what is said is what `Own` has; a change goes out at once if the last is long ago, and whoever waits to be heard
+Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and whoever waits to be heard
 everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
 further ones, each a change of the one before, as fast as the links take them: damping takes them for one, and a link
 that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much for one
@@ -17,13 +17,13 @@ from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.held import Holders
-from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.rib import advertised
 from tamis.router.core.timers import Due
 
 
 class Asking:
-    def __init__(self, desk: Desk, own: Own) -> None:
+    def __init__(self, desk: Desk, own: OwnPredicate) -> None:
         self._desk = desk
         self.own = own
         self.holders = Holders()

@@ -13,7 +13,7 @@ from tamis.protocol.filters import EVERYTHING
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.router.core.statements.cover import Cover
-from tamis.router.core.statements.own import LOOKS_PER_SLICE, Issue, Own
+from tamis.router.core.statements.own_predicate import LOOKS_PER_SLICE, Issue, OwnPredicate
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 from tests.router.core.statements.test_cover import NEVER
@@ -29,11 +29,11 @@ STEPS = st.lists(
 )
 
 
-def own() -> Own:
-    return Own(HOLD_US, Cover())
+def own() -> OwnPredicate:
+    return OwnPredicate(HOLD_US, Cover())
 
 
-def asking(*filters: bytes) -> Own:
+def asking(*filters: bytes) -> OwnPredicate:
     """All of it issued."""
     asked = own()
     for packed in filters:
@@ -96,7 +96,7 @@ class Walk:
         assert figures["leaving"] == len(set(waiting) - set(+self.wanted))
 
 
-def own_after_issue(asked: Own) -> list[bytes]:
+def own_after_issue(asked: OwnPredicate) -> list[bytes]:
     """What would be advertised if it were issued now."""
     gone = set(asked._gone)
     return [packed for id_, packed in {**asked.issued, **asked._fresh}.items() if id_ not in gone]
