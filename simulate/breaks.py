@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
-from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
@@ -33,7 +33,7 @@ from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.strategies import Kit
 
 
-class Undamped(Asking):
+class Undamped(Advertiser):
     """R1: every change is advertised at once."""
 
     def __init__(self, desk: Desk, own: OwnPredicate) -> None:
@@ -216,7 +216,7 @@ def _piece(**pieces: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - so have tho
 
 
 BREAKS: Final[dict[str, Break]] = {
-    "R1": Break(_part(asking=Undamped), frozenset({9}), "random:6", 200, "none"),
+    "R1": Break(_part(advertiser=Undamped), frozenset({9}), "random:6", 200, "none"),
     "R2": Break(_part(rib=Credulous), frozenset({4, 5, 8}), "ring:8", 300, "stall,reset"),
     "R3": Break(_part(flood=Whispering), frozenset({1, 4}), "random:8", 100, "none"),
     "R4": Break(_part(neighbours=Incurious), frozenset({1, 4}), "random:8", 200, "partition"),

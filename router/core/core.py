@@ -38,7 +38,7 @@ from tamis.router.core.events import (
 )
 from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
-from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import Audits
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.desk import Desk
@@ -79,7 +79,7 @@ class Parts:
     own: type[OwnPredicate] = OwnPredicate
     exchange: type[Exchange] = Exchange
     flood: type[Flood] = Flood
-    asking: type[Asking] = Asking
+    advertiser: type[Advertiser] = Advertiser
     link_states: type[LinkStates] = LinkStates
     predicates: type[Predicates] = Predicates
     neighbours: type[Neighbours] = Neighbours
@@ -119,7 +119,7 @@ class Core:
         self._exchange.is_plausible = desk.is_plausible
         self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
-        self._asking = parts.asking(desk, own)
+        self._advertiser = parts.advertiser(desk, own)
         self._neighbours = parts.neighbours(desk, self._exchange, self._states, self._predicates)
         self._audits = parts.audits(desk, self._exchange, self._neighbours)
 
@@ -143,7 +143,7 @@ class Core:
 
     @property
     def has_work(self) -> bool:
-        return self._asking.own.has_work
+        return self._advertiser.own.has_work
 
     def links_in_step(self) -> dict[int, bool]:
         """Neighbour -> whether both ends of the link have caught up (R4), each of which lists it then, and messages may
@@ -160,7 +160,7 @@ class Core:
             "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
             "predicates in pieces": predicates.collecting,
             "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
-            "tickets": len(self._asking.holders),
+            "tickets": len(self._advertiser.holders),
         }
         return Figures(
             self._exchange.digest(),
@@ -170,7 +170,7 @@ class Core:
 
     def start(self, now_us: int) -> list[Command]:
         self.desk.now_us = now_us
-        self._asking.say()
+        self._advertiser.say()
         self._states.say()
         return self._done()
 
@@ -182,8 +182,8 @@ class Core:
     def work(self, now_us: int) -> list[Command]:
         """A slice of what may wait: covering."""
         self.desk.now_us = now_us
-        self._asking.own.work()
-        self._asking.consider()
+        self._advertiser.own.work()
+        self._advertiser.consider()
         return self._done()
 
     def _done(self) -> list[Command]:
@@ -203,14 +203,14 @@ class Core:
 
     def _link_down(self, event: LinkDown) -> None:
         self._neighbours.down(event.neighbour, event.session)
-        self._asking.go_on()
+        self._advertiser.go_on()
 
     def _sent(self, event: Sent) -> None:
         link = self.desk.links.current(event.neighbour, event.session)
         if link is not None:
             link.unsent -= 1
             self._neighbours.sent(link)
-            self._asking.go_on()
+            self._advertiser.go_on()
 
     def _heard(self, event: Heard) -> None:
         link = self.desk.links.current(event.neighbour, event.session)
@@ -218,13 +218,13 @@ class Core:
             _ON_BODY[type(event.body)](self, event.body, link)
 
     def _wanted(self, event: Wanted) -> None:
-        self._asking.wanted(event.filters, event.ticket)
+        self._advertiser.wanted(event.filters, event.ticket)
 
     def _unwanted(self, event: Unwanted) -> None:
-        self._asking.unwanted(event.filters)
+        self._advertiser.unwanted(event.filters)
 
     def _await(self, event: Await) -> None:
-        self._asking.awaited(event.ticket)
+        self._advertiser.awaited(event.ticket)
 
     def _audit(self, event: Audit) -> None:
         self._audits.start(event.ticket)
@@ -262,7 +262,7 @@ class Core:
 
     def _hear_held(self, body: Held, _: Link) -> None:
         if body.issuer == self.me:
-            self._asking.held(body)
+            self._advertiser.held(body)
         else:
             self._predicates.pass_held(body)
 
@@ -288,7 +288,7 @@ class Core:
         if gained:
             desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
         if lost or gained:
-            self._asking.check()
+            self._advertiser.check()
 
     def _forget(self, router: int) -> None:
         self._predicates.forget(router)
@@ -340,13 +340,13 @@ class Core:
         )
         desk.identity.lower(epoch)
         desk.topology.forget(self.me)
-        self._asking.holders.forget()
+        self._advertiser.holders.forget()
         self._speak_again(before)
 
     def _speak_again(self, before: int) -> None:
         if self.epoch != before:
             self.desk.out.append(RaiseEpoch(self.epoch))
-        self._asking.say()
+        self._advertiser.say()
         self._states.say()
 
 
@@ -378,10 +378,10 @@ _ON_BODY: Final = cast(
     },
 )
 _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
-    Due.ISSUE: lambda core, _: core._asking.consider(),
-    Due.MORE: lambda core, _: core._asking.go_on(),
-    Due.NARROW: lambda core, _: core._asking.narrow(),
-    Due.CONFIRM: lambda core, _: core._asking.confirm_again(),
+    Due.ISSUE: lambda core, _: core._advertiser.consider(),
+    Due.MORE: lambda core, _: core._advertiser.go_on(),
+    Due.NARROW: lambda core, _: core._advertiser.narrow(),
+    Due.CONFIRM: lambda core, _: core._advertiser.confirm_again(),
     Due.LINKS: lambda core, _: core._states.links_changed(),
     Due.REROUTE: lambda core, _: core._states.reroute(),
     Due.WAYS: lambda core, _: core._states.ways.tell(),

@@ -33,7 +33,7 @@ from tamis.protocol.wire.routing_bodies import (
 from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
 from tamis.router.core.core import Core, CoreSettings, Parts
 from tamis.router.core.plausible import no_clock
-from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import REQUEST_BASE, Audits
 from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.exchange import Exchange
@@ -83,7 +83,7 @@ class TopologyExchange(Exchange):
         return NO_DIGEST
 
 
-class Advertising(Asking):
+class PaperAdvertiser(Advertiser):
     """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
 
     def issue(self) -> None:
@@ -283,7 +283,7 @@ class PaperCore(Core):
     def _due(self, kind: Due, about: int) -> None:
         match kind:
             case Due.ADVERTISE:
-                self._asking.say()
+                self._advertiser.say()
             case Due.COLLECT:
                 self._collecting.periodic()
             case Due.COLLECTED:
@@ -298,7 +298,7 @@ def _make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, c
 
 PAPER_PARTS: Final = Parts(
     exchange=TopologyExchange,
-    asking=Advertising,
+    advertiser=PaperAdvertiser,
     predicates=InterfacePredicates,
     neighbours=Interfaces,
     audits=Collecting,
