@@ -207,7 +207,7 @@ class Break:
     faults: str
 
 
-def _part(**parts: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - the fields of Parts have their types
+def _part(**parts: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - the fields of CoreParts have their types
     return lambda kit: replace(kit, parts=replace(kit.parts, **parts))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from tamis.router.core.commands import Command
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import Event
 from tamis.router.core.strategies.paper import PaperCore
 from tamis.router.core.ways.forwarder import Forwarder
@@ -42,16 +42,18 @@ class AnyCore(Protocol):
 Wall = Callable[[], int]
 
 
-def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: Parts, unix_ms: Wall) -> AnyCore:
+def advertise(
+    name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: CoreParts, unix_ms: Wall
+) -> AnyCore:
     return Core(name, epoch, settings, paths, parts, unix_ms)
 
 
-def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts, unix_ms: Wall) -> AnyCore:
+def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: CoreParts, unix_ms: Wall) -> AnyCore:
     """Its parts are its own, so no rule can be left out."""
     return PaperCore(name, epoch, settings, paths, unix_ms=unix_ms)
 
 
-STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts, Wall], AnyCore]]] = {
+STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, CoreParts, Wall], AnyCore]]] = {
     "advertise": advertise,
     "paper": paper,
 }
@@ -63,7 +65,7 @@ class Kit:
 
     strategy: str = "advertise"
     settings: CoreSettings = field(default_factory=CoreSettings)
-    parts: Parts = field(default_factory=Parts)
+    parts: CoreParts = field(default_factory=CoreParts)
     forwarder: type[Forwarder] = Forwarder
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from tamis.router.core.core import CoreSettings, Parts
+from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.links import Link
 from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.ways.paths import PathCache
@@ -51,7 +51,7 @@ class Skipping(Collecting):
 @dataclass(frozen=True, slots=True)
 class Literal(Kit):
     strategy: str = "paper"
-    parts: Parts = PAPER_PARTS
+    parts: CoreParts = PAPER_PARTS
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
         return PaperCore(name, epoch, self.settings, paths, self.parts, unix_ms)

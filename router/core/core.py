@@ -68,7 +68,7 @@ class CoreSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class CoreParts:
     """What a core is made of; an experiment may put something else in a place."""
 
     identity: type[Identity] = Identity
@@ -97,7 +97,7 @@ class Core:
         epoch: int,
         settings: CoreSettings = CoreSettings(),
         paths: PathCache | None = None,
-        parts: Parts = Parts(),
+        parts: CoreParts = CoreParts(),
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
         times = settings.times

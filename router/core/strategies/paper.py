@@ -31,7 +31,7 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import REQUEST_BASE, Audits
@@ -267,7 +267,7 @@ class PaperCore(Core):
         epoch: int,
         settings: CoreSettings | None = None,
         paths: PathCache | None = None,
-        parts: Parts | None = None,
+        parts: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
         super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS, unix_ms)
@@ -296,7 +296,7 @@ def _make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, c
     return InterfaceTrees(make_trees(broadcast, graph, me, cache, coarse))
 
 
-PAPER_PARTS: Final = Parts(
+PAPER_PARTS: Final = CoreParts(
     exchange=TopologyExchange,
     advertiser=PaperAdvertiser,
     predicates=InterfacePredicates,
