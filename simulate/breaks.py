@@ -30,7 +30,7 @@ from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import Entry, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 
 
 class Undamped(Advertiser):
@@ -199,7 +199,7 @@ class Reticent(LinkStates):
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    apply: Callable[[Kit], Kit]
+    apply: Callable[[RunParts], RunParts]
     invariants: frozenset[int]
     """One of these must fail."""
     topology: str
@@ -207,11 +207,11 @@ class Break:
     faults: str
 
 
-def _part(**parts: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - the fields of CoreParts have their types
+def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of CoreParts have their types
     return lambda kit: replace(kit, parts=replace(kit.parts, **parts))
 
 
-def _piece(**pieces: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - so have those of Kit
+def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - so have those of RunParts
     return lambda kit: replace(kit, **pieces)
 
 
@@ -235,5 +235,5 @@ BREAKS: Final[dict[str, Break]] = {
 }
 
 
-def without(rule: str, kit: Kit) -> Kit:
+def without(rule: str, kit: RunParts) -> RunParts:
     return BREAKS[rule].apply(kit)

@@ -34,7 +34,7 @@ from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import Link
 from tamis.simulate.message import Message, Packet, Try
-from tamis.simulate.strategies import AnyCore, Kit
+from tamis.simulate.strategies import AnyCore, RunParts
 from tamis.simulate.table import Matches, PureTable
 
 DATA_BYTES: Final = 200
@@ -95,7 +95,7 @@ class Node:
         self,
         name: str,
         clock: Clock,
-        kit: Kit,
+        kit: RunParts,
         matches: Matches,
         paths: PathCache,
         observer: Observer,

@@ -18,7 +18,7 @@ from tamis.simulate.faults import Operation
 from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
 
@@ -113,9 +113,9 @@ def plan_of(scenario: Scenario) -> list[Operation]:
     return [operation for operation in operations if operation.number in kept]
 
 
-def _kit(scenario: Scenario, network: Network) -> Kit:
+def _kit(scenario: Scenario, network: Network) -> RunParts:
     settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
-    kit = Kit(scenario.strategy, settings)
+    kit = RunParts(scenario.strategy, settings)
     return kit if scenario.without is None else breaks.without(scenario.without, kit)
 
 

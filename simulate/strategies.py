@@ -60,7 +60,7 @@ STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, CorePar
 
 
 @dataclass(frozen=True, slots=True)
-class Kit:
+class RunParts:
     """What routers and links are built from."""
 
     strategy: str = "advertise"

@@ -30,7 +30,7 @@ from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import Recorder, Records
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
 from tamis.simulate.wall import Wall
@@ -80,7 +80,7 @@ def patience(times: Times) -> Patience:
 
 
 class World:
-    def __init__(self, network: Network, seed: int, kit: Kit, lines: Lines | None = None) -> None:
+    def __init__(self, network: Network, seed: int, kit: RunParts, lines: Lines | None = None) -> None:
         """`lines`: where its routers write their records, if they do."""
         self.network = network
         self.kit = kit

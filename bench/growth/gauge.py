@@ -22,7 +22,7 @@ from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
-from tamis.simulate.strategies import AnyCore, Kit, Wall
+from tamis.simulate.strategies import AnyCore, RunParts, Wall
 from tamis.simulate.table import PureTable
 
 _KINDS: Final[dict[type, str]] = {
@@ -125,7 +125,7 @@ class NoTable(PureTable):
 
 
 @dataclass(frozen=True, slots=True)
-class GaugedKit(Kit):
+class GaugedKit(RunParts):
     table: type[PureTable] = NoTable
     gauge: Gauge = field(default_factory=lambda: Gauge(()))
 

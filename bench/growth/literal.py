@@ -26,7 +26,7 @@ from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Co
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.strategies import AnyCore, Kit, Wall
+from tamis.simulate.strategies import AnyCore, RunParts, Wall
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import Client, World
 
@@ -49,7 +49,7 @@ class Skipping(Collecting):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal(Kit):
+class Literal(RunParts):
     strategy: str = "paper"
     parts: CoreParts = PAPER_PARTS
 
@@ -93,7 +93,7 @@ class Standing(World):
             self.subscribe(client, wish)
 
 
-def _standing(seed: int, kit: Kit, choice: int, spread_us: int = 50 * MS) -> Standing:
+def _standing(seed: int, kit: RunParts, choice: int, spread_us: int = 50 * MS) -> Standing:
     size = Random(f"{seed}/literal").choice(SIZES)
     world = Standing(topologies.make("random", size, seed), seed, kit)
     world.choice, world.spread_us = choice, spread_us
