@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tamis.router.links.network import Network
 
 
-def link_form(neighbour: Neighbour, plane: Plane, is_in_step: bool) -> dict[str, Any]:
+def link_form(neighbour: Neighbour, plane: Connections, is_in_step: bool) -> dict[str, Any]:
     link, settings = neighbour.link, neighbour.settings
     present: dict[str, object] = {"peer": None, "since_s": None, "rtt_us": None, "queued_bytes": 0}
     if link is not None:

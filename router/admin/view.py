@@ -11,7 +11,7 @@ from tamis.configs import RouterSettings
 from tamis.router.admin.rates import Rates
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.slowing import Slowing
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
 
 if TYPE_CHECKING:  # a router that stands alone starts without it
@@ -30,7 +30,7 @@ class RouterView:
     """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
     `admin_token` None: it asks for none."""
 
-    plane: Plane
+    plane: Connections
     clients: Clients
     stalls: StallWatch
     life: Life = Life.STARTING

@@ -25,8 +25,8 @@ from tamis.router.clients.tokens import TokenFile, digest_of
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.admissions import Reason, Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.other_end import OtherEnd
-from tamis.router.connections.plane import Plane
 from tamis.router.connections.traces import report_of
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.logs import fields
@@ -75,9 +75,9 @@ class Client(OtherEnd):
         *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
     )
 
-    plane: Plane
+    plane: Connections
 
-    def __init__(self, plane: Plane, register: Register, connection: int, peer: str) -> None:
+    def __init__(self, plane: Connections, register: Register, connection: int, peer: str) -> None:
         self._register, self._greeting = register, Greeting(register.policy())
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)

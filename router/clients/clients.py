@@ -24,8 +24,8 @@ from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.clients.wishes import NO_WISHES, ClientWishes, NetworkOfClients
 from tamis.router.connections.admissions import Reason, Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.other_end import OtherEnd
-from tamis.router.connections.plane import Plane
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
@@ -34,7 +34,7 @@ class Clients:
     """`tokens` is None where nobody is asked for one, and may be replaced at any time; then call
     `hold_against_tokens`."""
 
-    def __init__(self, plane: Plane, tokens: TokenFile | None) -> None:
+    def __init__(self, plane: Connections, tokens: TokenFile | None) -> None:
         self.plane, self.tokens = plane, tokens
         self.room = WaitingRoom(plane.places.greeting, time.monotonic, lambda: plane.is_behind)
         self.slowing = Slowing(time.monotonic)

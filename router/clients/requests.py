@@ -24,7 +24,7 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.acks import answer, refusal
 from tamis.router.clients.wishes import ClientWishes, Filters
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdded
 
 REQUESTS_MAX: Final = 16
@@ -41,7 +41,7 @@ _Slices = Generator[None, None, None]
 class Requester(Protocol):
     """A client, as its requests see it."""
 
-    plane: Plane
+    plane: Connections
     connection: int
     name: str
     filters_max: int

@@ -1,6 +1,6 @@
 """Connections of a router, whatever is at their other end.
 
-    plane        the switch, and the other ends of its connections
+    connections  the switch, and the other ends of its connections
     other_end    what an other end is sent, what it did wrong, how it ends
     listeners    addresses that are listened on            handshakes   TLS before the greeting
     places       how many connections there may be         waiting      those that have not greeted

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.work import Task
 from tamis.router.daemon.happenings import InterfaceCounted, SecondPassed, UnlinkedCounted
 
@@ -20,7 +20,7 @@ SECOND_S: Final = 1.0
 class SecondTicker:
     """It runs from `start` to `stop`."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Connections) -> None:
         self._plane = plane
         self._timer: asyncio.TimerHandle | None = None
         self._is_telling = False

@@ -28,11 +28,11 @@ from tamis.router.admin.view import Life, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.connections.other_end import LINGER_S
 from tamis.router.connections.places import Places, Spare, fitted, open_descriptors, places_of
-from tamis.router.connections.plane import Plane
 from tamis.router.connections.seconds import SecondTicker
 from tamis.router.connections.tls import load_certificate, server_context
 from tamis.router.daemon import fault_injection, logs, notify
@@ -107,7 +107,7 @@ class Daemon:
         self._places = _places(self._settings)
         loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
-        plane = Plane(self._settings, epoch.next(), loop, self._places)
+        plane = Connections(self._settings, epoch.next(), loop, self._places)
         clients = Clients(plane, self._tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)

@@ -28,8 +28,8 @@ from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkSta
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
 from tamis.protocol.wire.streams import REPORTS
 from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.other_end import OtherEnd
-from tamis.router.connections.plane import Plane
 from tamis.router.connections.traces import report_of
 from tamis.router.connections.wires import Wire
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
@@ -54,7 +54,7 @@ class LinkedRouter(Protocol):
 class LinkOwner(Protocol):
     """All links of this router, as one of them sees them: who hears what comes over it."""
 
-    plane: Plane
+    plane: Connections
 
     def up(self, link: Link, other: Greeted) -> None:
         """Its greeting is over: give it its neighbour and its session."""
@@ -93,7 +93,7 @@ class Link(OtherEnd):
         *("frame_bytes_max", "frames_in", "bytes_in", "lost", "neighbour", "over", "session", "since_s"),
     )
 
-    plane: Plane
+    plane: Connections
 
     def __init__(
         self, links: LinkOwner, connection: int, peer: str, greeting: Accepting | Dialling, wire: Wire

@@ -26,7 +26,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.connections.admissions import Reason, Side
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.tls import TlsConnection
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.connections.wires import PlainWire, TlsWire, Wire
@@ -70,7 +70,7 @@ class NetworkListener(Protocol):
 class Neighbours:
     """`told` hears of every session."""
 
-    def __init__(self, plane: Plane, settings: RouterSettings, told: NetworkListener) -> None:
+    def __init__(self, plane: Connections, settings: RouterSettings, told: NetworkListener) -> None:
         self.plane = plane
         self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
         self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}

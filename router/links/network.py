@@ -23,7 +23,7 @@ from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState, SenderRequest, UpdateReply
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.core.commands import (
     Audited,
     Command,
@@ -74,7 +74,7 @@ class LocalClients(Protocol):
 class Network:
     """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the plane's is kept in."""
 
-    def __init__(self, plane: Plane, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+    def __init__(self, plane: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
         self.plane, self._clients, self._epoch = plane, clients, epoch
         self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)

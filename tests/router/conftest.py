@@ -18,8 +18,8 @@ from tamis.configs import Address, parse_topology
 from tamis.router.admin.view import Life, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.listeners import Acceptor, bind
-from tamis.router.connections.plane import Plane
 from tamis.router.daemon.stalls import StallWatch
 from tests.router.wire_client import WireClient, close_all
 
@@ -37,7 +37,7 @@ class Inside:
         self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
         loop = asyncio.get_running_loop()
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
-        self.plane = Plane(self.settings, 5, loop)
+        self.plane = Connections(self.settings, 5, loop)
         self.clients = Clients(self.plane, tokens)
         self.running = RouterView(self.plane, self.clients, StallWatch(loop), Life.SERVING)
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))

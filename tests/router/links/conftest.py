@@ -11,9 +11,9 @@ from tamis.configs import Address, parse_topology
 from tamis.router.admin.routes import network_form
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
 from tamis.router.connections.listeners import Acceptor, bind
-from tamis.router.connections.plane import Plane
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.network import Network
 from tamis.router.links.tls import accepting_context
@@ -33,7 +33,7 @@ class Node:
 
     async def start(self) -> Node:
         loop = asyncio.get_running_loop()
-        self.plane = Plane(self.settings, self._epoch.next(), loop)
+        self.plane = Connections(self.settings, self._epoch.next(), loop)
         self.clients = Clients(self.plane, None)
         self.network = Network(self.plane, self.clients, self.settings, self._epoch)
         self.clients.join(self.network)

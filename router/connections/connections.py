@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 End = TypeVar("End", bound=OtherEnd)
 
 
-class Plane:
+class Connections:
     """`settings` may be replaced at any time."""
 
     def __init__(
