@@ -15,9 +15,9 @@ from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.identity import Identity
@@ -36,7 +36,7 @@ from tamis.simulate.strategies import RunParts
 class Undamped(Advertiser):
     """R1: every change is advertised at once."""
 
-    def __init__(self, desk: Desk, own: OwnPredicate) -> None:
+    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
         super().__init__(desk, own)
         self._damper = Damper(0)
 

@@ -40,8 +40,8 @@ from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import Audits
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.identity import Identity
@@ -109,7 +109,7 @@ class Core:
             return parts.make_trees(settings.broadcast, graph, me, cache, settings.coarse)
 
         trees = trees_of(Graph.of((), (me,)))
-        desk = Desk(
+        desk = CoreState(
             identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
         )
         self.desk = desk

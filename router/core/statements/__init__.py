@@ -1,6 +1,6 @@
 """What routers say of themselves, hear of others and hold: predicates and link states.
 
-    desk.py         what the parts share                links.py        R4      sessions with neighbours
+    core_state.py   what the parts share                links.py        R4      sessions with neighbours
     own_predicate.py R1 R7  what this router asks for   rib.py          R2 R8   what the others ask for
     advertiser.py   R1      when it is said             predicates.py   R2 R3   what is heard
     cover.py        R1      what others cover           collecting.py   R2 R4   what comes in pieces
@@ -12,6 +12,6 @@
     topology.py     R5      links that both ends list   link_states.py  R5 R8   links, and trees made of them
     broken_ways.py  R14     loss is told
 
-Law: a statement is passed on and held by the rules of its own file; the parts share `desk.py` and know the cores of
+Law: a statement is passed on and held by the rules of its own file; the parts share `core_state.py` and know the cores of
 `core.py` and `strategies/` by nothing.
 """

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.held import Holders
 from tamis.router.core.statements.own_predicate import OwnPredicate
@@ -23,7 +23,7 @@ from tamis.router.core.timers import Due
 
 
 class Advertiser:
-    def __init__(self, desk: Desk, own: OwnPredicate) -> None:
+    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
         self._desk = desk
         self.own = own
         self.holders = Holders()

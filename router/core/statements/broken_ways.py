@@ -22,7 +22,7 @@ from tamis.router.core.commands import WaysChanged
 from tamis.router.core.timers import Due
 
 if TYPE_CHECKING:
-    from tamis.router.core.statements.desk import Desk
+    from tamis.router.core.statements.core_state import CoreState
     from tamis.router.core.ways.trees import Trees
 
 Edge = tuple[int, int]
@@ -33,7 +33,7 @@ HOLDS_MAX: Final = 5
 
 
 class Ways:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: CoreState) -> None:
         self._desk = desk
         self._older: deque[tuple[Trees, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
         self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told

@@ -14,8 +14,8 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Forget, Install, Reroute
 from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.links import Link
 from tamis.router.core.timers import Due
@@ -32,7 +32,7 @@ class LinkStates:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: CoreState,
         make_trees: Callable[[Graph], Trees],
         moved: Callable[[frozenset[int], frozenset[int]], None],
         forget: Callable[[int], None],

@@ -12,7 +12,7 @@ from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, Exchange, fits_whole
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.link_states import LinkStates
@@ -27,7 +27,7 @@ DOUBLINGS_MAX: Final = 4
 
 
 class Neighbours:
-    def __init__(self, desk: Desk, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
+    def __init__(self, desk: CoreState, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
         self._desk = desk
         self._exchange = exchange
         self._states = states

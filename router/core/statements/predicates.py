@@ -15,7 +15,7 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body, Entry, Held, ReceiverAdvertisement, UpdateReply
 from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.statements.collecting import Collection
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, fits_whole
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
@@ -30,7 +30,7 @@ class Predicates:
     """`heard_of` is told of every issuer of which something was kept, `collected` (once it is set) of the neighbours
     from which a large predicate came that is held now."""
 
-    def __init__(self, desk: Desk, flood: Flood, heard_of: Callable[[int], None]) -> None:
+    def __init__(self, desk: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
         self._desk = desk
         self.flood = flood
         self.confirmations = Confirmations()

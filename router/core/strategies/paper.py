@@ -35,7 +35,7 @@ from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import REQUEST_BASE, Audits
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.links import Link
 from tamis.router.core.statements.neighbours import Neighbours
@@ -247,13 +247,13 @@ def _short(ticket: Ticket) -> int:
     return hash(ticket)
 
 
-def links_down(desk: Desk, source: int) -> list[Link]:
+def links_down(desk: CoreState, source: int) -> list[Link]:
     """Those to the children in T(source) that are up."""
     links = desk.links.by_neighbour
     return [links[child] for child in desk.trees.children(source) if child in links]
 
 
-def send_down(desk: Desk, source: int, body: Body) -> None:
+def send_down(desk: CoreState, source: int, body: Body) -> None:
     for link in links_down(desk, source):
         desk.send(link, body)
 

@@ -30,7 +30,7 @@ ALARM_EVERY_US: Final = 60 * S
 
 
 @dataclass(slots=True)
-class Desk:
+class CoreState:
     identity: Identity
     links: Links
     topology: Topology
