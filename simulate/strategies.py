@@ -1,7 +1,7 @@
 """What the routers of a run are made of.
 
 Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part
-of the kit. The product's code has no switches for experiments.
+of `RunParts`. The product's code has no switches for experiments.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Client(OtherEnd):
     SIDE = Side.CLIENT
 
     __slots__ = (
-        *("_greeting", "_held", "_register", "_requests", "_wants"),
+        *("_greeting", "_held", "_register", "_requests", "_wishes"),
         *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
     )
 

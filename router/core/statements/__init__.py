@@ -12,6 +12,6 @@
     topology.py     R5      links that both ends list   link_states.py  R5 R8   links, and trees made of them
     broken_ways.py  R14     loss is told
 
-Law: a statement is passed on and held by the rules of its own file; parts share `core_state.py` and know the cores of
-`core.py` and `strategies/` by nothing.
+Law: a statement is passed on and held by the rules of its own file. The parts share `core_state.py`, and know nothing
+of `core.py` and `strategies/`.
 """
