@@ -171,15 +171,22 @@ def test_a_router_that_ends_badly_is_told(tmp_path) -> None:
             os.kill(router.said["pid"], 15)
 
 
-@pytest.mark.slow
 def test_routers_that_were_being_started_are_gone_after_ctrl_c(tmp_path) -> None:
-    """Ctrl-C comes while a router has not said yet that it is ready: its command sleeps before it runs it."""
-    late = NetworkPlan(("a",), prefix=("sh", "-c", 'echo $$ >"$0"; sleep 60; exec "$@"', str(tmp_path / "pid")))
-    interrupt = threading.Timer(1.5, signal.raise_signal, [signal.SIGINT])
-    interrupt.start()
+    """Ctrl-C comes while a router has not said yet that it is ready: its command is one that never will."""
+    begun, pid = tmp_path / "begun", tmp_path / "pid"
+    code = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); os.rename(*sys.argv[1:3])"
+    code += "; time.sleep(60)"
+    late = NetworkPlan(("a",), prefix=(sys.executable, "-c", code, str(begun), str(pid)))
+
+    def interrupt() -> None:
+        while not pid.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt), blocking.running(tmp_path, late):
         pass
-    assert not is_alive(int((tmp_path / "pid").read_text()))
+    assert not is_alive(int(pid.read_text()))
 
 
 @pytest.mark.slow
