@@ -70,6 +70,8 @@ class Recorder(Observer, Watcher):
         """Client -> how often it has connected."""
         self.on_reached: Callable[[int, int], None]
         """Who is told of the router and the ticket of a wait that was answered."""
+        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - nobody looks yet
+        """Who looks at a router that has done what a body made it do."""
         self.audits: list[tuple[int, Audited]] = []
         self.operation = -1
 
@@ -91,6 +93,9 @@ class Recorder(Observer, Watcher):
         if self._records:
             self._records.book.heard(router, neighbour, body)
             self._records.account.heard(router, neighbour, body, control.size(body))
+
+    def learnt(self, router: int, body: Body) -> None:
+        self.on_learnt(router, body)
 
     def took(self, router: int, message: Message) -> None:
         message.last_us = self._clock.now_us
