@@ -146,7 +146,8 @@ class Network:
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Ten times a second: the core is told of a standstill, and the switch which epochs are believed."""
+        """Ten times a second: the core is told of a standstill, and the switch which epochs are believed; that fewer are,
+        it is told at once."""
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
             self._handle(Stood(before_us))
@@ -291,6 +292,7 @@ class Network:
         elif isinstance(command, WaysChanged):
             self.losses.ways_changed(command)
         elif isinstance(command, Forget):
+            self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
             self.plane.switch.forget_source(command.router)
         elif isinstance(command, RaiseEpoch):
             self._raise_epoch(command.epoch)
