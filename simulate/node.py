@@ -60,6 +60,8 @@ class Observer:
 
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
 
+    def learnt(self, router: int, body: Body) -> None: ...
+
     def took(self, router: int, message: Message) -> None: ...
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
@@ -148,7 +150,7 @@ class Node:
         self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
-        self.forwarder.epoch_max = 0  # read when a message asks for more
+        self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
         self.table = self._kit.table(self._matches)
         self._publishers = self._kit.windows()
         self._armed_us = None
@@ -187,6 +189,7 @@ class Node:
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         self._observer.heard(self.number, neighbour, body)
         self._handle(Heard(neighbour, session, body))
+        self._observer.learnt(self.number, body)
 
     def sent(self, neighbour: int, session: int) -> None:
         self._handle(Sent(neighbour, session))
@@ -329,6 +332,7 @@ class Node:
         self._observer.ways_changed(self.number, command)
 
     def _forget(self, command: Forget) -> None:
+        self.forwarder.epoch_max = 0
         self.forwarder.forget(command.router)
 
     def _raise_epoch(self, command: RaiseEpoch) -> None:

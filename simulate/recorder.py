@@ -73,6 +73,8 @@ class Recorder(Observer, Watcher):
         """Client -> how often it has connected."""
         self.on_reached: Callable[[int, int], None]
         """Called with the router and the ticket of each wait that was answered."""
+        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - nobody looks yet
+        """Called with a router and a body when the router has done what the body made it do."""
         self.audits: list[tuple[int, Audited]] = []
         self.operation = -1
 
@@ -95,6 +97,9 @@ class Recorder(Observer, Watcher):
         if self._records:
             self._records.book.heard(router, neighbour, body)
             self._records.account.heard(router, neighbour, body, control.size(body))
+
+    def learnt(self, router: int, body: Body) -> None:
+        self.on_learnt(router, body)
 
     def took(self, router: int, message: Message) -> None:
         message.last_us = self._clock.now_us

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, UpdateReply
+from tamis.router.core.events import Body
 from tamis.simulate import view
 from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
@@ -47,6 +49,7 @@ class Rest:
             layer = Layer(layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree")
         self._layer = layer
         self._tables = Tables(world.recorder.truth, layer, world.meaning, world.recorder.report)
+        world.recorder.on_learnt = self._learnt
 
     @property
     def compares(self) -> bool:
@@ -124,8 +127,20 @@ class Rest:
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]
         if node.alive:
-            epoch_max = min(node.unix_ms() for node in self._world.nodes) + EPOCHS_AHEAD_MS
-            self._versions.look(node.number, node.life, view.versions(node), epoch_max)
+            self._versions.look(node.number, node.life, view.versions(node), self._epoch_max)
+
+    def _learnt(self, router: int, body: Body) -> None:
+        """8, after each statement: what it held in between may be what excuses it for going back, or what accuses it."""
+        if not self.compares or not isinstance(body, ReceiverAdvertisement | UpdateReply):
+            return
+        node, epoch_max = self._world.by_number[router], self._epoch_max
+        issuers = [body.issuer] if isinstance(body, ReceiverAdvertisement) else [entry.issuer for entry in body.entries]
+        for issuer in issuers:
+            self._versions.look_at(router, node.life, issuer, view.version(node, issuer), epoch_max)
+
+    @property
+    def _epoch_max(self) -> int:
+        return min(node.unix_ms() for node in self._world.nodes) + EPOCHS_AHEAD_MS
 
     # Probing.
 

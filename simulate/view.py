@@ -23,6 +23,10 @@ def versions(node: Node) -> dict[int, tuple[int, int]]:
     return {issuer: held.version for issuer, held in _core(node).desk.rib.entries.items()}
 
 
+def version(node: Node, issuer: int) -> tuple[int, int] | None:
+    return _core(node).desk.rib.version(issuer)
+
+
 def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
     """Return what `node` does with messages of each source, by its newest trees."""
     trees = _core(node).desk.trees

@@ -275,10 +275,9 @@ class Core:
         if body.epoch:
             desk.tell_refusal(desk.takes(body.issuer), (link.neighbour,))
         if is_mine:
-            desk.tell_refusal(body, desk.links.by_neighbour.keys() - {link.neighbour})
+            told = desk.links.by_neighbour.keys() - {link.neighbour}
+            desk.tell_refusal(desk.takes(body.issuer, body.epoch), told)
             desk.timers.set_earlier((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
-        elif desk.held_epoch(body.issuer) == body.epoch and not desk.is_plausible(body.issuer, body.epoch):
-            desk.send_towards(body.issuer, body)
 
     # --- what one part's doing means to the others
 
@@ -331,8 +330,7 @@ class Core:
             return
         if 2 * refusing <= len(neighbours) or epoch > believed or epoch >= before:
             unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
-            acceptable = plausible.least_acceptable(desk.now_us)
-            desk.tell_refusal(EpochRefused(self.me, before, acceptable), unknown)
+            desk.tell_refusal(desk.takes(self.me, before), unknown)
             desk.timers.set((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
             return
         desk.out.append(

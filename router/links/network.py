@@ -170,7 +170,7 @@ class Network:
 
     def tick(self) -> None:
         """Ten times a second: losses are told, the core hears of a standstill, and the switch which epochs are
-        believed."""
+        believed; that fewer are believed is told at once."""
         self.losses.tick()
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
@@ -316,6 +316,7 @@ class Network:
         elif isinstance(command, WaysChanged):
             self.losses.ways_changed(command)
         elif isinstance(command, Forget):
+            self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
             self.plane.switch.forget_source(command.router)
         elif isinstance(command, RaiseEpoch):
             self._raise_epoch(command.epoch)

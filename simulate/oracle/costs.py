@@ -21,21 +21,41 @@ CONTROL_WAIT_US = 20_000
 class Versions:
     """Invariant 8, versions never go back: reports a router that holds an older version of an issuer than before.
 
+
     A router is compared with itself as long as it lives and holds something of the issuer. Epochs beyond `epoch_max`
-    are excepted: a router with a single neighbour takes that one's clock on trust, and may go back."""
+    are excepted: a router with a single neighbour takes that one's clock on trust, and may go back. Such an epoch must
+    be seen to be excepted, so a router is looked at after whatever it hears."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._seen: dict[int, tuple[int, dict[int, tuple[int, int]]]] = {}
 
-    def look(self, router: int, life: int, held: dict[int, tuple[int, int]], epoch_max: int) -> None:
-        lived, before = self._seen.get(router, (life, {}))
-        if lived != life:
-            before = {}
+    def look(self, router: int, life: int, held: Mapping[int, tuple[int, int]], epoch_max: int) -> None:
+        """All that it holds."""
+        before = self._before(router, life)
         for issuer, version in held.items():
-            if version < before.get(issuer, version) and before[issuer][0] <= epoch_max:
-                self._report(8, f"{router:x} held {before[issuer]} of {issuer:x} and went back to {version}")
-        self._seen[router] = life, held
+            self._judge(router, issuer, before.get(issuer), version, epoch_max)
+        self._seen[router] = life, dict(held)
+
+    def look_at(self, router: int, life: int, issuer: int, version: tuple[int, int] | None, epoch_max: int) -> None:
+        """What it holds of one issuer."""
+        before = self._before(router, life)
+        if version is None:
+            before.pop(issuer, None)
+        else:
+            self._judge(router, issuer, before.get(issuer), version, epoch_max)
+            before[issuer] = version
+
+    def _before(self, router: int, life: int) -> dict[int, tuple[int, int]]:
+        if router not in self._seen or self._seen[router][0] != life:
+            self._seen[router] = life, {}
+        return self._seen[router][1]
+
+    def _judge(
+        self, router: int, issuer: int, before: tuple[int, int] | None, version: tuple[int, int], epoch_max: int
+    ) -> None:
+        if before is not None and version < before and before[0] <= epoch_max:
+            self._report(8, f"{router:x} held {before} of {issuer:x} and went back to {version}")
 
 
 def accounts(name: str, sent: int, delivered: int, dropped: Mapping[str, int], queued: int, report: Report) -> None:

@@ -164,7 +164,7 @@ class CoreState:
         acceptable = self.plausible.acceptable(self.held_epoch(issuer), self.now_us)
         if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
             told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
-            self.tell_refusal(EpochRefused(issuer, epoch, self.plausible.by_clock(0, self.now_us)), told)
+            self.tell_refusal(self.takes(issuer, epoch), told)
         if self._alarmed.may(came_from, self.now_us):
             self.out.append(Alarm(self._about_refusal(issuer, epoch, came_from)))
         if self._least_refused is None or epoch < self._least_refused:
@@ -194,9 +194,10 @@ class CoreState:
         if told:
             self.out.append(Send(tuple([Session(link.neighbour, link.session) for link in told]), body))
 
-    def takes(self, issuer: int) -> EpochRefused:
-        """How far this router's clock would take an epoch."""
-        return EpochRefused(issuer, 0, self.plausible.sure_ms(self.now_us) + DAY_MS)
+    def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
+        """How far this router's own clock would take an epoch; `refused`: one that it, or (of its own) a neighbour, does
+        not take. What a neighbour's clock says is never told on: one clock would count as those of two."""
+        return EpochRefused(issuer, refused, self.plausible.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
         name_of, ahead_ms = self.topology.name_of, epoch - self.plausible.clock_ms(self.now_us)

@@ -127,7 +127,8 @@ class Neighbours:
 
     def close_gap(self, issuer: int) -> None:
         """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
-        forgotten after so many questions, or as soon as its epoch is believed no more."""
+        forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach nobody is
+        asked, and what was heard of it stays as long as all else of it does (R8)."""
         desk, newest = self._desk, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):
@@ -135,14 +136,14 @@ class Neighbours:
         desk.timers.set((Due.GAP, issuer), desk.now_us + desk.times.retry_us)
         if self._predicates.collects(issuer):
             return
-        tries = tries + 1 if newest == before else 1
+        link = desk.link_towards(issuer)
+        tries = (tries if newest == before else 0) + (link is not None)
         if tries > GAP_TRIES_MAX or not desk.is_plausible(issuer, newest.epoch):
             self._predicates.give_up(issuer)
             return
         self._gaps[issuer] = newest, tries
         if tries > GAP_TRIES and (change := desk.rib.newest_pending(issuer)) is not None:
             desk.tell_issuer(issuer, change)
-        link = desk.link_towards(issuer)
         if link is not None:
             self.ask(link)
 

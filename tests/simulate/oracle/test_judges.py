@@ -302,6 +302,27 @@ def test_an_epoch_that_no_clock_has_may_give_way(court: Court) -> None:
     assert court.found == [8]
 
 
+def test_what_excuses_a_version_may_be_seen_between_two_looks_at_all(court: Court) -> None:
+    versions = costs.Versions(court.report)
+    for excuse in ((8, 1), (7, 9)):
+        versions.look(A, 1, {B: (7, 1), C: (7, 1)}, 7)
+        versions.look_at(A, 1, B, excuse, 7)
+        versions.look(A, 1, {B: (6, 1), C: (7, 1)}, 7)
+        assert court.found == ([] if excuse[0] > 7 else [8])
+
+
+def test_one_issuer_is_looked_at_alone(court: Court) -> None:
+    versions = costs.Versions(court.report)
+    versions.look(A, 1, {B: (7, 1), C: (7, 1)}, 7)
+    versions.look_at(A, 1, B, None, 7)
+    versions.look_at(A, 1, B, (5, 1), 7)
+    assert court.found == []
+    versions.look_at(A, 1, C, (7, 0), 7)
+    assert court.found == [8]
+    versions.look_at(A, 2, C, (6, 0), 7)
+    assert court.found == [8]
+
+
 def test_noise_at_rest_is_found(court: Court) -> None:
     costs.quiet({"advertisements": 0}, court.report)
     costs.one_change("a change", 10, 5, 2, court.report)

@@ -221,8 +221,10 @@ def test_a_gap_of_a_router_out_of_reach_is_asked_of_nobody_and_leaves_nothing_be
     single.hears("a", change("c", 6, 7, ONE, TWO, confirm=True))
     single.waits(10 * S)
     assert single.took(SenderRequest) == []
-    single.waits(590 * S)
     core = single.core
+    single.waits(585 * S)
+    assert core.desk.rib.waits(C), "nobody was asked for it, so nobody is known not to hold it"
+    single.waits(5 * S)
     assert ("gap", C) not in core.desk.timers
     assert not core.desk.rib.waits(C)
     assert core._predicates.flood.newest(C) is None
