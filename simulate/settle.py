@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, UpdateReply
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, UpdateReply
 from tamis.simulate import view
 from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
@@ -130,7 +129,7 @@ class Rest:
             self._versions.look(node.number, node.life, view.versions(node), self._epoch_max)
 
     def _learnt(self, router: int, body: Body) -> None:
-        """8, after each statement: what it held in between may be what excuses it for going back, or what accuses it."""
+        """8, after each statement: what a router held in between may excuse it for going back, or accuse it."""
         if not self.compares or not isinstance(body, ReceiverAdvertisement | UpdateReply):
             return
         node, epoch_max = self._world.by_number[router], self._epoch_max
