@@ -130,7 +130,7 @@ class Rest:
             self._versions.look(node.number, node.life, view.versions(node), self._epoch_max)
 
     def _learnt(self, router: int, body: Body) -> None:
-        """8, after each statement: what it held in between may be what excuses it for going back, or what accuses it."""
+        """8, after each statement: what a router held between two looks at all may excuse it, or accuse it."""
         if not self.compares or not isinstance(body, ReceiverAdvertisement | UpdateReply):
             return
         node, epoch_max = self._world.by_number[router], self._epoch_max

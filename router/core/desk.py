@@ -195,8 +195,8 @@ class Desk:
             self.out.append(Send(tuple([Session(link.neighbour, link.session) for link in told]), body))
 
     def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
-        """How far this router's own clock would take an epoch; `refused`: one that it, or (of its own) a neighbour, does
-        not take. What a neighbour's clock says is never told on: one clock would count as those of two."""
+        """How far this router's own clock would take an epoch. `refused`: one that it does not take or, of its own, a
+        neighbour does not. What a neighbour's clock says is never told on: one clock would count as those of two."""
         return EpochRefused(issuer, refused, self.plausible.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:

@@ -126,8 +126,8 @@ class Neighbours:
 
     def close_gap(self, issuer: int) -> None:
         """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
-        forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach nobody is
-        asked, and what was heard of it stays as long as all else of it does (R8)."""
+        forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach nobody
+        is asked, and what was heard of it stays as long as all else of it does (R8)."""
         desk, newest = self._desk, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):

@@ -146,8 +146,8 @@ class Network:
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Ten times a second: the core is told of a standstill, and the switch which epochs are believed; that fewer are,
-        it is told at once."""
+        """Ten times a second: the core is told of a standstill, and the switch which epochs are believed; it is told at
+        once that fewer are."""
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
             self._handle(Stood(before_us))

@@ -21,8 +21,8 @@ CONTROL_WAIT_US = 20_000
 class Versions:
     """8: of each issuer a router holds newer and newer versions, for as long as it lives and holds something of it.
 
-    But for epochs beyond `epoch_max`: of a clock that is ahead, which whoever has no other neighbour takes on trust. Such
-    a one may be followed by one of before, so it must be seen: whatever a router hears, it is looked at after."""
+    But for epochs beyond `epoch_max`: of a clock that is ahead, which whoever has no other neighbour takes on trust.
+    An earlier one may follow such an epoch, which must therefore be seen: `look_at` after each statement."""
 
     def __init__(self, report: Report) -> None:
         self._report = report

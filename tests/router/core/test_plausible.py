@@ -272,7 +272,7 @@ def test_one_neighbour_of_several_makes_nobody_go_back():
 
 
 def test_what_one_neighbour_refuses_and_others_hear_of_it_makes_nobody_go_back():
-    """It is two days behind and linked with two of three that are right: each tells its own clock on, not that one's."""
+    """It is two days behind, and linked with two of three that are right: each of these tells its own clock."""
     world = triangle(d=-2 * DAY_MS)
     before = {name: world.cores[name].epoch for name in "abc"}
     world.connect("a", "d")

@@ -149,8 +149,8 @@ async def test_the_later_of_two_starts_raises_an_alarm_when_it_is_told(star):
 
 
 async def test_messages_of_an_epoch_that_gives_way_are_not_taken_from_then_on(nodes):
-    """The hub's only neighbour vouches for an epoch that no clock has, and then states an earlier one. A message that is
-    still on its way must not move the window of its source to where later ones count as seen."""
+    """The hub's only neighbour vouches for an epoch that no clock has, and then states an earlier one. A message that
+    is still on its way must not move the window of its source to where later ones count as seen."""
     hub = await nodes(STAR)[HUB].start()
     source, now = stable_number("x"), unix_ms()
     hostile = await let_in(hub, HOSTILE, epoch=now)
