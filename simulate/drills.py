@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.events import Audit
-from tamis.simulate.clients import Client
+from tamis.simulate.clients import SimulatedClient
 from tamis.simulate.faults import MS, WISHES
 from tamis.simulate.oracle import costs
 from tamis.simulate.settle import Rest
@@ -34,7 +34,7 @@ def drill(world: World, rest: Rest, round_: int, seed: int) -> None:
         rest.forget()
 
 
-def _one_filter(world: World, clients: list[Client], random: Random) -> None:
+def _one_filter(world: World, clients: list[SimulatedClient], random: Random) -> None:
     """Add a filter that is new to its router and take it away again. Only filters that neither cover nor are covered
     are used, since covering would be a second change."""
     client = clients[0]
@@ -53,7 +53,7 @@ def _one_filter(world: World, clients: list[Client], random: Random) -> None:
         _compare(world, what, before, costs.FRAMES_PER_LINK)
 
 
-def _back_in_time(world: World, clients: list[Client], _: Random) -> None:
+def _back_in_time(world: World, clients: list[SimulatedClient], _: Random) -> None:
     """R7: check that a client which is away for less than the hold costs no frame, if no filter of its router covers
     one of the client's."""
     client = next((client for client in clients if _has_only_its_own(world, client)), None)
@@ -64,7 +64,7 @@ def _back_in_time(world: World, clients: list[Client], _: Random) -> None:
         _compare(world, "a client that came back in time", before, 0)
 
 
-def _twice(world: World, clients: list[Client], _: Random) -> None:
+def _twice(world: World, clients: list[SimulatedClient], _: Random) -> None:
     """R1: check that asking for a filter that is advertised already costs no frame."""
     pairs = ((one, two) for one in clients for two in clients if one.home == two.home and one.wishes - two.wishes)
     one, two = next(pairs, (None, None))
@@ -78,7 +78,7 @@ def _twice(world: World, clients: list[Client], _: Random) -> None:
         _compare(world, "what another client asks for, too,", before, 0)
 
 
-def _storm(world: World, clients: list[Client], random: Random) -> None:
+def _storm(world: World, clients: list[SimulatedClient], random: Random) -> None:
     """R1: check that many changes cause few advertisements."""
     client, before = clients[0], _frames(world)
     wishes = [wish for wish in range(WISHES) if wish not in client.wishes]
@@ -91,7 +91,7 @@ def _storm(world: World, clients: list[Client], random: Random) -> None:
     _run(world, NARROWED_US + SOON_US)
 
 
-def _saturated(world: World, clients: list[Client], random: Random) -> None:
+def _saturated(world: World, clients: list[SimulatedClient], random: Random) -> None:
     """R12: check how long control waits on links that are full of data."""
     client = clients[0]
     directions = [way for link in world.links for way in link.ways]
@@ -107,7 +107,7 @@ def _saturated(world: World, clients: list[Client], random: Random) -> None:
     _run(world, NARROWED_US)
 
 
-def _audited(world: World, clients: list[Client], _: Random) -> None:
+def _audited(world: World, clients: list[SimulatedClient], _: Random) -> None:
     """R10: check that every router answers an audit and holds the same."""
     node = world.nodes[clients[0].home]
     node.ask(Audit(1))
@@ -118,7 +118,7 @@ def _audited(world: World, clients: list[Client], _: Random) -> None:
         world.recorder.report(4, f"an audit of {others} other routers gave {[answer for _, answer in audits]}")
 
 
-DRILLS: Final[tuple[Callable[[World, list[Client], Random], None], ...]] = (
+DRILLS: Final[tuple[Callable[[World, list[SimulatedClient], Random], None], ...]] = (
     _one_filter,
     _back_in_time,
     _storm,
@@ -139,7 +139,7 @@ def _comparable(world: World, one: int, other: int) -> bool:
     return contents in (world.contents[one], world.contents[other])
 
 
-def _has_only_its_own(world: World, client: Client) -> bool:
+def _has_only_its_own(world: World, client: SimulatedClient) -> bool:
     held = _wishes_at(world, client.home)
     return bool(client.wishes) and all(
         sum(_comparable(world, wish, other) for other in held) == 1 for wish in client.wishes

@@ -152,10 +152,11 @@ class Liar:
     # Messages.
 
     def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
-        """Send a message that nobody published: of an epoch that must not be believed, or from a router that is not the
-        source's parent."""
+        """Send a message that nobody published: of an epoch that no clock lets anybody believe, or from a router that
+        is not the source's parent."""
         source = random.choice(self._world.nodes)
-        epoch = random.choice((2**63, TOP, self._world.unix_ms() + 4 * DAY_MS))
+        latest_ms = max(node.unix_ms() for node in self._world.nodes)
+        epoch = random.choice((2**63, TOP, latest_ms + 4 * DAY_MS))
         if may_be_believed and not to.forwarder.takes_from(source.number, self.node.number):
             epoch = view.versions(to).get(source.number, (0, 0))[0]
         serial = LIES_FROM + self._world.recorder.counts["lies"]

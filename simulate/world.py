@@ -14,7 +14,7 @@ from typing import Final
 from tamis.router.core.times import Times
 from tamis.simulate import view
 from tamis.simulate.account.account import Account
-from tamis.simulate.clients import Clients
+from tamis.simulate.clients import SimulatedClients
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
@@ -89,7 +89,7 @@ class World:
         if self.records:
             self.records.book.begin(self.nodes, self.wishes)
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
-        self.clients = Clients(self)
+        self.clients = SimulatedClients(self)
         self.waits = Waits(self)
         self.recorder.on_reached = self.waits.answered
         self._partition: list[Link] = []

@@ -16,7 +16,7 @@
 static uint64_t empty_slot; /* never written */
 const tm_slots tm_idset_nothing = {&empty_slot, 1, 0};
 
-/* ---- slots ------------------------------------------------------------------------------------------------------ */
+/* ---- slots ---- */
 
 static uint64_t slot_at(const tm_idset *set, const tm_slots *slots, uint32_t at) {
     return set->has_words ? ((const uint64_t *)slots->slots)[at] : ((const uint32_t *)slots->slots)[at];
@@ -51,7 +51,7 @@ static void free_slots(tm_idset *set, tm_memory *memory, tm_heat heat, tm_slots 
     *slots = (tm_slots){0};
 }
 
-/* ---- growing ---------------------------------------------------------------------------------------------------- */
+/* ---- growing ---- */
 
 static bool has_room(const tm_idset *set, uint32_t capacity, uint32_t more) {
     uint32_t percent = set->percent_max != 0 ? set->percent_max : PERCENT_MAX;
@@ -131,7 +131,7 @@ int tm_idset_reserve(tm_idset *set, tm_memory *memory, tm_heat heat, tm_id_hash 
     return tm_idset_reserve_more(set, memory, heat, hash_of, owner, 1);
 }
 
-/* ---- ids -------------------------------------------------------------------------------------------------------- */
+/* ---- ids ---- */
 
 void tm_idset_insert(tm_idset *set, uint64_t hash, uint64_t id) {
     place(set, slots_for(set, hash), hash, id);
@@ -158,7 +158,7 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_
     set->count--;
 }
 
-/* ---- looking at it ---------------------------------------------------------------------------------------------- */
+/* ---- looking at it ---- */
 
 static void note_probes(const tm_idset *set, const tm_slots *slots, tm_id_hash hash_of, const void *owner,
                         tm_probes *probes) {

@@ -35,7 +35,7 @@ from tamis.router.daemon.settings import admission
 _log = logging.getLogger(__name__)
 
 
-class Register(Protocol):
+class ClientRegister(Protocol):
     """Who the clients are, as one of them sees it."""
 
     tokens: TokenFile | None
@@ -77,7 +77,7 @@ class Client(OtherEnd):
 
     plane: Connections
 
-    def __init__(self, plane: Connections, register: Register, connection: int, peer: str) -> None:
+    def __init__(self, plane: Connections, register: ClientRegister, connection: int, peer: str) -> None:
         self._register, self._greeting = register, Greeting(register.policy())
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)

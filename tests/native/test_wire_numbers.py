@@ -85,4 +85,5 @@ def test_limits_of_a_subscribe_frame() -> None:
         "FILTER_BYTES_MAX": limits.FILTER_BYTES_MAX,
         "FIELDS_MAX": FIELDS_MAX,
         "SKIPPED_DEPTH_MAX": limits.CONTROL_DEPTH_MAX,
+        "SLICE_BYTES": 16 * 1024,
     }

@@ -92,6 +92,9 @@ def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
     [
         Scenario("random:3", 200, FIRST_TEN, 375, only=(5, 9, 10, 16, 19, 25)),  # asked by one that went out of reach
         Scenario("ring:2", 200, FIRST_TEN, 555, only=(0, 2, 3, 4, 16, 18)),  # a wait answered before a link was known
+        pytest.param(  # a message of an epoch that a clock has which is a month ahead
+            Scenario("random:12", 200, "worst", 7500049, broadcast="shared-tree", only=(5, 10)), marks=pytest.mark.slow
+        ),
         pytest.param(  # forged between a confirmation and the answer
             Scenario("line:12", 200, "worst", 1000007, broadcast="source-trees", only=(0, 4)), marks=pytest.mark.slow
         ),

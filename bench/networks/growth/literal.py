@@ -25,7 +25,7 @@ from tamis.router.core.statements.links import Link
 from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
-from tamis.simulate.clients import Client
+from tamis.simulate.clients import SimulatedClient
 from tamis.simulate.faults import MS, WISHES
 from tamis.simulate.strategies import AnyCore, RunParts, Wall
 from tamis.simulate.workload import CONTENTS
@@ -86,7 +86,7 @@ class Standing(World):
             for _ in range(CHANGES_EACH):
                 self.clock.at(self._random.randrange(from_us, until_us), self._change_mind, client)
 
-    def _change_mind(self, client: Client) -> None:
+    def _change_mind(self, client: SimulatedClient) -> None:
         wish = self._random.randrange(self.choice)
         if client.wishes and self._random.random() < 0.5:
             self.clients.unsubscribe(client, self._random.choice(sorted(client.wishes)))
