@@ -9,6 +9,7 @@ EXTRAS ?= router
 MUTANTS ?= --sample 400 --seed 1
 FRAMES ?= 100000
 ATTACK ?= --scale 1
+QUESTION ?=
 
 .PHONY: run test quick long check format bench fuzz fuzz-live attack mutants sanitize wheel wheels clean
 
@@ -43,7 +44,7 @@ wheels: .venv/installed
 	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[$(EXTRAS)]'
 
 bench: .venv/installed
-	$(BIN)/python -m tamis.bench.matching
+	$(BIN)/python -m tamis.bench $(QUESTION)
 
 fuzz: .venv/installed
 	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done

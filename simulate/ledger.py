@@ -111,7 +111,7 @@ def main(minutes: float, seed_from: int | None, ops: int, processes: int, mix: s
 def _lines(
     seeds: Iterator[int], operations: int, mix: str | None, processes: int, until: float
 ) -> Iterator[dict[str, Any]]:
-    """As they come; each process has one run in hand and one in store."""
+    """Yield lines of the ledger as runs end. Each process has one run at work and one waiting."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
         while running or time.monotonic() < until:

@@ -7,14 +7,14 @@ comes once, and to a wait that was asked for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tamis.router.core.events import Await
 from tamis.simulate import view
-from tamis.simulate.clients import Client
-
-if TYPE_CHECKING:
-    from tamis.simulate.world import World
+from tamis.simulate.clients import SimulatedClient
+from tamis.simulate.clock import Clock
+from tamis.simulate.node import Node
+from tamis.simulate.recorder import Recorder
 
 
 @dataclass(slots=True)
@@ -26,12 +26,23 @@ class Ticket:
     contents: int
 
 
+class WaitsWorld(Protocol):
+    """The world, as waits need it."""
+
+    clock: Clock
+    recorder: Recorder
+    nodes: list[Node]
+    by_number: dict[int, Node]
+
+    def reachable(self, node: Node) -> set[int]: ...
+
+
 class Waits:
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: WaitsWorld) -> None:
         self._world = world
         self._tickets: dict[int, Ticket] = {}
 
-    def begin(self, client: Client) -> None:
+    def begin(self, client: SimulatedClient) -> None:
         recorder, node = self._world.recorder, self._world.nodes[client.home]
         number = recorder.counts["waits"] = recorder.counts["waits"] + 1
         self._tickets[number] = Ticket(node.number, node.life, recorder.truth.contents_wanted(client.number))

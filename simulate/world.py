@@ -1,7 +1,7 @@
 """Routers, links and clients in one virtual time, and how each operation is done to them.
 
-Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is
-passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
+Law: everything that is done to the network is done here, and the truth is told of it. An operation that makes no sense
+is passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
 little as can be.
 """
 
@@ -14,11 +14,10 @@ from typing import Final
 from tamis.router.core.times import Times
 from tamis.simulate import view
 from tamis.simulate.account.account import Account
-from tamis.simulate.clients import Clients
+from tamis.simulate.clients import SimulatedClients
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
-from tamis.simulate.kit import Kit
 from tamis.simulate.liar import Liar
 from tamis.simulate.link import Link
 from tamis.simulate.log_files import Lines
@@ -30,6 +29,7 @@ from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import Recorder, Records
+from tamis.simulate.run_parts import RunParts
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
 from tamis.simulate.waits import Waits
@@ -39,29 +39,35 @@ from tamis.simulate.workload import CONTENTS, wishes
 UNIX_MS: Final = 1_700_000_000_000
 """The wall clock of every router when a run begins; jumps are relative to it."""
 NEWS_US: Final = 200 * MS
-"""Links are so fast that news crosses any network within this: the hold of R5b is made for that."""
+"""Links are made fast enough for news to cross any network in this time, as the hold of R5b presumes."""
 DELAY_MAX_US: Final = 30 * MS
 LEAVE_US: Final = Times().tree_hold_us + 250 * MS
-"""R5b: whoever stops forwards for as long as others may send by the trees before."""
+"""R5b: how long a router that stops forwards: as long as others may send by earlier trees."""
 FAREWELLS: Final = 20
-"""Publications about the moment when a router that leaves is gone."""
+"""Publications around the moment at which a leaving router is gone."""
+STREAM: Final = 60
+"""Messages of one publisher, close enough for one to overtake another where ways become shorter."""
+STREAM_GAP_US: Final = 8 * MS
+STREAM_PUBLISHER: Final = 2_000
+STREAM_KINDS: Final = frozenset({"add", "restore", "merge", "return", "leave"})
 S_NS: Final = 1_000_000_000
 CLOCK_NS: Final = UNIX_MS * 1_000_000
-"""Publishers count from their clocks when they start again, and from 1 at first."""
+"""Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
 
 def patience(times: Times) -> Patience:
-    """How long the rules allow: damped once, told to everybody, asked once more where a change was missed."""
+    """Return how long the rules allow: a change is damped once, told to every router, and asked for once more where it
+    was missed."""
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
     return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3)
 
 
 class World:
-    def __init__(self, network: Network, seed: int, kit: Kit, lines: Lines | None = None) -> None:
-        """`lines`: where its routers write their records, if they do."""
+    def __init__(self, network: Network, seed: int, kit: RunParts, lines: Lines | None = None) -> None:
+        """Build routers, links and clients. `lines` is where routers write their records; None: they write none."""
         self.network = network
         self.kit = kit
         self._seed = seed
@@ -72,7 +78,7 @@ class World:
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         self.messages: list[Message] = []
-        """Of this round."""
+        """Messages published in this round."""
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
         paths = SharedPaths(len(network.names))
@@ -83,7 +89,7 @@ class World:
         if self.records:
             self.records.book.begin(self.nodes, self.wishes)
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
-        self.clients = Clients(self)
+        self.clients = SimulatedClients(self)
         self.waits = Waits(self)
         self.recorder.on_reached = self.waits.answered
         self._partition: list[Link] = []
@@ -92,7 +98,7 @@ class World:
         self._serial = self._starts = 0
 
     def begin(self) -> None:
-        """All start at about the same time, each client with a filter or two."""
+        """Start all routers at about the same time, and give each client a filter or two."""
         for node in self.nodes:
             self.clock.at(self._random.randrange(50 * MS), self._first_start, node)
         for link in self.links:
@@ -102,7 +108,7 @@ class World:
             self.clients.connect_after(client, self._random.randint(50 * MS, 300 * MS))
 
     def meaning(self, packed: bytes) -> int:
-        """What the judge takes a packed filter for; KeyError: nobody ever asked for it."""
+        """Return the contents that the judge takes `packed` to match; KeyError if nobody ever asked for it."""
         return self._meanings[packed]
 
     def unix_ms(self) -> int:
@@ -113,7 +119,7 @@ class World:
         return component(graph_of(truth.edges(self.clock.now_us), truth.living()), node.number)
 
     def leave_for_good(self) -> None:
-        """The last router that lives, if others do."""
+        """Let the last living router leave for good, if others live."""
         living = [index for index, node in enumerate(self.nodes) if node.alive]
         if len(living) > 1:
             self._crash((living[-1], 0))
@@ -129,6 +135,8 @@ class World:
         _DO[operation.kind](self, operation.args)
         for say in operation.says:
             self.clock.after(say.after_us, self._say, say)
+        if operation.kind in STREAM_KINDS:
+            self._stream()
 
     def _subscribe(self, args: Args) -> None:
         client = self.clients[args[0]]
@@ -202,7 +210,7 @@ class World:
                 self.clients.lose_connection(client)
 
     def _leave(self, args: Args) -> None:
-        """It stops as it should: its clients go, others go around it, and then it is gone."""
+        """Stop a router as it should stop: its clients go, others go around it, and then it is gone."""
         node = self.nodes[args[0]]
         if not node.alive or node.is_leaving:
             return
@@ -265,7 +273,7 @@ class World:
                 self.liar.lie(self._random, may_be_believed=bool(args[2]))
 
     def leave_victims_alone(self) -> None:
-        """Whoever has no link but one to the hostile router is its victim: that link begins anew, without lies."""
+        """Begin each link anew, without lies, that is the only one of a victim of the hostile router."""
         if self.liar is not None:
             for link in self.links:
                 if link.open and any(self.liar.owns(end) for end in link.name if end != self.liar.node.number):
@@ -283,7 +291,7 @@ class World:
         self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * S_NS // 1_000
 
     def fill(self, link: Link) -> None:
-        """As much data as its queues hold, both ways."""
+        """Send as much data as the queues of `link` hold, both ways."""
         for side in (0, 1):
             for _ in range(link.line.data_queue_bytes // FILLER_BYTES):
                 link.carry(side, FILLER_BYTES, None)
@@ -291,7 +299,7 @@ class World:
     # Publishing.
 
     def publish(self, router: int, content: int, publisher: int) -> Message | None:
-        """None where the router is down."""
+        """Publish `content` at `router`. Returns the message; None if the router is down."""
         node = self.nodes[router]
         if not node.alive or node.is_leaving:
             return None
@@ -302,6 +310,14 @@ class World:
         self.recorder.counts["messages"] += 1
         node.publish(message)
         return message
+
+    def _stream(self) -> None:
+        """While the news of it spreads, if it does: a link takes up to a second to be there."""
+        router, content = self._random.randrange(len(self.nodes)), self._random.randrange(len(CONTENTS))
+        say = Say(0, STREAM_PUBLISHER + router, router, content, 0, 0)
+        begins_us = self._random.randint(0, 800 * MS)
+        for number in range(STREAM):
+            self.clock.after(begins_us + number * STREAM_GAP_US, self._say, say)
 
     def _say(self, say: Say) -> None:
         message = self.publish(say.router, say.content, say.publisher)
@@ -332,7 +348,7 @@ class World:
         node.start()
 
     def _link(self, a: int, b: int, cost: int) -> Link:
-        """Its delay depends on its ends alone, and both ways are alike."""
+        """Build the link between two routers. Its delay depends on its ends alone and is the same both ways."""
         ends = self.nodes[a], self.nodes[b]
         slowest = min(DELAY_MAX_US, NEWS_US // len(self.nodes))
         chance = Random(f"{ends[0].name}/{ends[1].name}/{self._seed}")

@@ -1,4 +1,4 @@
-"""The proxy as seen by who started it: the state of each link, and the sessions that it has seen come and go."""
+"""The links of a network, changed and watched: each order is a line to the proxy, each answer a line from it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-State = Literal["open", "cut", "dark"]
+ProxyState = Literal["open", "cut", "dark"]
 Seen = Callable[[str, str, float], None]
-"""Link, "up" or "down", and when, by the monotonic clock."""
+"""Called with the name of a link, "up" or "down", and when that was, by the monotonic clock."""
 
 
 class Links:
+    """`ports` are where each link is connected to, `states` what it is now, both by its name."""
+
     def __init__(self, seen: Seen) -> None:
         self.ports: dict[str, int] = {}
-        self.states: dict[str, State] = {}
+        self.states: dict[str, ProxyState] = {}
         self._seen = seen
         self._changing: dict[str, asyncio.Future[float]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._process: asyncio.subprocess.Process
 
-    async def start(self, targets: Mapping[str, int], states: Mapping[str, State]) -> None:
-        """One link for each target port; returns when all can be connected to."""
+    async def start(self, targets: Mapping[str, int], states: Mapping[str, ProxyState]) -> None:
+        """Start the proxy; return when every link can be connected to.
+
+        `targets` are the ports where links lead, `states` what they are at first, both by the name of the link.
+        """
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tamis.testing.proxy"),
+            *(sys.executable, "-P", "-m", "tamis.testing.proxy"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
@@ -36,8 +41,8 @@ class Links:
             self.ports[said["name"]] = said["port"]
         self._reading = asyncio.create_task(self._read(), name="proxy")
 
-    async def set(self, name: str, state: State) -> float:
-        """When it was done."""
+    async def set(self, name: str, state: ProxyState) -> float:
+        """Change the state of a link; return when that was done, by the monotonic clock."""
         self.states[name] = state
         changed: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._changing[name] = changed
@@ -45,6 +50,7 @@ class Links:
         return await changed
 
     async def close(self) -> None:
+        """End the proxy, if it was started."""
         if self._reading is not None:
             self._reading.cancel()
             assert self._process.stdin  # noqa: S101 - asked for above

@@ -1,7 +1,4 @@
-"""Ports to listen on again and again.
-
-Law: they lie below those that the system gives to whoever connects, so that nobody takes one while its router is down.
-"""
+"""Loopback ports that nobody listens on."""
 
 from __future__ import annotations
 
@@ -14,8 +11,20 @@ _END: Final = 32_000
 _taken: set[int] = set()
 
 
+def free_port() -> int:
+    """A port to listen on once and at once. After that, the system may give it to whoever connects."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 def lasting_port() -> int:
-    """A loopback port that nobody listens on now; another one each time."""
+    """A port to listen on again and again, another one each time.
+
+    It lies below those that the system gives to whoever connects, so that nobody takes it while its router is down.
+    OSError if all are taken.
+    """
     span = _END - _FIRST
     for step in range(span):
         port = _FIRST + (os.getpid() * 97 + step) % span

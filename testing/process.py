@@ -1,116 +1,44 @@
-"""A daemon for the length of a `with` block: started in a folder of its own, ready, and gone afterwards.
+"""Child processes that are gone when their parent is.
 
-Law: what is started here is stopped here, by its process id, however the block ends: first asked, then killed. It runs
-in a session of its own, so that a Ctrl-C reaches us alone and we decide the order. The folder goes with it.
+Law: a child has a session of its own, so that a Ctrl-C reaches the parent alone, which then decides the order. Where
+`setpriv` is installed (util-linux, on every common Linux), the kernel kills the child when the thread that started it
+ends, however it ends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import socket
-import subprocess
-import tempfile
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
-from tamis.protocol.errors import TamisError
-
-READY_S = 60
-STOP_S = 15
-_POLL_S = 0.002
-_LOG_LINES = 3
+_LAST_LINES: Final = 3
+_LAST_BYTES_MAX: Final = 4_096
 
 
-class NotStarted(TamisError):
-    """A daemon ended, or did not listen in time."""
+async def spawn(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+    """Start `command` with a pipe for its output; what it says on stderr is appended to `log`.
 
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How to start a program; `helper` is another one that must run before it and as long."""
-
-    command: tuple[str, ...]
-    port: int
-    environment: Mapping[str, str] = field(default_factory=dict)
-    helper: Launch | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A daemon that accepts connections; `ready_s` is how long that took from its start."""
-
-    pid: int
-    port: int
-    ready_s: float
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="tamis-bench-") as name:
-        yield Path(name)
-
-
-@contextmanager
-def running(launch: Launch, folder: Path) -> Iterator[Running]:
-    """The daemon, listening."""
-    if launch.helper is not None:
-        with running(launch.helper, folder), running(replace(launch, helper=None), folder) as daemon:
-            yield daemon
-        return
-    log = folder / f"{Path(launch.command[0]).name}.log"
-    start = time.perf_counter()
-    with log.open("wb") as told:
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            launch.command,
-            cwd=folder,
-            env=os.environ | launch.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=told,
-            stderr=told,
+    `environment` is added to that of this process.
+    """
+    guard = shutil.which("setpriv")
+    with log.open("ab") as errors:
+        return await asyncio.create_subprocess_exec(
+            *((guard, "--pdeathsig", "KILL") if guard else ()),
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            env=os.environ | environment,
             start_new_session=True,
         )
-    try:
-        _wait_until_listening(process, launch.port, log)
-        yield Running(process.pid, launch.port, time.perf_counter() - start)
-    finally:
-        _stop(process)
 
 
-def free_port() -> int:
-    """A loopback port that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def resident_bytes(pid: int) -> int:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + READY_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            last = " | ".join(log.read_text(errors="replace").splitlines()[-_LOG_LINES:])
-            raise NotStarted(f"ended at once with {process.returncode}: {last}")
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(_POLL_S)
-        else:
-            return
-    raise NotStarted(f"does not listen on port {port} after {READY_S} s")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def last_words(log: Path) -> str:
+    """The last lines of a log, on one line; empty if there is none."""
+    if not log.exists():
+        return ""
+    end = log.read_bytes()[-_LAST_BYTES_MAX:].decode(errors="replace")
+    return " | ".join(end.splitlines()[-_LAST_LINES:])

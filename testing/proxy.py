@@ -4,7 +4,9 @@
     stdout   {"name": ..., "port": N}                            once for each link
              {"name": ..., "is": "up" | "down" | STATE, "at": S} sessions come and go, states are changed; S: monotonic
 
-    open     bytes pass            cut    both sides are reset, and whoever connects is            dark   bytes vanish
+    open    bytes pass
+    cut     both sides are reset, and so is each new connection
+    dark    bytes vanish
 
 Law: a connection that lost a byte is reset before any other byte passes. The process ends with its input.
 """
@@ -25,7 +27,7 @@ WAITING_BYTES_MAX: Final = 65_536
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
-class Link:
+class ProxiedLink:
     def __init__(self, name: str, target: int, state: str) -> None:
         self.name, self.target, self.state = name, target, state
         self.sessions: set[Session] = set()
@@ -46,14 +48,14 @@ class Link:
 
 
 class Session:
-    """Two connections: `near` has come, `far` goes to the target."""
+    """Two connections: `near` came to the proxy, `far` goes from it to the target."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: ProxiedLink) -> None:
         self.link = link
         self.near, self.far = End(self), End(self)
         self.near.other, self.far.other = self.far, self.near
         self.early = bytearray()
-        """What came before the target was connected to: a greeting at most."""
+        """Bytes that came before the target was connected to: a greeting at most."""
         self._dialling: asyncio.Task[None] | None = None
         self.is_up = self._is_over = False
 
@@ -135,7 +137,7 @@ def _say(**words: object) -> None:
 
 
 async def _serve() -> None:
-    links: dict[str, Link] = {}
+    links: dict[str, ProxiedLink] = {}
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
@@ -143,7 +145,7 @@ async def _serve() -> None:
         if asked["name"] in links:
             links[asked["name"]].change(asked["state"])
         else:
-            links[asked["name"]] = link = Link(asked["name"], asked["target"], asked["state"])
+            links[asked["name"]] = link = ProxiedLink(asked["name"], asked["target"], asked["state"])
             await link.listen()
 
 

@@ -31,10 +31,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import tamis
-from tamis.bench.matching.report import markdown, short
+from tamis.bench.scratch import scratch_folder
+from tamis.bench.tables import markdown, short
 from tamis.protocol.values import Value
-from tamis.testing.process import scratch_folder
-from tamis.testing.routers import QUIET_POLL_S, Router
+from tamis.testing import RouterProcess, lasting_port
+from tamis.testing.network import QUIET_POLL_S
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -157,12 +158,12 @@ class Network:
     """Routers that all read one text; `file` is the one that is advised about."""
 
     def __init__(self, folder: Path, shape: Shape) -> None:
-        self.routers = {name: Router(name, folder / f"{name}.yaml") for name in shape.routers}
+        self.routers = {name: RouterProcess(name, folder / f"{name}.yaml") for name in shape.routers}
         self.file = folder / "network.yaml"
         lines = [
-            f'  {name}: {{clients: "unix:{name}.clients", neighbours: "127.0.0.1:{each.neighbours_port}", '
+            f'  {name}: {{clients: "unix:{name}.clients", neighbours: "127.0.0.1:{lasting_port()}", '
             f'admin: "unix:{name}.sock"}}\n'
-            for name, each in self.routers.items()
+            for name in self.routers
         ]
         self.text = f"# A network.\n{shape.keys}routers:\n{''.join(lines)}"
 
@@ -178,9 +179,8 @@ class Network:
             yield
         finally:
             for router in self.routers.values():
-                if router.process is not None:
-                    router.process.terminate()
-                    await router.process.wait()
+                if router.is_running:
+                    await router.leave()
 
     async def _linked(self) -> None:
         async with asyncio.timeout(LINKED_S):

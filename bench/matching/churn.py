@@ -27,8 +27,8 @@ _TURNS = 5  # alone and during in turns: a shared machine drifts
 
 
 def speed_left(setup: Setup, contender: Contender, made: Workload, progress: Progress) -> float | None:
-    """The share of the undisturbed matching speed that is left; None for a peer, which has no such loop."""
-    if contender.peer is not None:
+    """The share of the undisturbed matching speed that is left; None for a library, which has no such loop."""
+    if contender.library is not None:
         return None
     interfaces = spread(len(made.filters), setup.interfaces)
     with contender.table() as table:

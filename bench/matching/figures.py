@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 
 from tamis.analysis.svg import Axis, Line, plot
 from tamis.bench.matching.match import Contender, Result, Setup, contenders
-from tamis.bench.matching.report import label, markdown, percent, short
+from tamis.bench.matching.report import label
 from tamis.bench.matching.runner import Measured, Runner, interfaces_label, size_label
+from tamis.bench.tables import markdown, percent, short
 
 SEED = 2003
 NAMES = 1_000

@@ -33,8 +33,8 @@ def available() -> bool:
 
 
 def per_message(setup: Setup, contender: Contender, workload: Workload, progress: Progress) -> float | None:
-    """Mean instructions of a match, decoding excluded; None for a peer, which is not ours to count."""
-    if contender.peer is not None:
+    """Mean instructions of a match, decoding excluded; None for a library, which is not ours to count."""
+    if contender.library is not None:
         return None
     progress(f"counting instructions of {contender.label} (the build runs under valgrind too)")
     interfaces = spread(len(workload.filters), setup.interfaces)

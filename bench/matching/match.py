@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tamis.bench.matching import libraries, workloads
-from tamis.bench.matching.libraries.contest import Contest, PeerDisagrees, PeerFailed, contest
+from tamis.bench.matching.libraries.contest import Contest, LibraryDisagrees, LibraryFailed, contest
 from tamis.bench.matching.workloads import Workload
 from tamis.native import Batch, Measurement, Table
 from tamis.protocol.errors import TamisError
@@ -38,7 +38,7 @@ class EnginesDisagree(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An engine and, for sff, its rounds; or `peer:NAME`, which has no table of ours."""
+    """An engine and, for sff, its rounds; or `library:NAME`, which has no table of ours."""
 
     engine: str
     rounds: int | None = None
@@ -48,7 +48,7 @@ class Contender:
         return self.engine if self.rounds is None else f"{self.engine} r={self.rounds}"
 
     @property
-    def peer(self) -> str | None:
+    def library(self) -> str | None:
         return self.engine.removeprefix(libraries.PREFIX) if self.engine.startswith(libraries.PREFIX) else None
 
     def table(self) -> Table:
@@ -102,7 +102,7 @@ class UpdateTimes:
 class Result:
     """One contender's figures. Times of messages exclude decoding; `spread` is (slowest - fastest) / mean of passes.
 
-    Of a peer less is known: what it cannot tell is None. `share` is the share of the filters that it expresses, and
+    Of a library less is known: what it cannot tell is None. `share` is the share of the filters that it expresses, and
     `tamis_us` the time of `tamis` on those; `note` says how, or why there are no figures: then its time is infinite.
     """
 
@@ -140,13 +140,14 @@ class _Run:
 
 
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
-    """One contender for each engine, and of sff one for each number of rounds; PeerMissing says what to install."""
+    """One contender for each engine, and of sff one for each number of rounds; LibraryMissing says what to install."""
     chosen: list[Contender] = []
     known = (*Table.engines(), *(libraries.PREFIX + name for name in libraries.NAMES))
-    for engine in engines:
+    for asked in engines:
+        engine = libraries.present_name(asked)
         if engine not in known:
-            raise ValueError(f"no engine {engine!r}; one of {', '.join(known)}")
-        if name := Contender(engine).peer:
+            raise ValueError(f"no engine {asked!r}; one of {', '.join(known)}")
+        if name := Contender(engine).library:
             libraries.check_installed(name)
         chosen.extend([Contender(engine, count) for count in rounds] if engine == "sff" else [Contender(engine)])
     return tuple(dict.fromkeys(chosen))
@@ -155,11 +156,11 @@ def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tu
 def run(setup: Setup, workload: Workload, progress: Progress) -> list[Result]:
     """Measure every contender on `workload`, which the setup made; EnginesDisagree if they do."""
     interfaces = workloads.spread(setup.filter_count, setup.interfaces)
-    ours = [contender for contender in setup.contenders if contender.peer is None]
+    ours = [contender for contender in setup.contenders if contender.library is None]
     measured = dict(zip(ours, _run_ours(ours, setup, workload, interfaces, progress), strict=True))
     for contender in setup.contenders:
-        if contender.peer is not None:
-            measured[contender] = _run_peer(contender, setup, workload, interfaces, progress)
+        if contender.library is not None:
+            measured[contender] = _run_library(contender, setup, workload, interfaces, progress)
     return with_ratios([measured[contender] for contender in setup.contenders])
 
 
@@ -176,21 +177,21 @@ def _run_ours(
     return results
 
 
-def _run_peer(
+def _run_library(
     contender: Contender, setup: Setup, workload: Workload, interfaces: array[int], progress: Progress
 ) -> Result:
-    """A grouping does to a peer what it does to us: the interface of a filter is then its link."""
+    """A grouping does to a library what it does to us: the interface of a filter is then its link."""
     links = interfaces if setup.link_count is None else array("I", (i % setup.link_count for i in interfaces))
     progress(f"{contender.label}, in a process of its own")
     try:
-        told = contest(contender.peer or "", workload, links)
-    except PeerDisagrees as error:
+        told = contest(contender.library or "", workload, links)
+    except LibraryDisagrees as error:
         raise EnginesDisagree(str(error)) from None
-    except PeerFailed as error:
+    except LibraryFailed as error:
         progress(str(error))
-        return _result_of_peer(contender, Contest.nothing(contender.label), str(error))
+        return _result_of_library(contender, Contest.nothing(contender.label), str(error))
     note = f"{told.share:.0%} of the filters, tamis takes {told.tamis_us:.3g} us on them; {told.how}"
-    return _result_of_peer(contender, told, note)
+    return _result_of_library(contender, told, note)
 
 
 def with_ratios(results: list[Result]) -> list[Result]:
@@ -314,7 +315,7 @@ def _result(run: _Run, updates: UpdateTimes) -> Result:
     )
 
 
-def _result_of_peer(contender: Contender, told: Contest, note: str) -> Result:
+def _result_of_library(contender: Contender, told: Contest, note: str) -> Result:
     return Result(
         engine=contender.engine,
         rounds=None,

@@ -21,8 +21,8 @@ from typing import Final
 
 import click
 
-from tamis.bench.matching.report import markdown
 from tamis.bench.matching.workloads import Workload, make
+from tamis.bench.tables import markdown
 from tamis.native import Table
 from tamis.protocol.limits import MATCH_STEPS_MAX
 

@@ -6,11 +6,11 @@ Law: in JSON an engine has one object: that of its fastest contender, with the o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from tamis.bench.matching.match import Result, Setup, fastest_of_each
+from tamis.bench.tables import markdown, percent, short
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,7 +32,7 @@ def rows_for_programs(setup: Setup, results: list[Result]) -> list[dict[str, obj
 
 
 def table_for_people(results: list[Result]) -> str:
-    """A Markdown table, one contender a line; times in microseconds. Under it, what has to be known about the peers."""
+    """A Markdown table, one contender a line; times in microseconds. Under it, what to know about libraries."""
     head = ["engine", "build s", "mean", "±", "median", "p99", "msgs/s", "B/constraint all", "hot"]
     head += ["add", "p99.9", "max", "remove", "p99.9", "max", "matched", "instr/msg", "churn", "ratio"]
     return "\n".join([markdown(head, (_cells(result) for result in results)), *_remarks(results)])
@@ -48,27 +48,8 @@ def plain(figures: DataclassInstance | None) -> dict[str, Any]:
     return {key: _rounded(value) for key, value in told.items() if value is not None and value != math.inf}
 
 
-def markdown(head: list[str], rows: Iterable[list[str]]) -> str:
-    """Columns padded, so that it reads as well unrendered."""
-    lines = [head, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    lines.insert(1, ["-" * (width - 1) + ("-" if column == 0 else ":") for column, width in enumerate(widths)])
-    return "\n".join("| " + " | ".join(_padded(line, widths)) + " |" for line in lines)
-
-
 def label(result: Result) -> str:
     return result.engine if result.rounds is None else f"{result.engine} r={result.rounds}"
-
-
-def short(number: float | None) -> str:
-    """Three significant digits, and never an exponent; nothing for what is not known."""
-    if number is None or not math.isfinite(number):
-        return ""
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:#.3g}"
-
-
-def percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.0%}"
 
 
 def _flat(result: Result) -> dict[str, object]:
@@ -94,12 +75,6 @@ def _cells(result: Result) -> list[str]:
         percent(result.churn),
         short(result.ratio),
     ]
-
-
-def _padded(line: list[str], widths: list[int]) -> list[str]:
-    """The first column is words, the others are numbers."""
-    first, *others = widths
-    return [line[0].ljust(first), *(cell.rjust(width) for cell, width in zip(line[1:], others, strict=True))]
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - a figure, a word, or a table of them

@@ -12,10 +12,11 @@ from typing import Any
 
 from tamis.bench.matching import churn, figures, hostile, instructions, libraries, workloads
 from tamis.bench.matching.figures import setting
-from tamis.bench.matching.libraries.contest import Contest, PeerFailed, contest
+from tamis.bench.matching.libraries.contest import Contest, LibraryFailed, contest
 from tamis.bench.matching.match import Result, Setup, contenders
-from tamis.bench.matching.report import label, markdown, percent, plain, short
+from tamis.bench.matching.report import label, plain
 from tamis.bench.matching.runner import Measured, Runner, size_label, workload_of
+from tamis.bench.tables import markdown, percent, short
 from tamis.native import Table
 
 ENGINES = ("sff", "tamis")
@@ -77,18 +78,18 @@ def _plain(title: str, about: str, measured: Sequence[Measured], plots: dict[str
     return Section(title, about, figures.table_of(measured), rows, plots or {})
 
 
-# --- peers -----------------------------------------------------------------------------------------------------------
+# --- libraries -------------------------------------------------------------------------------------------------------
 
 
-def against_peers(runner: Runner, filters_max: int) -> Section:
+def against_libraries(runner: Runner, filters_max: int) -> Section:
     rows: list[dict[str, Any]] = []
-    notes = [str(libraries.PeerMissing(name)) for name in libraries.NAMES if not libraries.is_installed(name)]
+    notes = [str(libraries.LibraryMissing(name)) for name in libraries.NAMES if not libraries.is_installed(name)]
     failed: dict[str, str] = {}
     for count in (size for size in PEER_SIZES if size <= filters_max):
         rows += _our_rows(runner, count)
         for name in filter(libraries.is_installed, libraries.NAMES):
             if name in failed:
-                runner.skip(f"peer {name}, {count:,} filters", failed[name])
+                runner.skip(f"library {name}, {count:,} filters", failed[name])
                 continue
             told = _contest(runner, name, count)
             if "failed" in told:
@@ -99,34 +100,34 @@ def against_peers(runner: Runner, filters_max: int) -> Section:
     notes += dict.fromkeys(f"{row['matcher']}: {row['how']}" for row in rows if row["how"])
     head = ["filters x interfaces", "matcher", "share", "us/msg", "tamis us/msg", "times tamis", "build s", "matched"]
     about = "Each on the filters that it expresses (`share`), with `tamis` on the same ones; equal answers are checked."
-    return Section("Peers", about, markdown(head, [_peer_cells(row) for row in rows]), rows, notes=notes)
+    return Section("Libraries", about, markdown(head, [_library_cells(row) for row in rows]), rows, notes=notes)
 
 
 def _our_rows(runner: Runner, count: int) -> list[dict[str, Any]]:
     measured = runner.run(setting(count, PEER_INTERFACES, contenders(ENGINES)))
-    return [_peer_row(count, result, label(result)) for result in (measured.results if measured else [])]
+    return [_library_row(count, result, label(result)) for result in (measured.results if measured else [])]
 
 
-def _peer_row(count: int, told: Result | Contest, matcher: str, how: str = "") -> dict[str, Any]:
+def _library_row(count: int, told: Result | Contest, matcher: str, how: str = "") -> dict[str, Any]:
     same = ("share", "build_s", "mean_us", "tamis_us", "matched_mean")
     return {"filters": count, "matcher": matcher, "how": how} | {key: getattr(told, key) for key in same}
 
 
 def _contest(runner: Runner, name: str, count: int) -> dict[str, Any]:
-    """A row, or why the peer failed; nothing if there was no time."""
+    """A row, or why the library failed; nothing if there was no time."""
 
     def measure() -> dict[str, Any]:
         made = workload_of(setting(count, PEER_INTERFACES, ()))
         try:
             told = contest(name, made, workloads.spread(count, PEER_INTERFACES))
-        except PeerFailed as error:
+        except LibraryFailed as error:
             return {"failed": str(error)}
-        return _peer_row(count, told, name, told.how)
+        return _library_row(count, told, name, told.how)
 
-    return runner.row(f"peer {name}, {count:,} filters", measure) or {}
+    return runner.row(f"library {name}, {count:,} filters", measure) or {}
 
 
-def _peer_cells(row: dict[str, Any]) -> list[str]:
+def _library_cells(row: dict[str, Any]) -> list[str]:
     times = row["mean_us"] / row["tamis_us"] if row["tamis_us"] else None
     numbers = (short(each) for each in (row["mean_us"], row["tamis_us"], times, row["build_s"], row["matched_mean"]))
     return [f"{row['filters']:,} x {PEER_INTERFACES}", row["matcher"], percent(row["share"]), *numbers]
@@ -216,6 +217,6 @@ def _settings(sizes: Iterable[tuple[int, int | None]], filters_max: int) -> list
 
 
 SECTIONS: tuple[Callable[[Runner, int], Section], ...] = (
-    *(targets, growth, updates, grouping, instructions_per_message, hostile_values, against_peers),
+    *(targets, growth, updates, grouping, instructions_per_message, hostile_values, against_libraries),
     *(filters_per_interface, rounds, beyond),
 )

@@ -25,7 +25,7 @@ from typing import Final
 import click
 
 import tamis
-from tamis.bench.matching.report import markdown, short
+from tamis.bench.tables import markdown, short
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Range, Subscribe

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import click
 
+from tamis.bench.scratch import scratch_folder
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, Subscription
@@ -35,20 +36,18 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Pong, Role
-from tamis.testing.process import scratch_folder
-from tamis.testing.routers import Network, Router, Wanted, running
+from tamis.testing import NetworkPlan, RouterNetwork, RouterProcess, running
 
 CLIENTS: Final = 10
 FRAME_BYTES: Final = 900_000
 PATIENCE_S: Final = 300
-LINE: Final = Wanted(
+LINE: Final = NetworkPlan(
     ("a", "b", "c"),
     (("a", "b", 1), ("b", "c", 1)),
     keys={
         "keepalive": {"hold_ms": 3_600_000, "ping_ms": 3_600_000},
         "limits": {"filters_per_client": 1_000_000, "memory_bytes": 8 << 30},
     },
-    is_proxied=False,
 )
 
 
@@ -82,8 +81,8 @@ def matching(shape: str, number: int) -> dict[str, Value]:
 class Client:
     """A socket, blocking."""
 
-    def __init__(self, router: Router, name: str) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", router.clients_port), timeout=PATIENCE_S)
+    def __init__(self, router: RouterProcess, name: str) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", router.port), timeout=PATIENCE_S)
         self._reader = FrameReader()
         self._frames: Iterator[bytes] = iter(())
         self._name, self._counter = name, time.time_ns()
@@ -175,14 +174,14 @@ class Wants:
         for client in self.clients:
             client.close()
 
-    def connect(self, router: Router) -> None:
+    def connect(self, router: RouterProcess) -> None:
         self.close()
         self.clients = [Client(router, f"c{number}") for number in range(len(self.frames))]
         with ThreadPoolExecutor(len(self.clients)) as pool:
             list(pool.map(Client.subscribe, self.clients, self.frames))
 
 
-def cpu_s(router: Router) -> float:
+def cpu_s(router: RouterProcess) -> float:
     fields = Path(f"/proc/{router.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -199,7 +198,7 @@ async def measured(shape: str, share: float, folder: Path) -> list[dict[str, Any
     return rows
 
 
-async def _one(network: Network, wants: Wants, event: str) -> dict[str, Any]:
+async def _one(network: RouterNetwork, wants: Wants, event: str) -> dict[str, Any]:
     started = event.rpartition(" ")[2] if event != "subscribe" else ""
     if started:
         await network.routers[started].kill()
@@ -225,7 +224,7 @@ async def _one(network: Network, wants: Wants, event: str) -> dict[str, Any]:
     }
 
 
-async def _until_routed(network: Network, count: int) -> None:
+async def _until_routed(network: RouterNetwork, count: int) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while True:
             status = await network.status()
@@ -236,7 +235,7 @@ async def _until_routed(network: Network, count: int) -> None:
             await asyncio.sleep(0.05)
 
 
-def _delivers(network: Network, wants: Wants) -> bool:
+def _delivers(network: RouterNetwork, wants: Wants) -> bool:
     """Do the first and the last filter get what they ask for?"""
     publisher = Client(network.routers["c"], "publisher")
     told = []

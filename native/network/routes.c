@@ -3,21 +3,18 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/grow.h"
 
 void tm_routes_init(tm_routes *routes, tm_memory *memory) {
     *routes = (tm_routes){.memory = memory};
 }
 
-static uint32_t words_of(uint32_t bits) {
-    return (bits + 63) / 64;
-}
-
-/* ---- a route ---------------------------------------------------------------------------------------------------- */
+/* ---- a route ---- */
 
 /* At least one word, so that a route which leads nowhere is one all the same. */
 static uint32_t block_words(uint32_t way_count, uint32_t neighbour_count) {
-    return 1 + words_of(neighbour_count) + (way_count + 1) / 2;
+    return 1 + tm_bit_words(neighbour_count) + (way_count + 1) / 2;
 }
 
 static void clear_route(tm_routes *routes, tm_route *route) {
@@ -39,7 +36,7 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
     tm_route *route = &generation->routes[source];
     clear_route(routes, route);
     *route = (tm_route){.children = block,
-                        .ways = (uint32_t *)(void *)(block + words_of(neighbour_count)),
+                        .ways = (uint32_t *)(void *)(block + tm_bit_words(neighbour_count)),
                         .way_count = way_count,
                         .neighbour_count = neighbour_count,
                         .parent = WAY_NONE};
@@ -47,7 +44,7 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
     return route;
 }
 
-/* ---- generations ------------------------------------------------------------------------------------------------ */
+/* ---- generations ---- */
 
 static void clear_generation(tm_routes *routes, tm_generation *generation) {
     for (uint32_t source = 0; source < generation->capacity; source++) {
@@ -124,19 +121,19 @@ uint8_t tm_routes_hop_limit(const tm_routes *routes) {
     return most;
 }
 
-/* ---- who is in there -------------------------------------------------------------------------------------------- */
+/* ---- who is in there ---- */
 
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->mentions, sizeof *generation->mentions,
                  &generation->mention_words, router / 64 + 1)) {
         return false;
     }
-    generation->mentions[router / 64] |= UINT64_C(1) << (router % 64);
+    tm_bit_set(generation->mentions, router);
     return true;
 }
 
 static bool mentions(const tm_generation *generation, uint32_t router) {
-    return router / 64 < generation->mention_words && (generation->mentions[router / 64] >> (router % 64) & 1);
+    return router / 64 < generation->mention_words && tm_bit_at(generation->mentions, router);
 }
 
 bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
@@ -148,7 +145,7 @@ bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
     return false;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 bool tm_routes_know(const tm_routes *routes, uint32_t source) {
     for (uint32_t i = 0; i < routes->in_force; i++) {
@@ -172,8 +169,8 @@ bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbo
 static bool route_is_sound(const tm_generation *generation, const tm_route *route) {
     for (uint32_t router = 0; router < route->way_count; router++) {
         uint32_t way = route->ways[router];
-        if (way != WAY_NONE && (way >= route->neighbour_count || !(route->children[way / 64] >> (way % 64) & 1) ||
-                                !mentions(generation, router))) {
+        if (way != WAY_NONE &&
+            (way >= route->neighbour_count || !tm_bit_at(route->children, way) || !mentions(generation, router))) {
             return false;
         }
     }

@@ -49,10 +49,10 @@ def _section(register: Register) -> str:
 def _rows(register: Register) -> Iterator[tuple[str, str, str, str]]:
     """Number, name, since and meaning of each number, in use and reserved, by ascending number."""
     meanings = register.meanings
-    used = [(m.value, m.name, f"{meanings[m.value].since}", meanings[m.value].text) for m in register.in_use]
+    used = [(int(m.value), str(m.name), f"{meanings[m.value].since}", meanings[m.value].text) for m in register.in_use]
     reserved = [(row.number, row.name, "reserved", row.text) for row in register.reserved]
     for number, name, since, text in sorted(used + reserved):
-        yield register.shown(number), str(name), since, text
+        yield register.shown(number), name, since, text
 
 
 if __name__ == "__main__":

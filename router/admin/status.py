@@ -9,14 +9,14 @@ from typing import Final
 
 from tamis.native.switch_figures import DROP_REASONS, LOSSES
 from tamis.router.admin.routes import network_form
+from tamis.router.admin.view import RouterView
 from tamis.router.clients.client import Client
 from tamis.router.daemon.process import resident_bytes
-from tamis.router.daemon.running import Running
 
 _STATES: Final = ("free", "greeting", "open", "closing", "closed")
 
 
-def status_form(running: Running, version: str) -> dict[str, object]:
+def status_form(running: RouterView, version: str) -> dict[str, object]:
     plane, settings = running.plane, running.settings
     figures = plane.switch.figures()
     dropped = dict(zip(DROP_REASONS, figures.dropped, strict=True))
@@ -33,7 +33,7 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "uptime_s": round(time.time() - running.started_s, 3),
         "listening": running.listening,
         "engine": settings.engine.name,
-        "clients": len(plane.names),
+        "clients": len(running.clients.names),
         "connections": figures.connections,
         "subscriptions": figures.subscriptions,
         "filters": figures.filters,
@@ -54,7 +54,7 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "table": asdict(plane.table.stats()),
         "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
         "stalls": running.stalls.stalls,
-        "network": network_form(plane.network) if plane.network is not None else None,
+        "network": network_form(running.network) if running.network is not None else None,
     }
 
 

@@ -1,6 +1,6 @@
 """One client as its router sees it: the greeting, then its requests, then its end.
 
-Law: a client is in the plane's tables from its admission to its end. What it asks for is worked off by `requests`.
+Law: a client is in the tables of `clients` from its admission to its end. What it asks for is worked off by `requests`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tamis.native import Trace
 from tamis.protocol.errors import FrameError
@@ -18,22 +18,48 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
-from tamis.router.clients.greeting import Greeting
-from tamis.router.clients.reports import report_of
+from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
-from tamis.router.clients.tokens import digest_of
-from tamis.router.clients.wants import Wants
+from tamis.router.clients.slowing import Slowing
+from tamis.router.clients.tokens import TokenFile, digest_of
+from tamis.router.clients.trace_askers import TraceAskers
+from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.admissions import Reason, Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.traces import report_of
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import admission
 
-if TYPE_CHECKING:
-    from tamis.router.connections.plane import Plane
-    from tamis.router.links.network import Network
-
 _log = logging.getLogger(__name__)
+
+
+class ClientRegister(Protocol):
+    """Who the clients are, as one of them sees it."""
+
+    tokens: TokenFile | None
+    slowing: Slowing
+    trace_askers: TraceAskers
+
+    @property
+    def has_place(self) -> bool:
+        """For one more client that is let in."""
+
+    def policy(self) -> AdmissionPolicy:
+        """What a client that connects now is asked, and told of this router."""
+
+    def new_wishes(self) -> ClientWishes:
+        """What one client asks of the network: nothing yet."""
+
+    def admitted(self, client: Client) -> None:
+        """Its greeting is over."""
+
+    def gone(self, client: Client) -> None:
+        """Its connection has ended."""
+
+    def forgotten(self, client: Client) -> None:
+        """Its filters are out of the table."""
 
 
 class Client(OtherEnd):
@@ -45,12 +71,14 @@ class Client(OtherEnd):
     SIDE = Side.CLIENT
 
     __slots__ = (
-        *("_greeting", "_held", "_requests", "_wants"),
+        *("_greeting", "_held", "_register", "_requests", "_wishes"),
         *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
     )
 
-    def __init__(self, plane: Plane, connection: int, peer: str) -> None:
-        self._greeting = Greeting(plane.door())
+    plane: Connections
+
+    def __init__(self, plane: Connections, register: ClientRegister, connection: int, peer: str) -> None:
+        self._register, self._greeting = register, Greeting(register.policy())
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
@@ -58,7 +86,7 @@ class Client(OtherEnd):
         self.wants_since_s: float | None = None
         """When it had its first subscription."""
         self._requests: Requests | None = None
-        self._wants: Wants | None = None
+        self._wishes: ClientWishes | None = None
 
     @property
     def hold_ms(self) -> int:
@@ -74,10 +102,11 @@ class Client(OtherEnd):
         """How many are waiting."""
         return len(self._requests) if self._requests is not None else 0
 
-    def wants_of(self, network: Network) -> Wants:
+    @property
+    def wishes(self) -> ClientWishes:
         """What it asks of the network."""
-        self._wants = self._wants or Wants(network)
-        return self._wants
+        self._wishes = self._wishes or self._register.new_wishes()
+        return self._wishes
 
     def wanted_before(self, at_s: float) -> bool:
         """It had a subscription then, and has one."""
@@ -113,7 +142,7 @@ class Client(OtherEnd):
             raise FrameError(ErrorCode.UNEXPECTED_KIND, "the answer to AUTH has not come yet")
         if kind is Kind.AUTH and self._has_to_wait(frame):
             return
-        if kind is Kind.AUTH and not self.plane.has_place:
+        if kind is Kind.AUTH and not self._register.has_place:
             raise FrameError(ErrorCode.FULL, "this router has no room for another client")
         greeting = self._greeting
         answer = greeting.receive(frame, kind)
@@ -127,14 +156,15 @@ class Client(OtherEnd):
             self.name, self.number = greeting.hello.name, granted.number
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
             self.table_bytes_max = granted.table_bytes_max
-            self.token_digest = digest_of(greeting.credential) if self.plane.tokens is not None else None
+            self.token_digest = digest_of(greeting.credential) if self._register.tokens is not None else None
             greeting.credential = b""
-            self.plane.admitted(self)
+            self._register.admitted(self)
             self.plane.switch.admit(self.connection, granted)
 
     def _has_to_wait(self, frame: bytes) -> bool:
         """A credential of an address that has shown wrong ones comes again after a while."""
-        wait_s = self.plane.slowing.wait_s(address_of(self.peer)) if self.plane.tokens is not None else 0
+        register = self._register
+        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
         if wait_s > 0:
             self._held = self.plane.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0
@@ -146,7 +176,7 @@ class Client(OtherEnd):
     def _refused(self, reason: Reason, problem: str) -> None:
         super()._refused(reason, problem)
         if reason is Reason.CREDENTIAL:
-            self.plane.slowing.failed(address_of(self.peer))
+            self._register.slowing.failed(address_of(self.peer))
 
     def _cancel_timer(self) -> None:
         super()._cancel_timer()
@@ -156,7 +186,7 @@ class Client(OtherEnd):
 
     def traced(self, trace: Trace) -> None:
         """What became of one of its messages here; other routers may have more to say."""
-        self.plane.asking.asks(self, trace.trace)
+        self._register.trace_askers.asks(self, trace.trace)
         self.report(report_of(self.plane.settings.id, trace))
 
     def report(self, report: Report) -> None:
@@ -166,6 +196,9 @@ class Client(OtherEnd):
 
     def ended(self) -> None:
         super().ended()
-        self.plane.gone(self)
-        if self._wants is not None:
-            self.plane.work.add(self._wants.clear())
+        self._register.gone(self)
+        if self._wishes is not None:
+            self.plane.work.add(self._wishes.clear())
+
+    def forgotten(self) -> None:
+        self._register.forgotten(self)

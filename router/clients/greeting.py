@@ -1,7 +1,7 @@
 """The greeting as the accepting side sees it: HELLO, WELCOME, AUTH, AUTHENTICATED.
 
 Law: nothing is read, sent or timed here. Each frame either gives the answer to send or raises FrameError, after which
-the connection is over. Who may speak when is asked of the session tables; whether a credential is right, of the door.
+the connection is over. Who may speak when is asked of the session tables; whether a credential is right, of the policy.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.peer_names import check_peer_name
+from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import Kind
@@ -19,23 +18,14 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
-from tamis.router.connections.admissions import NameRefused
-
-
-def check_said_name(name: str) -> None:
-    """NameRefused for one that nobody may have."""
-    try:
-        check_peer_name(name)
-    except Refused as error:
-        raise NameRefused(str(error)) from None
-
+from tamis.router.connections.admissions import check_said_name
 
 COUNTERS_TOLD: Final = 2
 """The first version whose AUTHENTICATED says the newest counter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AdmissionPolicy:
     """What the router says of itself, and whom it lets in. `admits` is None where nobody is asked for a token."""
 
     name: str
@@ -57,8 +47,8 @@ class Greeting:
     """`hello` is what the client said of itself, `method` and `credential` by what it proved it, `version` the one that
     was chosen; `is_over` once it has been let in."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, policy: AdmissionPolicy) -> None:
+        self._policy = policy
         self.session = Session(CLIENT_CONNECTION, is_connector=False)
         self.hello: Hello | None = None
         self.method: AuthMethod | None = None
@@ -77,7 +67,7 @@ class Greeting:
         return b""
 
     def _welcome(self, hello: Hello) -> bytes:
-        self.hello, door = hello, self._door
+        self.hello, policy = hello, self._policy
         check_said_name(hello.name)
         if hello.role is not Role.CLIENT:
             raise FrameError(
@@ -88,21 +78,21 @@ class Greeting:
         self.session.sent(Kind.WELCOME)
         return encode(
             Welcome(
-                *(door.name, door.epoch, door.nonce(), version, (), door.frame_bytes_max, door.hold_ms, 0),
-                methods=(door.method,),
+                *(policy.name, policy.epoch, policy.nonce(), version, (), policy.frame_bytes_max, policy.hold_ms, 0),
+                methods=(policy.method,),
             )
         )
 
     def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
-        door = self._door
+        policy = self._policy
         self.method = auth.method
-        if auth.method is not door.method:
-            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {door.method.name}")
-        if door.admits is not None and not door.admits(hello.name, auth.credential):
+        if auth.method is not policy.method:
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {policy.method.name}")
+        if policy.admits is not None and not policy.admits(hello.name, auth.credential):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, "this name does not come in with this token")
         self.session.sent(Kind.AUTHENTICATED)
         self.credential = auth.credential
         self.is_over = True
         number = stable_number(hello.name)
-        newest = door.newest(number) if self.version >= COUNTERS_TOLD else 0
-        return encode(Authenticated(b"", number, door.filters_max, newest))
+        newest = policy.newest(number) if self.version >= COUNTERS_TOLD else 0
+        return encode(Authenticated(b"", number, policy.filters_max, newest))

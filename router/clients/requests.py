@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Generator
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from tamis.native import Gone, RefusedFilter, SubscribeFrame
 from tamis.protocol.errors import FrameError
@@ -23,19 +23,48 @@ from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.acks import answer, refusal
-
-if TYPE_CHECKING:
-    from tamis.router.clients.client import Client
+from tamis.router.clients.wishes import ClientWishes, Filters
+from tamis.router.connections.connections import Connections
+from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdded
 
 REQUESTS_MAX: Final = 16
-FILTERS_PER_SLICE: Final = 500
-"""A few milliseconds of work; of large ones a frame holds fewer."""
+FILTERS_AT_ONCE: Final = 50
+"""Between two looks at the clock; of large ones the switch takes fewer."""
 SLICE_S: Final = 0.004
-"""Of removals, which take microseconds or, where filters are large, a hundred times as long."""
+"""Of additions and removals. A filter takes microseconds or, where it is large or its table is, a hundred times as
+long."""
 REASONS_MAX: Final = 100
 """Refusals of one request that are told in words; the others by their code alone."""
 
 _Slices = Generator[None, None, None]
+
+
+class Requester(Protocol):
+    """A client, as its requests see it."""
+
+    plane: Connections
+    connection: int
+    name: str
+    filters_max: int
+    table_bytes_max: int
+    frame_bytes_max: int
+    wants_since_s: float | None
+
+    @property
+    def is_open(self) -> bool:
+        """It is let in, and not ending."""
+
+    @property
+    def wishes(self) -> ClientWishes:
+        """What it asks of the network."""
+
+    def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None: ...
+
+    def fail(self, error: FrameError, kind: int = 0) -> None: ...
+
+    def pause(self, is_paused: bool) -> None: ...
+
+    def vanish(self) -> None: ...
 
 
 class Requests:
@@ -43,7 +72,7 @@ class Requests:
 
     __slots__ = ("_client", "_frames", "_is_running")
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Requester) -> None:
         self._client = client
         self._frames: deque[tuple[Kind, bytes]] = deque()
         self._is_running = False
@@ -78,34 +107,31 @@ class Requests:
         yield
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
+        stop = perf_counter() + SLICE_S
         while frame.left and not blanket and client.is_open:
             first = len(frame.ids) - frame.left
-            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_PER_SLICE)
-            self._record(frame, first, {item.id for item in found})
+            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_AT_ONCE)
+            self._tell(frame, first, {item.id for item in found})
             refusals += [_told(item, client, len(refusals) + index) for index, item in enumerate(found)]
-            yield
+            if perf_counter() > stop:
+                yield
+                stop = perf_counter() + SLICE_S
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
         if done and client.wants_since_s is None:
             client.wants_since_s = time.monotonic()
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
-        network = client.plane.network
-        if network is not None and done:
-            filters = frame.filters
-            known = say_so if frame.waits_for_network else None
-            wanted = {id_: filters[id_] for id_ in done}
-            yield from client.wants_of(network).add(wanted, lambda: client.is_open, known)
-            if known is not None:
-                return
-        say_so()
+        known = say_so if done and frame.waits_for_network else None
+        if done:
+            yield from client.wishes.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
+        if known is None:
+            say_so()
 
-    def _record(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
+    def _tell(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
         """Subscriptions from the one at `first` on have just been taken, but for these."""
-        client, recorder = self._client, self._client.plane.recorder
-        if recorder is not None:
-            taken = [id_ for id_ in frame.ids[first : len(frame.ids) - frame.left] if id_ not in refused]
-            filters = frame.filters
-            recorder.subscribed(client.name, client.connection, {id_: filters[id_] for id_ in taken}, frame.wants_own)
+        client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
+        taken = [id_ for id_ in now if id_ not in refused] if refused else now
+        client.plane.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, body = self._client, decode(data)
@@ -119,17 +145,14 @@ class Requests:
                 return
             if client.plane.switch.unsubscribe(client.connection, id_):
                 done.append(id_)
-                if client.plane.recorder is not None:
-                    client.plane.recorder.unsubscribed(client.name, client.connection, id_)
+                client.plane.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
                 refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
         client.plane.settle()
-        network = client.plane.network
-        if network is not None:
-            yield from client.wants_of(network).remove(done)
+        yield from client.wishes.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
     def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:
@@ -139,7 +162,12 @@ class Requests:
                 client.send(Kind.ACK, frame, urgent=of is AckOf.SUBSCRIBE)
 
 
-def _blanket_refusal(client: Client, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
+def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
+    filters = frame.filters
+    return {id_: filters[id_] for id_ in ids}
+
+
+def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
     """Why nothing of the frame is taken, if that is so."""
     if client.plane.is_draining:
         return RefusalCode.DRAINING, "the router is draining"
@@ -148,11 +176,11 @@ def _blanket_refusal(client: Client, frame: SubscribeFrame) -> tuple[RefusalCode
     return None
 
 
-def _told(item: RefusedFilter, client: Client, number: int) -> Refusal:
+def _told(item: RefusedFilter, client: Requester, number: int) -> Refusal:
     return refusal(item.id, item.code, _reason(item, client) if number < REASONS_MAX else "")
 
 
-def _reason(item: RefusedFilter, client: Client) -> str:
+def _reason(item: RefusedFilter, client: Requester) -> str:
     if item.code == RefusalCode.BAD_FILTER:
         return _what_is_wrong(item.filter)
     if item.code == RefusalCode.TOO_MANY_FILTERS:

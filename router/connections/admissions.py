@@ -11,7 +11,8 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from tamis.protocol.errors import FrameError
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.peer_names import check_peer_name
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.router.daemon.logs import fields
 
@@ -57,6 +58,14 @@ class NameRefused(FrameError):
 
     def __init__(self, problem: str) -> None:
         super().__init__(ErrorCode.AUTHENTICATION_FAILED, problem)
+
+
+def check_said_name(name: str) -> None:
+    """NameRefused for one that nobody may have."""
+    try:
+        check_peer_name(name)
+    except Refused as error:
+        raise NameRefused(str(error)) from None
 
 
 class TooLate(FrameError):

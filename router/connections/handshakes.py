@@ -20,7 +20,7 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
 if TYPE_CHECKING:
-    from tamis.router.connections.plane import Plane
+    from tamis.router.connections.connections import Connections
 
 
 class TlsDoor:
@@ -29,7 +29,7 @@ class TlsDoor:
 
     def __init__(
         self,
-        plane: Plane,
+        plane: Connections,
         side: Side,
         opener: Opener,
         context: ssl.SSLContext,

@@ -12,21 +12,19 @@ import logging
 import sys
 import termios
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
-from tamis.native import EventType, Trace
+from tamis.configs import RouterSettings
+from tamis.native import EventType, Switch, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session import Session
 from tamis.protocol.wire.session_bodies import Error
-from tamis.router.connections.admissions import Reason, Side, TooLate, reason_of
+from tamis.router.connections.admissions import Admissions, Reason, Side, TooLate, reason_of
+from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.logs import fields
-
-if TYPE_CHECKING:
-    from tamis.router.connections.plane import Plane
-    from tamis.router.connections.waiting import WaitingRoom
 
 LINGER_S: Final = 2.0
 """What is queued for somebody who has to go may take so long to leave."""
@@ -36,6 +34,23 @@ PROBLEM_CHARACTERS_MAX: Final = 256
 FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
 
 _log = logging.getLogger(__name__)
+
+
+class Switchboard(Protocol):
+    """Where connections come together, as one other end needs it."""
+
+    settings: RouterSettings
+    switch: Switch
+    admissions: Admissions
+
+    def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call `what` after so long."""
+
+    def poll_soon(self) -> None:
+        """Connections were ended: take in at once that they are gone, so that their places are free."""
+
+    def when_caught_up(self, callback: Callable[[], None]) -> bool:
+        """Whether events are waiting; then `callback` is called once, when they are handled."""
 
 
 class OtherEnd:
@@ -52,7 +67,7 @@ class OtherEnd:
         *("connection", "descriptor", "is_there", "name", "on_output", "on_pause", "peer", "plane"),
     )
 
-    def __init__(self, plane: Plane, connection: int, peer: str, session: Session) -> None:
+    def __init__(self, plane: Switchboard, connection: int, peer: str, session: Session) -> None:
         self.plane, self.connection, self.peer = plane, connection, peer
         self.name, self.is_there = "", True
         self.on_output: Callable[[], None] | None = None
@@ -200,6 +215,9 @@ class OtherEnd:
         self._leave_room()
         self._session.closed()
         self._cancel_timer()
+
+    def forgotten(self) -> None:
+        """Nothing of the connection is left in the switch: its number is free."""
 
     def dropped(self) -> None:
         """The router ends, and everything with it; nobody is told."""

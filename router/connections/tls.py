@@ -16,7 +16,7 @@ from tamis.router.connections.other_end import FULL, OtherEnd
 from tamis.router.daemon.settings import CannotStart
 
 if TYPE_CHECKING:
-    from tamis.router.connections.plane import Plane
+    from tamis.router.connections.connections import Connections
 
 CHUNK_BYTES: Final = 256 * 1024
 # One for all: what is received is handed on before anything else happens. asyncio fills slices of what it is given, and
@@ -47,7 +47,7 @@ def _no_passphrase() -> str:
 class TlsConnection(asyncio.BufferedProtocol):
     """One connection; `opened` makes its other end, or None where there is no room for it."""
 
-    def __init__(self, plane: Plane, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
+    def __init__(self, plane: Connections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
         self._plane, self._opened = plane, opened
         self._end: OtherEnd | None = None
         self._writable: list[Callable[[], None]] = []

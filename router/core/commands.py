@@ -47,6 +47,8 @@ class Reroute:
     """R5b: messages go by these trees from now on, and by those before them for the hold."""
 
     trees: Trees
+    is_whole: bool
+    """R5c: no way has broken within the hold, so what went by one arrives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,23 +24,26 @@ from typing import TYPE_CHECKING, Any, Final
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import Records
 from tamis.protocol.errors import ConfigError
+from tamis.router.admin.view import Life, RouterView
+from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.connections.other_end import LINGER_S
 from tamis.router.connections.places import Places, Spare, fitted, open_descriptors, places_of
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.seconds import SecondTicker
 from tamis.router.connections.tls import load_certificate, server_context
-from tamis.router.daemon import logs, notify, planted
+from tamis.router.daemon import fault_injection, logs, notify
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.exposure import check_exposure
+from tamis.router.daemon.happenings import LifeChanged
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.running import Life, Running
 from tamis.router.daemon.settings import CannotStart, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.records.recorder import Recorder
-from tamis.router.records.seconds import Seconds
+from tamis.router.records.seconds import SecondRecords
 
 if TYPE_CHECKING:  # a router that stands alone starts without them
     from tamis.router.links.neighbours import Neighbours
@@ -86,8 +89,7 @@ class Daemon:
         self._asked = asyncio.Event()
         self._reloading: list[asyncio.Task[None]] = []
         self._reload_lock = asyncio.Lock()
-        self._running: Running
-        self._seconds: Seconds | None = None
+        self._running: RouterView
 
     async def run(self) -> int:
         """Serve until told to stop; the exit code."""
@@ -105,28 +107,29 @@ class Daemon:
         self._places = _places(self._settings)
         loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
-        plane = Plane(self._settings, self._tokens, epoch.next(), loop, self._places)
+        plane = Connections(self._settings, epoch.next(), loop, self._places)
+        clients = Clients(plane, self._tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)
-        planted.plant(plane.switch)
-        self._running = Running(plane, StallWatch(loop), admin_token=self._admin_token)
+        fault_injection.plant(plane.switch)
+        self._running = RouterView(plane, clients, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
         self._closers.append(plane.close)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
-        network = await self._join(plane, epoch) if self._settings.links else None
+        if self._settings.links:
+            self._running.network = await self._join(clients, epoch)
         if self._settings.admin:
             await self._listen_for_admin(self._settings.admin)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop_signal)
         loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
         plane.start()
-        if network is not None:
-            network.start()
-        if self._seconds is not None:
-            self._seconds.start()
-            self._closers.append(self._seconds.stop)
+        plane.network.start()
+        seconds = SecondTicker(plane)
+        seconds.start()
+        self._closers.append(seconds.stop)
         self._running.stalls.start()
         self._closers.append(self._running.stalls.stop)
         gc.collect()
@@ -143,29 +146,31 @@ class Daemon:
             loop.default_exception_handler(context)
 
     def _record(self, chosen: Records) -> None:
-        plane = self._running.plane
-        recorder = Recorder(self._settings, chosen, plane.epoch)
+        plane, running = self._running.plane, self._running
+        recorder = Recorder(self._settings, chosen, plane.epoch, plane.work.add)
         self._closers.append(recorder.close)  # after the plane's end
-        self._seconds = Seconds(plane, recorder, self._running.stalls)
-        plane.record(recorder)
+        recorder.listen(plane.happenings)
+        SecondRecords(running.clients, recorder, running.stalls).listen(plane.happenings)
+        plane.switch.record(recorder.messages)
         recorder.start()
 
     async def _listen_for_clients(self, address: Address) -> None:
-        plane, loop = self._running.plane, asyncio.get_running_loop()
+        plane, clients, loop = self._running.plane, self._running.clients, asyncio.get_running_loop()
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(plane, Side.CLIENT, plane, self._tls, lambda behind: plane.open(-1, behind.peer))
+                door = TlsDoor(plane, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer))
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, plane, loop, self._spare).close)
+                self._doors.append(Acceptor(listener, clients, loop, self._spare).close)
                 self._note("clients", "tamis://", listener)
 
-    async def _join(self, plane: Plane, epoch: Epoch) -> Network:
+    async def _join(self, clients: Clients, epoch: Epoch) -> Network:
         """Become one of several routers; nothing is dialled yet."""
         from tamis.router.links.network import Network
 
-        network = Network(plane, self._settings, epoch)
+        network = Network(clients.plane, clients, self._settings, epoch)
+        clients.join(network)
         self._closers.append(network.close)
         self._doors.append(network.stop_dialling)
         for address in self._settings.neighbours:
@@ -210,8 +215,7 @@ class Daemon:
 
     def _enter(self, life: Life, recorded: str) -> None:
         self._running.life = life
-        if self._running.plane.recorder is not None:
-            self._running.plane.recorder.life(recorded)
+        self._running.plane.happenings.tell(LifeChanged, recorded)
 
     def _say_ready(self) -> None:
         running, router_id = self._running, self._settings.id
@@ -250,9 +254,9 @@ class Daemon:
         keys = restart_keys(self._settings, new)
         if self._tls is not None and new.tls is not None:
             load_certificate(self._tls, new.tls)
-        plane = self._running.plane
-        plane.settings, plane.tokens, self._settings = new, tokens, new
-        plane.hold_against_tokens()
+        plane, clients = self._running.plane, self._running.clients
+        plane.settings, clients.tokens, self._settings = new, tokens, new
+        clients.hold_against_tokens()
         self._running.admin_token = admin_token
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
@@ -264,23 +268,21 @@ class Daemon:
 
     async def _drain(self) -> int:
         """0: everything was flushed. Other routers go around this one before its links close."""
-        plane = self._running.plane
-        network = plane.network
+        plane, clients = self._running.plane, self._running.clients
         self._enter(Life.DRAINING, "stopping")
         notify.stopping()
-        _log.info("draining", extra=fields(clients=len(plane.names), deadline_ms=self._settings.limits.drain_ms))
+        _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)
-        if network is not None:
-            network.leave()
+        plane.network.leave()
         plane.drain()
         deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
         is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
-        plane.dismiss_clients()
-        if network is not None and network.neighbours.links:
-            is_flushed &= await self._until(network.is_left, QUIET_TICKS, deadline_s)
+        clients.dismiss()
+        if plane.network.links:
+            is_flushed &= await self._until(plane.network.is_left, QUIET_TICKS, deadline_s)
         plane.dismiss()
         is_empty = await self._until(lambda: plane.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
-        _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(plane.clients)))
+        _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(clients.by_connection)))
         return 0 if is_flushed and is_empty else 1
 
     async def _until(self, is_so: Callable[[], bool], ticks: int, deadline_s: float) -> bool:

@@ -32,8 +32,11 @@ class Shown(NamedTuple):
 class Health:
     """`problems` has, by name, a sentence for each reason why this router is not ready though it serves."""
 
-    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
-        self._now_s = now_s
+    def __init__(
+        self, now_s: Callable[[], float] = time.monotonic, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`tell` is called with the text of each alarm."""
+        self._now_s, self._tell = now_s, tell
         self._bugs_s: deque[float] = deque(maxlen=REPEATS)
         self.exceptions = self.alarms = 0
         self.recent: deque[Shown] = deque(maxlen=ALARMS_KEPT)
@@ -44,6 +47,7 @@ class Health:
         self.alarms += 1
         self.recent.append(Shown(time.time(), text))
         _log.error("alarm", extra=fields(because=text))
+        self._tell(text)
 
     def alarm_once(self, what: str, text: str) -> None:
         """The same in a minute once; `what` is one of a few."""

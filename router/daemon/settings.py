@@ -7,7 +7,7 @@ Law: what is here comes from the file or is a constant with its reason. A key ta
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tamis.configs import LinkSettings, RouterSettings, load_topology
 from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
@@ -15,9 +15,6 @@ from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
-
-if TYPE_CHECKING:
-    from tamis.router.links.greeting import Greeted
 
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
@@ -119,16 +116,19 @@ def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
     return max(min(limits.credit_bytes, most), limits.frame_bytes)
 
 
-def link_admission(settings: RouterSettings, link: LinkSettings, number: int, other: Greeted) -> Admission:
-    """The same for the neighbour `number` over `link`. It spends no credit: what is too much is dropped, and told."""
+def link_admission(
+    settings: RouterSettings, link: LinkSettings, number: int, frame_bytes_max: int, hold_ms: int
+) -> Admission:
+    """What the neighbour `number` is admitted to over `link`; it takes frames of `frame_bytes_max` and waits `hold_ms`
+    for a sign of life. It spends no credit: what is too much is dropped, and told."""
     return Admission(
         number=number,
         queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),
         credit_bytes=0,
         credit_frames=0,
-        frame_bytes_max=other.frame_bytes_max,
+        frame_bytes_max=frame_bytes_max,
         filters_max=0,
         hold_ms=link.keepalive.hold_ms,
-        ping_ms=max(1, min(link.keepalive.ping_ms, other.hold_ms // 3)),
+        ping_ms=max(1, min(link.keepalive.ping_ms, hold_ms // 3)),
         is_link=True,
     )

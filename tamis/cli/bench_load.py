@@ -76,7 +76,7 @@ def pub(
     with refusals():
         told = access(addresses, name, token_file, ca)
         message = parse_message(attributes or _TWO_ATTRIBUTES)
-        bounds = loads.Bounds(count, seconds)
+        bounds = loads.LoadBounds(count, seconds)
         _print_throughput(run(loads.publish(told.client, message, bytes(payload_bytes), bounds, rounds)), as_json)
     return 0
 
@@ -110,7 +110,7 @@ def sub(
     with refusals():
         told = access(addresses, name, token_file, ca)
         predicate = predicates[0] if predicates else 'class = "bench"'
-        found = run(loads.receive(told.client, predicate, loads.Bounds(count, seconds), rounds))
+        found = run(loads.receive(told.client, predicate, loads.LoadBounds(count, seconds), rounds))
     _print_throughput(found, as_json)
     return 0 if found.messages else 1
 
@@ -149,7 +149,7 @@ def route(
         raise click.UsageError("two clients connect here, and cannot have one name: leave --name out")
     with refusals():
         told = access(addresses, None, token_file, ca)
-        found = run(loads.route(told.client, bytes(payload_bytes), rate, loads.Bounds(count, seconds)))
+        found = run(loads.route(told.client, bytes(payload_bytes), rate, loads.LoadBounds(count, seconds)))
     if as_json:
         click.echo(json.dumps(asdict(found)))
     else:

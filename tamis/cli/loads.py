@@ -25,7 +25,7 @@ Connect = Callable[[], tamis.Client]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LoadBounds:
     """A run ends at whichever comes first."""
 
     messages: int
@@ -56,7 +56,7 @@ class Latency:
 
 
 async def publish(
-    connect: Connect, attributes: Mapping[str, Value], payload: bytes, bounds: Bounds, rounds: int
+    connect: Connect, attributes: Mapping[str, Value], payload: bytes, bounds: LoadBounds, rounds: int
 ) -> Throughput:
     """As many a second as the router lets us."""
     marks = _Marks()
@@ -83,7 +83,7 @@ async def _round(
     return sent + 1
 
 
-async def receive(connect: Connect, predicate: str, bounds: Bounds, rounds: int) -> Throughput:
+async def receive(connect: Connect, predicate: str, bounds: LoadBounds, rounds: int) -> Throughput:
     """What arrives, from the first message on."""
     marks = _Marks()
     size = max(1, bounds.messages // rounds)
@@ -107,7 +107,7 @@ async def receive(connect: Connect, predicate: str, bounds: Bounds, rounds: int)
     return marks.throughput(lost)
 
 
-async def route(connect: Connect, payload: bytes, rate: float, bounds: Bounds) -> Latency:
+async def route(connect: Connect, payload: bytes, rate: float, bounds: LoadBounds) -> Latency:
     """One message after the other at a steady rate, through the router and back."""
     mine = secrets.token_hex(8)
     sent_ns: list[int] = []
@@ -137,7 +137,7 @@ async def _send_steadily(
     attributes: dict[str, Value],
     payload: bytes,
     rate: float,
-    bounds: Bounds,
+    bounds: LoadBounds,
     sent_ns: list[int],
 ) -> None:
     began_s = time.monotonic()

@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design" / "rules.md").read_text()
 CODE = ("protocol", "native", "configs", "router", "simulate", "analysis", "tamis")
 RESERVED = {"R13"}
-_RULE = re.compile(r"\bR\d+b?\b")
+_RULE = re.compile(r"\bR\d+[bc]?\b")
 
 SECTIONS = {
     title.partition(":")[0]: text
-    for title, text in re.findall(r"^## (R\d+b?: .*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    for title, text in re.findall(r"^## (R\d+[bc]?: .*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
 }
 
 
@@ -46,7 +46,7 @@ def test_a_rule_says_why_and_where(rule: str) -> None:
     named = re.findall(r"`(\w+\.(?:py|h|c))`", text.partition("*Where.*")[2])
     files = [path for folder in CODE for path in _sources(folder) if path.name in named]
     assert {path.name for path in files} == set(named)
-    cited = {rule, rule.rstrip("b")}
+    cited = {rule, rule.rstrip("bc")}
     assert any(cited & set(_RULE.findall(path.read_text())) for path in files), f"no file of {named} cites {rule}"
 
 

@@ -8,8 +8,8 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.core import CoreSettings
 from tamis.simulate.faults import MS
-from tamis.simulate.kit import Kit
 from tamis.simulate.node import Node
+from tamis.simulate.run_parts import RunParts
 from tamis.simulate.topologies import read
 from tamis.simulate.world import World
 
@@ -17,7 +17,7 @@ from tamis.simulate.world import World
 @pytest.fixture
 def world() -> World:
     """Three routers in a line, at rest; the first has a client that wants something new, and nobody else has heard."""
-    world = World(read("line:3", 1), 1, Kit("advertise", CoreSettings()))
+    world = World(read("line:3", 1), 1, RunParts("advertise", CoreSettings()))
     world.begin()
     world.clock.run_until(20_000 * MS)
     client = world.clients[0]

@@ -13,8 +13,8 @@ from typing import Final
 import click
 
 from tamis.bench.logs.analysis import measured, ring
-from tamis.bench.matching.report import markdown
-from tamis.testing.process import scratch_folder
+from tamis.bench.scratch import scratch_folder
+from tamis.bench.tables import markdown
 
 RESULTS: Final = Path(__file__).parents[2] / "results"
 FILES: Final = 16

@@ -18,7 +18,7 @@ from typing import Final
 import tamis
 from tamis.protocol.errors import TamisError
 from tamis.protocol.values import Value
-from tamis.testing.routers import Network, Wanted, running
+from tamis.testing import NetworkPlan, RouterNetwork, running
 
 ROUTERS: Final = tuple("abcde")
 LINKS: Final = ("ab", "bc", "cd", "de", "ea", "ac")
@@ -59,7 +59,7 @@ async def recorded(folder: Path, filters: int) -> Path:
     """The folder of the logs."""
     logs = folder / LOGS
     keys: dict[str, object] = {"records": {"folder": str(logs), "messages": "all"}}
-    wanted = Wanted(ROUTERS, tuple((link[0], link[1], 1) for link in LINKS), keys=keys, is_proxied=False)
+    wanted = NetworkPlan(ROUTERS, tuple((link[0], link[1], 1) for link in LINKS), keys=keys)
     logging.getLogger("tamis.client").addHandler(logging.NullHandler())  # it would say of each that it has gone
     async with running(folder, wanted) as network:
         await network.until_linked()
@@ -74,7 +74,7 @@ async def recorded(folder: Path, filters: int) -> Path:
     return logs
 
 
-async def _ask(network: Network, stack: contextlib.AsyncExitStack, texts: Sequence[str]) -> None:
+async def _ask(network: RouterNetwork, stack: contextlib.AsyncExitStack, texts: Sequence[str]) -> None:
     """In turn, as so many clients."""
     clients = [(router, number) for number in range(CLIENTS) for router in ROUTERS]
     for place, (router, number) in enumerate(clients):
@@ -84,7 +84,7 @@ async def _ask(network: Network, stack: contextlib.AsyncExitStack, texts: Sequen
             await client.subscribe(text, wait="home").start()
 
 
-async def _publish(network: Network, stack: contextlib.AsyncExitStack) -> None:
+async def _publish(network: RouterNetwork, stack: contextlib.AsyncExitStack) -> None:
     publishers = {
         name: await stack.enter_async_context(tamis.connect(router.address, name=f"publisher-{name}"))
         for name, router in network.routers.items()
@@ -94,8 +94,8 @@ async def _publish(network: Network, stack: contextlib.AsyncExitStack) -> None:
         await asyncio.sleep(PAUSE_S)
 
 
-async def _end(network: Network) -> None:
+async def _end(network: RouterNetwork) -> None:
     """Standing still, none of them sees another go."""
     for router in network.routers.values():
-        router.stop(True)
+        router.pause()
     await asyncio.gather(*(router.kill() for router in network.routers.values()))

@@ -1,10 +1,10 @@
 """Other people's matchers, given the same filters and messages as our engines.
 
-    rules.py    filters and messages in the form that every peer is given
+    rules.py    filters and messages in the form that every library is given
     sqlite.py duckdb.py hyperscan.py zen.py cel.py    one adapter each; lists.py is what the last two share
-    contest.py  one peer in a process of its own, held to the answers of `tamis`, and to a time
+    contest.py  one library in a process of its own, held to the answers of `tamis`, and to a time
 
-Law: a peer is measured on exactly the filters it can express, and `tamis` on the same ones; how operators were
+Law: a library is measured on exactly the filters it can express, and `tamis` on the same ones; how operators were
 rewritten is said beside the figures. Each is used as its manual advises for speed, and its input is prepared outside
 the clock.
 """
@@ -18,7 +18,9 @@ from typing import Any, ClassVar, Protocol
 from tamis.bench.matching.libraries.rules import Rule, Subject
 from tamis.protocol.errors import TamisError
 
-PREFIX = "peer:"
+PREFIX = "library:"
+OLD_PREFIX = "peer:"
+"""As it was called up to version 0.1; it is still taken."""
 _MODULES = {"sqlite": "sqlite3", "duckdb": "duckdb", "hyperscan": "hyperscan", "zen": "zen", "cel": "cel"}
 _PACKAGES = {
     "duckdb": "duckdb pyarrow",
@@ -29,14 +31,14 @@ _PACKAGES = {
 NAMES = tuple(_MODULES)
 
 
-class PeerMissing(TamisError, ValueError):
-    """A peer that is not installed, with the command that installs it."""
+class LibraryMissing(TamisError, ValueError):
+    """A library that is not installed, with the command that installs it."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"peer {name} is not installed; install it with: pip install {_PACKAGES[name]}")
+        super().__init__(f"library {name} is not installed; install it with: pip install {_PACKAGES[name]}")
 
 
-class Peer(Protocol):
+class Library(Protocol):
     """An adapter. `rewritten` says what became of the operators, `cannot` what is left out; both are printed."""
 
     rewritten: ClassVar[str]
@@ -49,28 +51,34 @@ class Peer(Protocol):
 
     def build(self, rules: Sequence[Rule], interfaces: Sequence[int]) -> None: ...
 
-    def prepare(self, subjects: Sequence[Subject]) -> Any:  # noqa: ANN401 - each peer has its own form of messages
-        """The messages as the peer wants them; outside the clock."""
+    def prepare(self, subjects: Sequence[Subject]) -> Any:  # noqa: ANN401 - each library has its own form of messages
+        """The messages as the library wants them; outside the clock."""
 
     def match(self, prepared: Any) -> list[set[int]]:  # noqa: ANN401 - see prepare
         """The interfaces that want each message."""
 
 
+def present_name(engine: str) -> str:
+    """The name of an engine as it is called now: `peer:NAME` is `library:NAME`, any other is what it is."""
+    is_old = engine.startswith(OLD_PREFIX)
+    return PREFIX + engine.removeprefix(OLD_PREFIX) if is_old else engine
+
+
 def is_installed(name: str) -> bool:
-    """ValueError if there is no such peer."""
+    """ValueError if there is no such library."""
     if name not in NAMES:
-        raise ValueError(f"no peer {name!r}; one of {', '.join(NAMES)}")
+        raise ValueError(f"no library {name!r}; one of {', '.join(NAMES)}")
     return importlib.util.find_spec(_MODULES[name]) is not None
 
 
 def check_installed(name: str) -> None:
     if not is_installed(name):
-        raise PeerMissing(name)
+        raise LibraryMissing(name)
 
 
-def load(name: str) -> Peer:
+def load(name: str) -> Library:
     """A new, empty matcher."""
     check_installed(name)
     module = importlib.import_module(f"tamis.bench.matching.libraries.{name}")
-    made: Peer = module.Adapter()
+    made: Library = module.Adapter()
     return made

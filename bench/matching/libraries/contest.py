@@ -1,7 +1,7 @@
-"""One peer against `tamis`, on the filters that the peer can express.
+"""One library against `tamis`, on the filters that the library can express.
 
-Law: a peer runs in a process of its own, which is ended when its time is up; what it answers is compared with `tamis`
-on the same filters, message by message, and an unequal answer is an error, not a figure.
+Law: a library runs in a process of its own, which is ended when its time is up; what it answers is compared with
+`tamis` on the same filters, message by message, and an unequal answer is an error, not a figure.
 
     parent   job -> file, python -m tamis.bench.matching.libraries JOB ANSWER, within SECONDS_MAX
     child    job -> rules -> build -> batches of messages until all are matched or most of the time is gone -> file
@@ -30,18 +30,18 @@ from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
 
 SECONDS_MAX = 240.0  # Hyperscan compiles 20,000 filters in 90 s on a quiet machine
-_BATCH = 200  # messages: what a peer that works on sets of them is given at once
+_BATCH = 200  # messages: what a library that works on sets of them is given at once
 _WARMING = 20
 _SHARE_OF_TIME = 0.6  # then no further batch is begun
 _PASSES = 5  # of `tamis`; the middle one counts
 
 
-class PeerFailed(TamisError):
-    """A peer took too long or broke down: the sentence is all there is in place of its figures."""
+class LibraryFailed(TamisError):
+    """A library took too long or broke down: the sentence is all there is in place of its figures."""
 
 
-class PeerDisagrees(TamisError):
-    """A peer and `tamis` answer differently: a bug in an adapter, in a peer or in us."""
+class LibraryDisagrees(TamisError):
+    """A library and `tamis` answer differently: a bug in an adapter, in a library or in us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """A peer's figures, and those of `tamis` on the same filters and messages; microseconds per message."""
+    """A library's figures, and those of `tamis` on the same filters and messages; microseconds per message."""
 
     name: str
     how: str
@@ -81,12 +81,15 @@ class Contest:
 
     @staticmethod
     def nothing(name: str) -> Contest:
-        """Of a peer that did not finish."""
+        """Of a library that did not finish."""
         return Contest(name, "", 0.0, math.inf, math.inf, math.inf, 0.0, 0, 0, 0)
 
 
 def contest(name: str, workload: Workload, interfaces: array[int], seconds_max: float | None = None) -> Contest:
-    """Within SECONDS_MAX, if nothing else is said; PeerMissing, PeerFailed or PeerDisagrees if there are no figures."""
+    """Measure one library, in SECONDS_MAX unless `seconds_max` says otherwise.
+
+    LibraryMissing, LibraryFailed or LibraryDisagrees if there are no figures.
+    """
     libraries.check_installed(name)
     seconds_max = seconds_max or SECONDS_MAX
     messages = [workload.messages[i] for i in range(len(workload.messages))]
@@ -115,10 +118,10 @@ def _in_a_child(job: _Job) -> _Answer:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=job.seconds_max)  # noqa: S603 - ours
         except subprocess.TimeoutExpired:
             size = f"{len(job.filters):,} filters"
-            raise PeerFailed(f"{job.name} was not done with {size} in {job.seconds_max:g} s") from None
+            raise LibraryFailed(f"{job.name} was not done with {size} in {job.seconds_max:g} s") from None
         if done.returncode:
             last = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-            raise PeerFailed(f"{job.name} broke down: {last}")
+            raise LibraryFailed(f"{job.name} broke down: {last}")
         answer: _Answer = pickle.loads(told.read_bytes())  # noqa: S301 - our own file
     return answer
 
@@ -127,7 +130,7 @@ def _compare(name: str, found: list[set[int]], expected: list[list[int]]) -> Non
     for number, (theirs, ours) in enumerate(zip(found, expected, strict=True)):
         if theirs != set(ours):
             extra, lacking = sorted(theirs - set(ours))[:3], sorted(set(ours) - theirs)[:3]
-            raise PeerDisagrees(f"{name} and tamis differ on message {number}: {extra} too many, {lacking} missing")
+            raise LibraryDisagrees(f"{name} and tamis differ on message {number}: {extra} too many, {lacking} missing")
 
 
 # --- in the child ----------------------------------------------------------------------------------------------------
@@ -135,36 +138,36 @@ def _compare(name: str, found: list[set[int]], expected: list[list[int]]) -> Non
 
 def play(job: _Job) -> _Answer:
     enough = time.monotonic() + job.seconds_max * _SHARE_OF_TIME
-    peer = libraries.load(job.name)
-    rules = dict(_expressed(peer, job.filters))
+    library = libraries.load(job.name)
+    rules = dict(_expressed(library, job.filters))
     start = time.process_time()
-    peer.build(list(rules.values()), [job.interfaces[i] for i in rules])
+    library.build(list(rules.values()), [job.interfaces[i] for i in rules])
     build_s = time.process_time() - start
     subjects = [subject_of(decode_attributes(message)) for message in job.messages]
-    match_s, found = _match(peer, subjects, enough)
-    return _Answer(_how(peer), list(rules), build_s, match_s, found)
+    match_s, found = _match(library, subjects, enough)
+    return _Answer(_how(library), list(rules), build_s, match_s, found)
 
 
-def _how(peer: libraries.Peer) -> str:
-    left_out = f"; left out: {peer.cannot}" if peer.cannot else ""
-    return f"{peer.version}: {peer.rewritten}{left_out}"
+def _how(library: libraries.Library) -> str:
+    left_out = f"; left out: {library.cannot}" if library.cannot else ""
+    return f"{library.version}: {library.rewritten}{left_out}"
 
 
-def _expressed(peer: libraries.Peer, filters: Batch) -> Iterator[tuple[int, Rule]]:
+def _expressed(library: libraries.Library, filters: Batch) -> Iterator[tuple[int, Rule]]:
     for index in range(len(filters)):
         rule = rule_of(decode_filter(filters[index]))
-        if rule is not None and peer.expresses(rule):
+        if rule is not None and library.expresses(rule):
             yield index, rule
 
 
-def _match(peer: libraries.Peer, subjects: list[Subject], enough: float) -> tuple[float, list[set[int]]]:
+def _match(library: libraries.Library, subjects: list[Subject], enough: float) -> tuple[float, list[set[int]]]:
     """Seconds of processor time. A few messages go first, unmeasured: our caches are warm too."""
     found: list[set[int]] = []
-    peer.match(peer.prepare(subjects[:_WARMING]))
+    library.match(library.prepare(subjects[:_WARMING]))
     match_s = 0.0
     while len(found) < len(subjects) and (not found or time.monotonic() < enough):
-        prepared = peer.prepare(subjects[len(found) : len(found) + _BATCH])
+        prepared = library.prepare(subjects[len(found) : len(found) + _BATCH])
         start = time.process_time()
-        found.extend(peer.match(prepared))
+        found.extend(library.match(prepared))
         match_s += time.process_time() - start
     return match_s, found

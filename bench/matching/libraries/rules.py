@@ -1,8 +1,8 @@
-"""Filters and messages in the form that every peer is given.
+"""Filters and messages in the form that every library is given.
 
 Law: the kind of a value is part of its key (`s_price`, `i_price`, `b_price`), so that an attribute of another kind is
-an absent one and no peer compares unlike things. What has no form here (negation, other operators, floats, filters
-without constraints, names that are no identifiers) no peer expresses.
+an absent one and no library compares unlike things. What has no form here (negation, other operators, floats, filters
+without constraints, names that are no identifiers) no library expresses.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def rule_of(filter_: Filter) -> Rule | None:
 
 
 def subject_of(attributes: Mapping[str, Value]) -> Subject:
-    """ValueError for floats: an integer constant could match one, and no peer would see it."""
+    """ValueError for floats: an integer constant could match one, and no library would see it."""
     subject: Subject = {}
     for name, value in attributes.items():
         if isinstance(value, float):
-            raise ValueError("peers are compared on messages without floats")
+            raise ValueError("libraries are compared on messages without floats")
         subject[_KINDS[type(value)] + name] = value
     return subject
 

@@ -17,7 +17,7 @@ import click
 from tamis.bench.networks.chaos import report
 from tamis.bench.networks.chaos.contents import COLUMNS
 from tamis.bench.networks.chaos.run import Plan, run
-from tamis.testing.process import scratch_folder
+from tamis.bench.scratch import scratch_folder
 
 _COUNT = click.IntRange(min=0)
 

@@ -22,8 +22,8 @@ from tamis.bench.networks.chaos.fleet import TRAVEL_S, Fleet, Pair, Sent
 from tamis.bench.networks.chaos.judge import PATIENCE, Judge, S
 from tamis.bench.networks.chaos.outage import Outage, outage
 from tamis.simulate.oracle.paths import Edge, component, graph_of
-from tamis.testing.links import State
-from tamis.testing.routers import Network, Router
+from tamis.testing import RouterNetwork, RouterProcess
+from tamis.testing.links import ProxyState
 
 PATIENCE_S: Final = 30.0
 """An operation that is not over by then has failed."""
@@ -82,11 +82,11 @@ class Outcome:
 class Site:
     """The network, its clients and the judge, and what the bench has done to them."""
 
-    def __init__(self, network: Network, fleet: Fleet, judge: Judge) -> None:
+    def __init__(self, network: RouterNetwork, fleet: Fleet, judge: Judge) -> None:
         self.network, self.fleet, self.judge = network, fleet, judge
         self.names = list(network.routers)
         numbers = {name: number for number, name in enumerate(self.names)}
-        self.costs = {_edge(numbers[a], numbers[b]): cost for a, b, cost in network.wanted.links}
+        self.costs = {_edge(numbers[a], numbers[b]): cost for a, b, cost in network.plan.links}
         self.links = {_edge(numbers[a], numbers[b]): name for name, (a, b) in network.ends.items()}
         self.touched: set[Edge] = set()
         self.flaps = 0
@@ -106,7 +106,7 @@ class Site:
 
     def alive(self) -> list[int]:
         routers = self.network.routers.values()
-        return [number for number, each in enumerate(routers) if each.is_running and not each.is_stopped]
+        return [number for number, each in enumerate(routers) if each.is_running and not each.is_paused]
 
     def components(self) -> list[set[int]]:
         alive = self.alive()
@@ -228,21 +228,21 @@ class Faults:
         length_s = self._random.uniform(*STOPPED_S)
         self._break(self._site.edges_of(number))
         self._site.judge.truth.ended(number)
-        router.stop(True)
+        router.pause()
         began_s, together = time.monotonic(), self._together()
         try:
             if length_s > sum(STOPPED_S) / 2:
                 await self._others_back(outcome, began_s)
             await asyncio.sleep(max(0.0, began_s + length_s - time.monotonic()))
         finally:
-            router.stop(False)
+            router.resume()
         self._site.judge.truth.began(number)
         await self._all_back(outcome, time.monotonic(), together)
 
     async def _cut(self, outcome: Outcome) -> None:
         site = self._site
         edge = self._random.choice([edge for edge in site.links if site.is_open(edge)])
-        how: State = self._random.choice(("cut", "dark"))
+        how: ProxyState = self._random.choice(("cut", "dark"))
         outcome.kind, outcome.target = how, site.links[edge]
         self._break([edge])
         began_s = await site.network.links.set(site.links[edge], how)
@@ -276,7 +276,7 @@ class Faults:
         await self._site.calm()
         self._added.append(edge)
 
-    def _router(self, outcome: Outcome) -> tuple[int, Router]:
+    def _router(self, outcome: Outcome) -> tuple[int, RouterProcess]:
         number = self._random.randrange(len(self._site.names))
         outcome.target = self._site.names[number]
         return number, self._site.network.routers[outcome.target]

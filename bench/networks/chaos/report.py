@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from tamis.bench.matching.report import markdown
 from tamis.bench.networks.chaos.faults import Outcome
 from tamis.bench.networks.chaos.run import Found, Plan
+from tamis.bench.tables import markdown
 
 _FIGURES = ("others back", "all back", "clients", "linked", "quiet")
 

@@ -19,7 +19,7 @@ from tamis.bench.networks.chaos.fleet import Fleet, Sent
 from tamis.bench.networks.chaos.judge import Judge
 from tamis.simulate.oracle.paths import Edge
 from tamis.simulate.topologies import any_shape
-from tamis.testing.routers import Wanted, link_name, running
+from tamis.testing import NetworkPlan, link_name, running
 
 COSTS: Final = (1, 1, 2, 3)
 START_S: Final = 120
@@ -95,7 +95,7 @@ async def _operations(plan: Plan, site: Site, faults: Faults, random: Random, pr
     return found
 
 
-def _network(plan: Plan, random: Random) -> tuple[Wanted, list[Edge], list[Edge]]:
+def _network(plan: Plan, random: Random) -> tuple[NetworkPlan, list[Edge], list[Edge]]:
     """Edges that are there, and as many that are added later as there are routers."""
     names = [f"r{number}" for number in range(plan.routers)]
     edges = sorted(any_shape(plan.routers, random))
@@ -103,7 +103,7 @@ def _network(plan: Plan, random: Random) -> tuple[Wanted, list[Edge], list[Edge]
     added = random.sample(others, min(plan.routers, len(others)))
     links = tuple((names[a], names[b], random.choice(COSTS)) for a, b in edges + added)
     missing = frozenset(link_name(names[a], names[b]) for a, b in added)
-    return Wanted(tuple(names), links, missing), edges, added
+    return NetworkPlan(tuple(names), links, missing, is_proxied=True), edges, added
 
 
 class _Notes:

@@ -17,11 +17,12 @@ from tamis.protocol.wire.routing_bodies import Body, Held, LinkState, ReceiverAd
 from tamis.router.core.commands import Command, Install, Reroute, Session
 from tamis.router.core.core import Core
 from tamis.router.core.events import Event, LinkUp
+from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
-from tamis.simulate.kit import AnyCore, Kit, Wall
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
+from tamis.simulate.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.table import PureTable
 
 _KINDS: Final[dict[type, str]] = {
@@ -88,7 +89,7 @@ class GaugedCore:
         for neighbour in self.standing:
             self.core.handle(LinkUp(neighbour, 1, 1), now_us)
             desk.links.by_neighbour[neighbour].is_synced = True
-            desk.timers.cancel(("ask", neighbour))
+            desk.timers.cancel((Due.ASK, neighbour))
         return self.core.start(now_us)
 
     def work(self, now_us: int) -> list[Command]:
@@ -124,7 +125,7 @@ class NoTable(PureTable):
 
 
 @dataclass(frozen=True, slots=True)
-class GaugedKit(Kit):
+class GaugedKit(RunParts):
     table: type[PureTable] = NoTable
     gauge: Gauge = field(default_factory=lambda: Gauge(()))
 

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from tamis.router.core.core import CoreSettings, Parts
+from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.links import Link
 from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
-from tamis.simulate.clients import Client
+from tamis.simulate.clients import SimulatedClient
 from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.kit import AnyCore, Kit, Wall
+from tamis.simulate.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
 
@@ -50,9 +50,9 @@ class Skipping(Collecting):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal(Kit):
+class Literal(RunParts):
     strategy: str = "paper"
-    parts: Parts = PAPER_PARTS
+    parts: CoreParts = PAPER_PARTS
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
         return PaperCore(name, epoch, self.settings, paths, self.parts, unix_ms)
@@ -86,7 +86,7 @@ class Standing(World):
             for _ in range(CHANGES_EACH):
                 self.clock.at(self._random.randrange(from_us, until_us), self._change_mind, client)
 
-    def _change_mind(self, client: Client) -> None:
+    def _change_mind(self, client: SimulatedClient) -> None:
         wish = self._random.randrange(self.choice)
         if client.wishes and self._random.random() < 0.5:
             self.clients.unsubscribe(client, self._random.choice(sorted(client.wishes)))
@@ -94,7 +94,7 @@ class Standing(World):
             self.clients.subscribe(client, wish)
 
 
-def _standing(seed: int, kit: Kit, choice: int, spread_us: int = 50 * MS) -> Standing:
+def _standing(seed: int, kit: RunParts, choice: int, spread_us: int = 50 * MS) -> Standing:
     size = Random(f"{seed}/literal").choice(SIZES)
     world = Standing(topologies.make("random", size, seed), seed, kit)
     world.choice, world.spread_us = choice, spread_us

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tamis.analysis.svg import Axis, Line, plot
-from tamis.bench.matching.report import markdown
+from tamis.bench.tables import markdown
 
 RESULTS: Final = Path(__file__).parents[2] / "results"
 HEAD: Final = (

@@ -1,4 +1,4 @@
-"""`python -m tamis.bench.router.brokers`: the table of Tamis and its peers.
+"""`python -m tamis.bench.router.brokers`: the table of Tamis and other brokers.
 
 Law: results to stdout, measure by measure as they are known; everything else to stderr. The exit code is 1 if a daemon
 failed, and 0 if one is only missing. Being ended by a signal is an ordinary way out: daemons are stopped.
@@ -16,26 +16,26 @@ from types import FrameType
 import click
 
 from tamis.bench.router.brokers import build, report
-from tamis.bench.router.brokers.daemons import PEERS
+from tamis.bench.router.brokers.daemons import BROKERS
 from tamis.bench.router.brokers.measures import MEASURES
 from tamis.bench.router.brokers.run import Plan, run
 
 
 @click.command()
-@click.option("--only", default=",".join(PEERS), show_default=True, help="Which peers.")
+@click.option("--only", default=",".join(BROKERS), show_default=True, help="Which brokers.")
 @click.option("--measure", default=",".join(MEASURES), show_default=True, help="Which measures.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Of each; medians are shown.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Of each round.")
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 def main(only: str, measure: str, rounds: int, seconds: float, as_json: bool) -> None:
     """Start each daemon on loopback, drive it and Tamis with one load generator, compare."""
-    peers, measures = _chosen(only, PEERS, "--only"), _chosen(measure, MEASURES, "--measure")
+    brokers, measures = _chosen(only, BROKERS, "--only"), _chosen(measure, MEASURES, "--measure")
     signal.signal(signal.SIGTERM, _leave)
     _raise_open_files()
     failed = False
     try:
         build.load_generator()
-        for rows in run([MEASURES[name] for name in measures], peers, Plan(rounds, seconds), _say):
+        for rows in run([MEASURES[name] for name in measures], brokers, Plan(rounds, seconds), _say):
             failed = failed or any(row.trouble for row in rows)
             if as_json:
                 for row in report.rows_for_programs(rows):

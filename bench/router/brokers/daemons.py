@@ -1,4 +1,4 @@
-"""The peers: how each is started on loopback, and in which words the load generator talks to it.
+"""The brokers: how each is started on loopback, and in which words the load generator talks to it.
 
 Law: each is set up for its best at moving messages that nobody keeps: no persistence, no per-message log, and no limit
 that would drop what the load generator's window allows.
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tamis.bench.router.brokers import build
-from tamis.testing.process import Launch, NotStarted, free_port
+from tamis.bench.router.brokers.process import Launch, NotStarted
+from tamis.testing import free_port
 
 _SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"  # where Debian puts some of them; not on everybody's path
 _RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"  # the one in the path changes the user and the folder
@@ -25,7 +26,7 @@ FILTERS_PER_CLIENT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class Broker:
     """`protocol` and `transport` are those of the load generator; `program` says None if it is not installed."""
 
     name: str
@@ -134,15 +135,15 @@ def _package(name: str) -> str:
     return f"apt-get install --no-install-recommends {name}"
 
 
-PEERS = {
-    peer.name: peer
-    for peer in (
-        Peer("forward", "plain", "a C compiler", lambda: str(build.forwarder()), _forward),
-        Peer("nats", "nats", _package("nats-server"), lambda: _found("nats-server"), _nats),
-        Peer("redis", "redis", _package("redis-server"), lambda: _found("redis-server"), _redis),
-        Peer("mosquitto", "mqtt", _package("mosquitto"), lambda: _found("mosquitto"), _mosquitto),
-        Peer("rabbitmq", "amqp-fanout", _package("rabbitmq-server"), lambda: _found(_RABBITMQ), _rabbitmq),
-        Peer("tamis", "tamis", _ROUTER, _tamis_command, _tamis),
-        Peer("tamis-tls", "tamis", _ROUTER, _tamis_command, _tamis_with_tls, transport="tls"),
+BROKERS = {
+    broker.name: broker
+    for broker in (
+        Broker("forward", "plain", "a C compiler", lambda: str(build.forwarder()), _forward),
+        Broker("nats", "nats", _package("nats-server"), lambda: _found("nats-server"), _nats),
+        Broker("redis", "redis", _package("redis-server"), lambda: _found("redis-server"), _redis),
+        Broker("mosquitto", "mqtt", _package("mosquitto"), lambda: _found("mosquitto"), _mosquitto),
+        Broker("rabbitmq", "amqp-fanout", _package("rabbitmq-server"), lambda: _found(_RABBITMQ), _rabbitmq),
+        Broker("tamis", "tamis", _ROUTER, _tamis_command, _tamis),
+        Broker("tamis-tls", "tamis", _ROUTER, _tamis_command, _tamis_with_tls, transport="tls"),
     )
 }

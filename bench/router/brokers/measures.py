@@ -1,6 +1,6 @@
 """The questions: what is sent, to whom, and which figures answer.
 
-Law: the first figure of a measure is the one that peers are compared by.
+Law: the first figure of a measure is the one that brokers are compared by.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MANY_FILTERS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """`against` names peers that the others' first figure is compared with.
+    """`against` names brokers that the others' first figure is compared with.
 
     `options` are those of the load generator. `seconds` replaces what was asked for where the figure is known before a
     message is sent. With `headers`, rabbitmq routes by a headers exchange and not by a fanout.
@@ -44,7 +44,7 @@ class Measure:
 
     name: str
     question: str
-    peers: tuple[str, ...]
+    brokers: tuple[str, ...]
     figures: tuple[Figure, ...]
     against: tuple[str, ...] = ()
     inputs: Callable[[], Inputs] = inputs.one_filter
@@ -55,8 +55,8 @@ class Measure:
     def protocol(self, usual: str) -> str:
         return "amqp-headers" if self.headers and usual == "amqp-fanout" else usual
 
-    def load_options(self, peer: str, other_filters: int) -> dict[str, str]:
-        window = WINDOW_OF_SLOW if peer == "rabbitmq" else WINDOW
+    def load_options(self, broker: str, other_filters: int) -> dict[str, str]:
+        window = WINDOW_OF_SLOW if broker == "rabbitmq" else WINDOW
         others = OTHER_CONNECTIONS if other_filters else 0
         chosen = {"window": window, "message-bytes": inputs.MESSAGE_BYTES, "others": others, **self.options}
         return {name: str(value) for name, value in chosen.items()}
@@ -66,21 +66,21 @@ _EVERY_MEASURE: Final = (
     Measure(
         name="start",
         question="start to ready, and memory without a client",
-        peers=_ALL,
+        brokers=_ALL,
         figures=(figures.READY, figures.IDLE),
         seconds=0,
     ),
     Measure(
         name="one",
         question="1 publisher, 1 subscriber, 1 filter",
-        peers=(*_ALL, "tamis-tls"),
+        brokers=(*_ALL, "tamis-tls"),
         figures=_THROUGHPUT,
         against=("forward", "nats"),
     ),
     Measure(
         name="ten",
         question="1 publisher, 10 subscribers",
-        peers=_ALL,
+        brokers=_ALL,
         figures=(figures.DELIVERIES, *_THROUGHPUT),
         against=("forward", "nats"),
         options={"subscribers": 10},
@@ -88,7 +88,7 @@ _EVERY_MEASURE: Final = (
     Measure(
         name="latency",
         question=f"{RATE:,} messages a second",
-        peers=_ALL,
+        brokers=_ALL,
         figures=(figures.P50, figures.P99),
         against=("forward", "redis"),
         options={"rate": RATE},
@@ -96,7 +96,7 @@ _EVERY_MEASURE: Final = (
     Measure(
         name="symbols-10k",
         question="10,000 filters, one of which matches (rabbitmq: without the price)",
-        peers=("rabbitmq", "tamis"),
+        brokers=("rabbitmq", "tamis"),
         figures=(figures.MESSAGES, figures.CPU, figures.RESIDENT, figures.ACCEPTED),
         against=("rabbitmq",),
         inputs=partial(inputs.symbols, 10_000),
@@ -105,28 +105,28 @@ _EVERY_MEASURE: Final = (
     Measure(
         name="symbols-1m",
         question="1,000,000 filters, one of which matches",
-        peers=("tamis",),
+        brokers=("tamis",),
         figures=_MANY_FILTERS,
         inputs=partial(inputs.symbols, 1_000_000),
     ),
     Measure(
         name="paper-10k",
         question="10,000 filters of paper 004 on 20 other connections, none of which matches",
-        peers=("tamis",),
+        brokers=("tamis",),
         figures=_MANY_FILTERS,
         inputs=partial(inputs.paper, 10_000),
     ),
     Measure(
         name="paper-1m",
         question="1,000,000 filters of paper 004 on 20 other connections, none of which matches",
-        peers=("tamis",),
+        brokers=("tamis",),
         figures=_MANY_FILTERS,
         inputs=partial(inputs.paper, 1_000_000),
     ),
     Measure(
         name="clients",
         question=f"{CLIENTS:,} connected clients, one message at a time to all of them",
-        peers=("forward", "nats", "redis", "mosquitto", "tamis"),
+        brokers=("forward", "nats", "redis", "mosquitto", "tamis"),
         figures=(figures.TO_ALL, figures.CPU, figures.PER_CLIENT),
         against=("forward",),
         options={"subscribers": CLIENTS, "window": 1},
@@ -134,7 +134,7 @@ _EVERY_MEASURE: Final = (
     Measure(
         name="subscriptions",
         question=f"{SUBSCRIPTIONS:,} subscriptions on one connection",
-        peers=("nats", "redis", "mosquitto", "tamis"),
+        brokers=("nats", "redis", "mosquitto", "tamis"),
         figures=(figures.PER_SUBSCRIPTION, figures.ACCEPTED),
         inputs=partial(inputs.pairs, SUBSCRIPTIONS),
         seconds=0,

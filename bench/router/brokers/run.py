@@ -1,7 +1,7 @@
-"""Rounds in turns: for each measure, round 1 of every peer, round 2 of every peer; then medians.
+"""Rounds in turns: for each measure, round 1 of every broker, round 2 of every broker; then medians.
 
-Law: a peer that is not installed, or that fails, is told about in its row and stops nobody else. A daemon lives for one
-round.
+Law: a broker that is not installed, or that fails, is told about in its row and stops nobody else. A daemon lives for
+one round.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pathlib import Path
 from statistics import median
 
 from tamis.bench.router.brokers import build
-from tamis.bench.router.brokers.daemons import PEERS, Peer
+from tamis.bench.router.brokers.daemons import BROKERS, Broker
 from tamis.bench.router.brokers.figures import Figure, Round
 from tamis.bench.router.brokers.inputs import Inputs
 from tamis.bench.router.brokers.measures import Measure
+from tamis.bench.router.brokers.process import resident_bytes, running
+from tamis.bench.scratch import scratch_folder
 from tamis.protocol.errors import TamisError
-from tamis.testing.process import resident_bytes, running, scratch_folder
 
 _WARM_S = 0.5  # at most; a round without messages has none
 _SETTLE_S = 0.3  # after which a daemon that has just begun to listen is idle
@@ -43,10 +44,10 @@ class Plan:
 
 @dataclass(slots=True)
 class Row:
-    """One peer in one measure. `trouble` says why there are no figures, or fewer."""
+    """One broker in one measure. `trouble` says why there are no figures, or fewer."""
 
     measure: Measure
-    peer: str
+    broker: str
     rounds: list[Round] = field(default_factory=list)
     missing: str = ""
     trouble: str = ""
@@ -62,7 +63,7 @@ class Row:
 
 def run(measures: Sequence[Measure], names: Sequence[str], plan: Plan, progress: Progress) -> Iterator[list[Row]]:
     """The rows of one measure after the other."""
-    programs = {name: PEERS[name].program() for name in names}
+    programs = {name: BROKERS[name].program() for name in names}
     for measure in measures:
         with scratch_folder() as folder:
             yield _measured(measure, programs, plan, folder, progress)
@@ -71,11 +72,11 @@ def run(measures: Sequence[Measure], names: Sequence[str], plan: Plan, progress:
 def _measured(
     measure: Measure, programs: dict[str, str | None], plan: Plan, folder: Path, progress: Progress
 ) -> list[Row]:
-    rows = [Row(measure, name) for name in measure.peers if name in programs]
+    rows = [Row(measure, name) for name in measure.brokers if name in programs]
     for row in rows:
-        if programs[row.peer] is None:
-            row.missing = f"not installed: {PEERS[row.peer].how_to_install}"
-    present = [(row, program) for row in rows if (program := programs[row.peer]) is not None]
+        if programs[row.broker] is None:
+            row.missing = f"not installed: {BROKERS[row.broker].how_to_install}"
+    present = [(row, program) for row in rows if (program := programs[row.broker]) is not None]
     if not present:
         return rows
     progress(f"{measure.name}: making messages and filters")
@@ -84,33 +85,33 @@ def _measured(
     for number in range(plan.rounds):
         for row, program in present:
             if not row.trouble:
-                progress(f"{measure.name}: round {number + 1} of {plan.rounds}: {row.peer}")
+                progress(f"{measure.name}: round {number + 1} of {plan.rounds}: {row.broker}")
                 _add_round(row, program, made, files, plan)
     return rows
 
 
 def _add_round(row: Row, program: str, made: Inputs, files: dict[str, str], plan: Plan) -> None:
     try:
-        row.rounds.append(_round(row.measure, PEERS[row.peer], program, made, files, plan))
+        row.rounds.append(_round(row.measure, BROKERS[row.broker], program, made, files, plan))
     except TamisError as error:
         row.trouble = str(error)
 
 
-def _round(measure: Measure, peer: Peer, program: str, made: Inputs, files: dict[str, str], plan: Plan) -> Round:
-    with scratch_folder() as folder, running(peer.launch(program, folder), folder) as daemon:
+def _round(measure: Measure, broker: Broker, program: str, made: Inputs, files: dict[str, str], plan: Plan) -> Round:
+    with scratch_folder() as folder, running(broker.launch(program, folder), folder) as daemon:
         time.sleep(_SETTLE_S)
         idle_bytes = resident_bytes(daemon.pid)
         seconds = plan.seconds if measure.seconds is None else measure.seconds
         warm = min(_WARM_S, seconds)
         options = files | {
-            "protocol": measure.protocol(peer.protocol),
-            "transport": peer.transport,
+            "protocol": measure.protocol(broker.protocol),
+            "transport": broker.transport,
             "port": str(daemon.port),
             "pid": str(daemon.pid),
             "warm": str(warm),
             "seconds": str(seconds),
         }
-        options |= measure.load_options(peer.name, len(made.others))
+        options |= measure.load_options(broker.name, len(made.others))
         seen = _load(options, seconds + warm + _SETUP_S)
     subscribers = int(options.get("subscribers", 1))
     return Round(seen, daemon.ready_s, idle_bytes, subscribers, subscribers * len(made.filters))

@@ -19,7 +19,7 @@ from tamis.bench.router.shapes.line import line
 from tamis.bench.router.shapes.quiet import quiet
 from tamis.bench.router.shapes.saturated import saturated
 from tamis.bench.router.shapes.triangle import triangle
-from tamis.testing.process import scratch_folder
+from tamis.bench.scratch import scratch_folder
 
 SHAPES: Final[dict[str, Callable[[Path], Awaitable[dict[str, object]]]]] = {
     "triangle": triangle,

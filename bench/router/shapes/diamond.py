@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import tamis
 from tamis.bench.router.shapes.clients import publish_at_rate, receiving
-from tamis.testing.routers import Wanted, running
+from tamis.testing import NetworkPlan, running
 
 RATE: Final = 1_000
 BEFORE_S: Final = 1.5
@@ -19,7 +19,7 @@ _WAYS: Final = (("a", "b", 1), ("b", "d", 1), ("a", "c", 2), ("c", "d", 2))
 
 async def diamond(folder: Path, fault: Literal["kill", "stop"]) -> dict[str, object]:
     """`b` is the transit router."""
-    async with running(folder, Wanted(tuple("abcd"), _WAYS, is_proxied=False)) as network:
+    async with running(folder, NetworkPlan(tuple("abcd"), _WAYS)) as network:
         await network.until_linked()
         source, end, transit = (network.routers[name] for name in "adb")
         async with receiving(end.address) as arrivals, tamis.connect(source.address) as publisher:
@@ -31,7 +31,7 @@ async def diamond(folder: Path, fault: Literal["kill", "stop"]) -> dict[str, obj
             if fault == "kill":
                 await transit.kill()
             else:
-                transit.stop(True)
+                transit.pause()
             await publishing
             await arrivals.settled()
     return {

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Final
 
 from tamis.bench.router.shapes.load import load
-from tamis.testing.routers import Network, Wanted, running
+from tamis.testing import NetworkPlan, RouterNetwork, running
 
 ROUNDS: Final = 3
 OPTIONS: Final = {"warm": 0.5, "seconds": 2, "window": 8192}
@@ -17,8 +17,8 @@ async def line(folder: Path) -> dict[str, object]:
     alone_folder, line_folder = folder / "alone", folder / "line"
     alone_folder.mkdir()
     line_folder.mkdir()
-    alone = Wanted(("a",), (), is_proxied=False)
-    three = Wanted(("a", "b", "c"), (("a", "b", 1), ("b", "c", 1)), is_proxied=False)
+    alone = NetworkPlan(("a",), ())
+    three = NetworkPlan(("a", "b", "c"), (("a", "b", 1), ("b", "c", 1)))
     rounds: dict[str, list[dict[str, float]]] = {}
     async with running(alone_folder, alone) as one, running(line_folder, three) as network:
         await network.until_linked()
@@ -35,7 +35,7 @@ async def line(folder: Path) -> dict[str, object]:
     }
 
 
-async def _round(folder: Path, network: Network, source: str, end: str, measured: str) -> dict[str, float]:
+async def _round(folder: Path, network: RouterNetwork, source: str, end: str, measured: str) -> dict[str, float]:
     routers = network.routers
     seen = await load(folder, routers[source], routers[end], routers[measured], **OPTIONS)
     return {

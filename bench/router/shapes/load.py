@@ -1,4 +1,4 @@
-"""The load generator of the peers, between two routers."""
+"""The load generator of the brokers, between two routers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pathlib import Path
 
 from tamis.bench.router.brokers import build, inputs
 from tamis.bench.router.brokers.run import LoadFailed
-from tamis.testing.routers import Router
+from tamis.testing import RouterProcess
 
 
-async def load(folder: Path, source: Router, end: Router, measured: Router, **options: object) -> dict[str, float]:
+async def load(
+    folder: Path, source: RouterProcess, end: RouterProcess, measured: RouterProcess, **options: object
+) -> dict[str, float]:
     """Published at `source`, received at `end`; processor time is that of `measured`."""
     files = inputs.one_filter().write(folder)
-    chosen = files | options | {"protocol": "tamis", "port": end.clients_port, "pid": measured.pid}
-    chosen["publish-at"] = source.clients_port
+    chosen = files | options | {"protocol": "tamis", "port": end.port, "pid": measured.pid}
+    chosen["publish-at"] = source.port
     process = await asyncio.create_subprocess_exec(
         str(build.load_generator()),
         *(f"--{name}={value}" for name, value in chosen.items()),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import tamis
-from tamis.testing.routers import Network, Wanted, link_name, running
+from tamis.testing import NetworkPlan, RouterNetwork, link_name, running
 
 SECONDS: Final = 10.0
 CHANGES: Final = 5
@@ -19,7 +19,7 @@ _NARROWED_S: Final = 5.0
 
 
 async def quiet(folder: Path) -> dict[str, object]:
-    async with running(folder, Wanted(tuple("abcd"), _RING, is_proxied=False)) as network:
+    async with running(folder, NetworkPlan(tuple("abcd"), _RING)) as network:
         await network.until_linked()
         async with tamis.connect(network.routers["a"].address) as client, client.subscribe("x > 1", wait="network"):
             await network.until_quiet(2, 30)
@@ -34,7 +34,7 @@ async def quiet(folder: Path) -> dict[str, object]:
     }
 
 
-async def _over(network: Network, seconds: float) -> dict[str, int]:
+async def _over(network: RouterNetwork, seconds: float) -> dict[str, int]:
     """Bytes on each link, both ways."""
     before, start_s = await _sums(network, "bytes_out"), time.monotonic()
     await asyncio.sleep(seconds - (time.monotonic() - start_s))
@@ -43,7 +43,7 @@ async def _over(network: Network, seconds: float) -> dict[str, int]:
 
 
 async def _changed(
-    network: Network, client: tamis.Client, number: int, wait: Literal["home", "network"]
+    network: RouterNetwork, client: tamis.Client, number: int, wait: Literal["home", "network"]
 ) -> tuple[int, int]:
     """The most control frames that one end of a link sent for a filter that comes, and that goes."""
     before = await _ways(network, "control_frames_out")
@@ -55,7 +55,7 @@ async def _changed(
     return max(between[way] - before[way] for way in before), max(after[way] - between[way] for way in before)
 
 
-async def _sums(network: Network, figure: str) -> dict[str, int]:
+async def _sums(network: RouterNetwork, figure: str) -> dict[str, int]:
     """Of both ways of each link."""
     sums: dict[str, int] = {}
     for (end, other), amount in (await _ways(network, figure)).items():
@@ -63,7 +63,7 @@ async def _sums(network: Network, figure: str) -> dict[str, int]:
     return sums
 
 
-async def _ways(network: Network, figure: str) -> dict[tuple[str, str], int]:
+async def _ways(network: RouterNetwork, figure: str) -> dict[tuple[str, str], int]:
     return {
         (name, link["neighbour"]): link[figure]
         for name, status in (await network.status()).items()

@@ -15,7 +15,7 @@ from typing import Final
 
 import tamis
 from tamis.bench.router.shapes.load import load
-from tamis.testing.routers import Wanted, running
+from tamis.testing import NetworkPlan, running
 
 SAMPLES: Final = 10
 _PUSH: Final = {"window": 6_000, "message-bytes": 1_000, "subscribers": 4}
@@ -25,7 +25,7 @@ _APART_S: Final = 1.0
 
 
 async def saturated(folder: Path) -> dict[str, object]:
-    async with running(folder, Wanted(("a", "b"), (("a", "b", 1),), is_proxied=False)) as network:
+    async with running(folder, NetworkPlan(("a", "b"), (("a", "b", 1),))) as network:
         await network.until_linked()
         a, b = network.routers["a"], network.routers["b"]
         async with tamis.connect(b.address) as client, AsyncExitStack() as stack:

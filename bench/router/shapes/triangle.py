@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tamis
 from tamis.bench.router.shapes.clients import receiving
-from tamis.testing.routers import Network, Wanted, running
+from tamis.testing import NetworkPlan, RouterNetwork, running
 
 MESSAGES = 10
 HOLD_OVER_S = 2.5
@@ -16,7 +16,7 @@ PATIENCE_S = 30
 
 
 async def triangle(folder: Path) -> dict[str, object]:
-    wanted = Wanted(("a", "b", "c"), (("a", "b", 1), ("a", "c", 1), ("b", "c", 1)), is_proxied=False)
+    wanted = NetworkPlan(("a", "b", "c"), (("a", "b", 1), ("a", "c", 1), ("b", "c", 1)))
     async with running(folder, wanted) as network, contextlib.AsyncExitStack() as stack:
         await network.until_linked()
         receivers = [await stack.enter_async_context(receiving(router.address)) for router in network.routers.values()]
@@ -36,7 +36,7 @@ async def triangle(folder: Path) -> dict[str, object]:
     }
 
 
-async def _messages_out(network: Network) -> dict[str, int]:
+async def _messages_out(network: RouterNetwork) -> dict[str, int]:
     return {
         f"{name}->{link['neighbour']}": link["messages_out"]
         for name, status in (await network.status()).items()

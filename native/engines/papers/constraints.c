@@ -39,7 +39,7 @@ static uint64_t hash_head(const tm_hash_key *key, uint32_t name, uint8_t op, uin
     return tm_hash_words(name, op, operand_count, key);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_constraints *constraints = owner;
     const tm_constraint_key *key = &constraints->keys[id];
     const tm_hash_key *secret = &constraints->memory->key;
@@ -67,8 +67,8 @@ static bool is_equal(const tm_constraints *constraints, uint32_t id, uint32_t na
 
 /* The constraint of that name and operator whose `count` operands stand in `scratch`, or 0. */
 static uint32_t find(const tm_constraints *constraints, uint64_t hash, uint32_t name, uint8_t op, uint16_t count) {
-    uint32_t at = tm_idset_start(&constraints->ids, hash);
-    for (uint32_t id; (id = tm_idset_next(&constraints->ids, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&constraints->ids, hash);
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (is_equal(constraints, id, name, op, count)) {
             return id;
         }
@@ -370,8 +370,8 @@ static int validate_found(const tm_constraints *constraints, const char **reason
         }
         used++;
         bool found = false;
-        uint32_t at = tm_idset_start(&constraints->ids, hash_of(constraints, id));
-        for (uint32_t other; !found && (other = tm_idset_next(&constraints->ids, &at)) != 0;) {
+        tm_idset_search at = tm_idset_start(&constraints->ids, hash_of(constraints, id));
+        for (uint32_t other; !found && (other = tm_idset_next(&at)) != 0;) {
             found = other == id;
         }
         if (!found || constraints->held[id].count == 0) {

@@ -94,14 +94,14 @@ static uint64_t hash_pair(const tm_selectivity *table, uint32_t interface, uint3
     return tm_hash_words(interface, name, 0, &table->memory->key);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_selectivity *table = owner;
     return hash_pair(table, table->occurrences[id].interface, table->occurrences[id].name);
 }
 
 static uint32_t find_occurrence(const tm_selectivity *table, uint32_t interface, uint32_t name) {
-    uint32_t at = tm_idset_start(&table->occurrence_ids, hash_pair(table, interface, name));
-    for (uint32_t id; (id = tm_idset_next(&table->occurrence_ids, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&table->occurrence_ids, hash_pair(table, interface, name));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (table->occurrences[id].interface == interface && table->occurrences[id].name == name) {
             return id;
         }

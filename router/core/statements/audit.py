@@ -12,9 +12,10 @@ from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
 from tamis.router.core.commands import Audited
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.timers import Due
 
 REQUEST_BASE: Final = 1 << 32
 """Requests of audits are numbered from here, those to neighbours from 1."""
@@ -30,7 +31,7 @@ class Mine:
 
 
 class Audits:
-    def __init__(self, desk: Desk, exchange: Exchange, neighbours: Neighbours) -> None:
+    def __init__(self, desk: CoreState, exchange: Exchange, neighbours: Neighbours) -> None:
         self._desk = desk
         self._exchange = exchange
         self._neighbours = neighbours
@@ -45,7 +46,7 @@ class Audits:
         known, topology = self._exchange.vectors()
         request = SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", known, topology)
         self._pass_down(request)
-        desk.timers.set(("audit", self._requests), desk.now_us + desk.times.audit_us)
+        desk.timers.set((Due.AUDIT, self._requests), desk.now_us + desk.times.audit_us)
         self._check(self._requests)
 
     def requested(self, body: SenderRequest, came_from: int) -> None:
@@ -88,7 +89,7 @@ class Audits:
     def end(self, request: int) -> None:
         mine = self._mine.pop(request, None)
         if mine is not None:
-            self._desk.timers.cancel(("audit", request))
+            self._desk.timers.cancel((Due.AUDIT, request))
             self._desk.out.append(Audited(mine.ticket, mine.answered, tuple(mine.differing)))
 
     def _check(self, request: int) -> None:

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.router.core.commands import WaysChanged
+from tamis.router.core.timers import Due
 
 if TYPE_CHECKING:
-    from tamis.router.core.statements.desk import Desk
+    from tamis.router.core.statements.core_state import CoreState
     from tamis.router.core.ways.trees import Trees
 
 Edge = tuple[int, int]
@@ -32,7 +33,7 @@ HOLDS_MAX: Final = 5
 
 
 class Ways:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: CoreState) -> None:
         self._desk = desk
         self._older: deque[tuple[Trees, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
         self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told
@@ -41,6 +42,7 @@ class Ways:
         self._gone: dict[int, int] = {}  # router out of reach -> since when
         self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
         self._was_alone_us: int | None = desk.now_us  # nobody has ever been in reach
+        self._broke_us: int | None = None  # when a way broke the last time
         self._stood_us = 0  # when this router came to stand the last time,
         self._woke_us: int | None = None  # and when it went on
 
@@ -50,6 +52,7 @@ class Ways:
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
         if edges and any(_carries(trees, edges) for trees in (self._desk.trees, *[older for older, _ in self._older])):
+            self._broke_us = self._desk.now_us
             self._changed(self._happened_us(now_us))
 
     def stood(self, since_us: int) -> None:
@@ -62,8 +65,9 @@ class Ways:
             if gone_us >= since_us:
                 self._gone[router] = since_us
 
-    def rerouted(self, before: Trees, in_peace: Collection[int]) -> None:
-        """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves."""
+    def rerouted(self, before: Trees, in_peace: Collection[int]) -> bool:
+        """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves. Has no way
+        broken within the hold?"""
         now_us, reach = self._desk.now_us, self._desk.trees.routers
         self._older.append((before, now_us + self._desk.times.tree_hold_us))
         for router in before.routers - reach:
@@ -74,6 +78,7 @@ class Ways:
             self._came(router)
         if len(reach) > 1:
             self._was_alone_us = None
+        return self._broke_us is None or now_us - self._broke_us >= self._desk.times.tree_hold_us
 
     def forget(self, router: int) -> None:
         """It has been out of reach for so long that nothing is known of it any more."""
@@ -100,7 +105,7 @@ class Ways:
         self._last_us = desk.now_us
         self._began_us = desk.now_us if self._began_us is None else self._began_us
         due_us = desk.now_us + desk.times.tree_hold_us
-        desk.timers.set(("ways", 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
+        desk.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
 
     def tell(self) -> None:
         """The hold is over, or has been put off for so long that what there is is told; the rest will be."""
@@ -111,7 +116,7 @@ class Ways:
             desk.out.append(WaysChanged(desk.now_us - since_us + desk.times.unnoticed_us, ago_us, bool(self._gone)))
             if ago_us < desk.times.tree_hold_us:
                 self._since_us = self._began_us = desk.now_us
-                desk.timers.set(("ways", 0), self._last_us + desk.times.tree_hold_us)
+                desk.timers.set((Due.WAYS, 0), self._last_us + desk.times.tree_hold_us)
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:

@@ -14,10 +14,11 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Forget, Install, Reroute
 from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.links import Link
+from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import Graph
 from tamis.router.core.ways.trees import Trees
 
@@ -31,7 +32,7 @@ class LinkStates:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: CoreState,
         make_trees: Callable[[Graph], Trees],
         moved: Callable[[frozenset[int], frozenset[int]], None],
         forget: Callable[[int], None],
@@ -80,7 +81,7 @@ class LinkStates:
             self._damper.issued(desk.now_us, desk.times.topology_damp_max_us)
             self.say()
         else:
-            desk.timers.set_earlier(("links", 0), ready_us)
+            desk.timers.set_earlier((Due.LINKS, 0), ready_us)
 
     # --- what others say
 
@@ -122,7 +123,7 @@ class LinkStates:
         if ready_us <= desk.now_us:
             self.reroute()
         else:
-            desk.timers.set_earlier(("reroute", 0), ready_us)
+            desk.timers.set_earlier((Due.REROUTE, 0), ready_us)
 
     def reroute(self) -> None:
         desk = self._desk
@@ -131,13 +132,13 @@ class LinkStates:
             return
         self._digest, self._rerouted_us = graph.digest, desk.now_us
         desk.trees = self._make_trees(graph)
-        desk.out.append(Reroute(desk.trees))
-        self.ways.rerouted(trees, desk.topology.in_peace)
+        is_whole = self.ways.rerouted(trees, desk.topology.in_peace)
+        desk.out.append(Reroute(desk.trees, is_whole))
         gained, lost = desk.trees.routers - trees.routers, trees.routers - desk.trees.routers
         for router in sorted(gained):
-            desk.timers.cancel(("age", router))
+            desk.timers.cancel((Due.AGE, router))
         for router in sorted(lost):
-            desk.timers.set(("age", router), desk.now_us + desk.times.age_out_us)
+            desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
         self._moved(gained, lost)
 
     def age_out(self, router: int) -> None:
@@ -154,8 +155,8 @@ class LinkStates:
     def keep_for_a_while(self, router: int) -> None:
         """Something was heard of a router; if it is out of reach, its age begins."""
         desk = self._desk
-        if router not in desk.trees.routers and ("age", router) not in desk.timers:
-            desk.timers.set(("age", router), desk.now_us + desk.times.age_out_us)
+        if router not in desk.trees.routers and (Due.AGE, router) not in desk.timers:
+            desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
 
 
 def _adjacency(link: Link) -> Adjacency:

@@ -12,12 +12,13 @@ from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, Exchange, fits_whole
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.links import Link
 from tamis.router.core.statements.predicates import Predicates
+from tamis.router.core.timers import Due
 
 GAP_TRIES: Final = 5
 """After so many questions nobody seems to hold what was heard of: then its issuer is told (R9)."""
@@ -28,7 +29,7 @@ DOUBLINGS_MAX: Final = 4
 
 
 class Neighbours:
-    def __init__(self, desk: Desk, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
+    def __init__(self, desk: CoreState, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
         self._desk = desk
         self._exchange = exchange
         self._states = states
@@ -46,15 +47,15 @@ class Neighbours:
             return
         self._states.links_changed()
         self.send_digest(link)
-        self._desk.timers.set(("ask", neighbour), self._desk.now_us + self._desk.times.retry_us)
+        self._desk.timers.set((Due.ASK, neighbour), self._desk.now_us + self._desk.times.retry_us)
         self._plan_request(neighbour)
 
     def down(self, neighbour: int, session: int) -> None:
         if not self._desk.links.down(neighbour, session):
             return
-        self._desk.timers.cancel(("request", neighbour))
-        self._desk.timers.cancel(("ask", neighbour))
-        self._desk.timers.cancel(("answer", neighbour))
+        self._desk.timers.cancel((Due.REQUEST, neighbour))
+        self._desk.timers.cancel((Due.ASK, neighbour))
+        self._desk.timers.cancel((Due.ANSWER, neighbour))
         self._predicates.lost(neighbour)
         self._desk.plausible.gone(neighbour)
         self._states.links_changed()
@@ -62,7 +63,7 @@ class Neighbours:
     def _caught_up(self, link: Link) -> None:
         """This end holds what the other held when it was asked."""
         link.asked, link.is_answered = 0, False
-        self._desk.timers.cancel(("ask", link.neighbour))
+        self._desk.timers.cancel((Due.ASK, link.neighbour))
         if not link.is_synced:
             link.is_synced = True
             self._states.links_changed()
@@ -103,7 +104,7 @@ class Neighbours:
 
     def _wait(self, link: Link) -> None:
         wait_us = self._desk.times.retry_us << min(link.tries, DOUBLINGS_MAX)
-        self._desk.timers.set(("ask", link.neighbour), self._desk.now_us + wait_us)
+        self._desk.timers.set((Due.ASK, link.neighbour), self._desk.now_us + wait_us)
 
     def _request(self, scope: Scope, digest: bytes = b"") -> SenderRequest:
         self._requests += 1
@@ -122,26 +123,27 @@ class Neighbours:
         """A third more or less than the period, so that not all ask at once; by numbers, as there is no chance here."""
         every_us = self._desk.times.request_every_us
         spread = (self._desk.me ^ neighbour ^ self._requests * 0x9E3779B97F4A7C15) % (2 * every_us // 3)
-        self._desk.timers.set(("request", neighbour), self._desk.now_us + every_us - every_us // 3 + spread)
+        self._desk.timers.set((Due.REQUEST, neighbour), self._desk.now_us + every_us - every_us // 3 + spread)
 
     def close_gap(self, issuer: int) -> None:
         """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
-        forgotten after so many questions, or as soon as its epoch is believed no more."""
+        forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach
+        nobody is asked, and what was heard of it stays as long as all else of it does (R8)."""
         desk, newest = self._desk, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):
             return
-        desk.timers.set(("gap", issuer), desk.now_us + desk.times.retry_us)
+        desk.timers.set((Due.GAP, issuer), desk.now_us + desk.times.retry_us)
         if self._predicates.collects(issuer):
             return
-        tries = tries + 1 if newest == before else 1
+        link = desk.link_towards(issuer)
+        tries = (tries if newest == before else 0) + (link is not None)
         if tries > GAP_TRIES_MAX or not desk.is_plausible(issuer, newest.epoch):
             self._predicates.give_up(issuer)
             return
         self._gaps[issuer] = newest, tries
         if tries > GAP_TRIES and (change := desk.rib.newest_pending(issuer)) is not None:
             desk.tell_issuer(issuer, change)
-        link = desk.link_towards(issuer)
         if link is not None:
             self.ask(link)
 
@@ -175,7 +177,7 @@ class Neighbours:
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
             if reply is None:
-                self._desk.timers.set(("answer", link.neighbour), self._desk.now_us + 1)
+                self._desk.timers.set((Due.ANSWER, link.neighbour), self._desk.now_us + 1)
                 return
             if not reply.more:
                 link.answer = None

@@ -15,7 +15,7 @@ from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body, Entry, Held, ReceiverAdvertisement, UpdateReply
 from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.statements.collecting import Collection
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, fits_whole
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
@@ -23,13 +23,14 @@ from tamis.router.core.statements.held import Confirmations
 from tamis.router.core.statements.links import Link
 from tamis.router.core.statements.rib import Change, Gap
 from tamis.router.core.statements.sizes import FILTERS_MAX, LONG_SHARE, cut, is_large, is_long, listed_size
+from tamis.router.core.timers import Due
 
 
 class Predicates:
     """`heard_of` is told of every issuer of which something was kept, `collected` (once it is set) of the neighbours
     from which a large predicate came that is held now."""
 
-    def __init__(self, desk: Desk, flood: Flood, heard_of: Callable[[int], None]) -> None:
+    def __init__(self, desk: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
         self._desk = desk
         self.flood = flood
         self.confirmations = Confirmations()
@@ -84,7 +85,7 @@ class Predicates:
 
     def _announce(self) -> None:
         """Whoever asked meanwhile has not heard of it."""
-        self._desk.timers.set_earlier(("digests", 0), self._desk.now_us + self._desk.times.base_wait_us)
+        self._desk.timers.set_earlier((Due.DIGESTS, 0), self._desk.now_us + self._desk.times.base_wait_us)
 
     def _is_of_another(self, issuer: int, version: Version, digest: bytes, came_from: int) -> bool:
         """Whether a statement is believed, about another router, and about one there is room for. What is said of this
@@ -118,7 +119,7 @@ class Predicates:
         except Gap:
             if is_short:
                 self._desk.rib.put_off(body)
-            self._desk.timers.set_earlier(("gap", body.issuer), self._desk.now_us + self._desk.times.base_wait_us)
+            self._desk.timers.set_earlier((Due.GAP, body.issuer), self._desk.now_us + self._desk.times.base_wait_us)
         else:
             self._accepted(body.issuer, change)
 
@@ -152,7 +153,7 @@ class Predicates:
             except Gap:
                 break
         if is_large(size):
-            desk.timers.set(("pending", issuer), desk.now_us + 1)
+            desk.timers.set((Due.PENDING, issuer), desk.now_us + 1)
         self._confirm(issuer)
 
     def go_on(self, issuer: int) -> None:
@@ -164,9 +165,9 @@ class Predicates:
         desk = self._desk
         version = desk.rib.entries[issuer].version
         if not self.is_behind(issuer):
-            desk.timers.cancel(("gap", issuer))
+            desk.timers.cancel((Due.GAP, issuer))
         if self.confirmations.holds(issuer, version, desk.me):
-            desk.timers.set_earlier(("held", 0), desk.now_us + desk.times.held_merge_us)
+            desk.timers.set_earlier((Due.HELD, 0), desk.now_us + desk.times.held_merge_us)
 
     def _install(self, issuer: int, change: Change) -> None:
         if change.added or change.removed:
@@ -228,7 +229,7 @@ class Predicates:
         """It holds a version of which it has said no more than that."""
         link = self._desk.links.by_neighbour.get(neighbour)
         if link is not None and not link.asked:
-            self._desk.timers.set(("ask", neighbour), self._desk.now_us)
+            self._desk.timers.set((Due.ASK, neighbour), self._desk.now_us)
 
     def _plan(self, issuer: int, collection: Collection) -> None:
         """What comes next for it: its end, its next slice, or a wait for its next piece."""
@@ -244,9 +245,9 @@ class Predicates:
                 who = desk.topology.name_of(issuer)
                 desk.out.append(Alarm(f"the predicate of {who} {problem}, and is not taken"))
         elif collection.waiting or collection.is_there:
-            desk.timers.set(("collect", issuer), desk.now_us + 1)
+            desk.timers.set((Due.COLLECT, issuer), desk.now_us + 1)
         else:
-            desk.timers.set(("collect", issuer), desk.now_us + desk.times.piece_wait_us)
+            desk.timers.set((Due.COLLECT, issuer), desk.now_us + desk.times.piece_wait_us)
 
     def collect_on(self, issuer: int) -> None:
         """The next slice of what has come, or an end of waiting for what has not."""
@@ -258,7 +259,7 @@ class Predicates:
         elif not collection.is_there:
             self._drop(issuer)
         elif not collection.compare(held):
-            desk.timers.set(("collect", issuer), desk.now_us + 1)
+            desk.timers.set((Due.COLLECT, issuer), desk.now_us + 1)
         else:
             self._hold(issuer, collection)
 
@@ -272,7 +273,7 @@ class Predicates:
         self.collected(collection.said_by)
 
     def _drop(self, issuer: int) -> None:
-        self._desk.timers.cancel(("collect", issuer))
+        self._desk.timers.cancel((Due.COLLECT, issuer))
         collection = self._collections.pop(issuer, None)
         if collection is not None:
             self._desk.rib.scrap(collection.filters)
@@ -287,7 +288,7 @@ class Predicates:
 
     def _tidy(self) -> None:
         if self._desk.rib.has_scraps:
-            self._desk.soon("tidy")
+            self._desk.soon(Due.TIDY)
 
     def tidy(self) -> None:
         """A slice of letting go what is no longer held."""
@@ -320,7 +321,7 @@ class Predicates:
         """Of another issuer: towards it, with whatever else there is to say."""
         desk = self._desk
         self.confirmations.add(body.issuer, Version(body.epoch, body.seq), body.holders, body.rest)
-        desk.timers.set_earlier(("held", 0), desk.now_us + desk.times.held_merge_us)
+        desk.timers.set_earlier((Due.HELD, 0), desk.now_us + desk.times.held_merge_us)
 
     def say_held(self) -> None:
         for body in self.confirmations.take():
@@ -329,8 +330,8 @@ class Predicates:
     def forget(self, issuer: int) -> None:
         self.flood.forget(issuer)
         self.confirmations.forget(issuer)
-        self._desk.timers.cancel(("gap", issuer))
-        self._desk.timers.cancel(("pending", issuer))
+        self._desk.timers.cancel((Due.GAP, issuer))
+        self._desk.timers.cancel((Due.PENDING, issuer))
         self._drop(issuer)
         self._tidy()
 

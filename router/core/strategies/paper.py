@@ -31,16 +31,17 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
-from tamis.router.core.statements.asking import Asking
+from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import REQUEST_BASE, Audits
-from tamis.router.core.statements.desk import Desk
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.links import Link
 from tamis.router.core.statements.neighbours import Neighbours
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import advertised
+from tamis.router.core.timers import Due
 from tamis.router.core.times import S
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
@@ -82,7 +83,7 @@ class TopologyExchange(Exchange):
         return NO_DIGEST
 
 
-class Advertising(Asking):
+class PaperAdvertiser(Advertiser):
     """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
 
     def issue(self) -> None:
@@ -97,7 +98,7 @@ class Advertising(Asking):
         filters = advertised(self.own.issued)
         body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
         send_down(self._desk, desk.me, body)
-        desk.timers.set(("advertise", 0), desk.now_us + ADVERTISE_EVERY_US)
+        desk.timers.set((Due.ADVERTISE, 0), desk.now_us + ADVERTISE_EVERY_US)
 
     def awaited(self, ticket: int) -> None:
         """Nobody confirms anything in this mode."""
@@ -175,13 +176,13 @@ class Collecting(Audits):
 
     def begin(self, predicates: InterfacePredicates) -> None:
         self.predicates, self._collections = predicates, {}
-        self._desk.timers.set(("collect", 0), self._desk.now_us + REQUEST_EVERY_US)
+        self._desk.timers.set((Due.COLLECT, 0), self._desk.now_us + REQUEST_EVERY_US)
 
     def periodic(self) -> None:
         desk = self._desk
         self._requests += 1
         self._pass_down(SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
-        desk.timers.set(("collect", 0), desk.now_us + REQUEST_EVERY_US)
+        desk.timers.set((Due.COLLECT, 0), desk.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
         """An audit is the same request; nobody says whether anything differed."""
@@ -196,7 +197,7 @@ class Collecting(Audits):
         self._collections[body.ticket] = Collection(came_from, children, dict.fromkeys(self._own_filters()))
         self._pass_down(body)
         if children:
-            desk.timers.set(("collected", _short(body.ticket)), desk.now_us + desk.times.retry_us)
+            desk.timers.set((Due.COLLECTED, _short(body.ticket)), desk.now_us + desk.times.retry_us)
         else:
             self._reply(body.ticket)
 
@@ -212,7 +213,7 @@ class Collecting(Audits):
         del collection.missing[came_from]
         collection.filters.update(dict.fromkeys(filters))
         if not collection.missing:
-            self._desk.timers.cancel(("collected", _short(body.ticket)))
+            self._desk.timers.cancel((Due.COLLECTED, _short(body.ticket)))
             self._reply(body.ticket)
 
     def waited(self, short: int) -> None:
@@ -246,13 +247,13 @@ def _short(ticket: Ticket) -> int:
     return hash(ticket)
 
 
-def links_down(desk: Desk, source: int) -> list[Link]:
+def links_down(desk: CoreState, source: int) -> list[Link]:
     """Those to the children in T(source) that are up."""
     links = desk.links.by_neighbour
     return [links[child] for child in desk.trees.children(source) if child in links]
 
 
-def send_down(desk: Desk, source: int, body: Body) -> None:
+def send_down(desk: CoreState, source: int, body: Body) -> None:
     for link in links_down(desk, source):
         desk.send(link, body)
 
@@ -266,7 +267,7 @@ class PaperCore(Core):
         epoch: int,
         settings: CoreSettings | None = None,
         paths: PathCache | None = None,
-        parts: Parts | None = None,
+        parts: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
         super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS, unix_ms)
@@ -279,13 +280,13 @@ class PaperCore(Core):
         self._collecting.begin(self._interfaces)
         return [Alarm(WARNING), *super().start(now_us)]
 
-    def _due(self, kind: str, about: int) -> None:
+    def _due(self, kind: Due, about: int) -> None:
         match kind:
-            case "advertise":
-                self._asking.say()
-            case "collect":
+            case Due.ADVERTISE:
+                self._advertiser.say()
+            case Due.COLLECT:
                 self._collecting.periodic()
-            case "collected":
+            case Due.COLLECTED:
                 self._collecting.waited(about)
             case _:
                 super()._due(kind, about)
@@ -295,9 +296,9 @@ def _make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, c
     return InterfaceTrees(make_trees(broadcast, graph, me, cache, coarse))
 
 
-PAPER_PARTS: Final = Parts(
+PAPER_PARTS: Final = CoreParts(
     exchange=TopologyExchange,
-    asking=Advertising,
+    advertiser=PaperAdvertiser,
     predicates=InterfacePredicates,
     neighbours=Interfaces,
     audits=Collecting,

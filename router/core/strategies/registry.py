@@ -1,7 +1,7 @@
 """How routers follow each strategy: the core that states what they want, and how messages go.
 
 Law: one entry for each strategy of `protocol/strategies.py`, under its name; a test compares the two. The daemon and
-the simulator make every core here. Parts that an experiment puts in are applied last, whatever the strategy.
+the simulator make every core here. CoreParts that an experiment puts in are applied last, whatever the strategy.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from tamis.protocol.strategies import BY_NAME, StrategyFacts
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.strategies.paper import PAPER_PARTS, PaperCore
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 
-MakeCore = Callable[[str, int, CoreSettings, PathCache | None, Parts, Callable[[], int]], Core]
+MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Strategy:
 
     facts: StrategyFacts
     make_core: MakeCore
-    parts: Parts = field(default_factory=Parts)
+    parts: CoreParts = field(default_factory=CoreParts)
     forwarder: type[Forwarder] = Forwarder
 
     def core(
@@ -36,7 +36,7 @@ class Strategy:
         epoch: int,
         settings: CoreSettings,
         paths: PathCache | None = None,
-        instead: Parts | None = None,
+        instead: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> Core:
         """The core of router `name`; parts of `instead` that are not the usual ones replace those of the strategy."""
@@ -44,11 +44,11 @@ class Strategy:
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
 
 
-def _applied(parts: Parts, instead: Parts) -> Parts:
-    usual = Parts()
+def _applied(parts: CoreParts, instead: CoreParts) -> CoreParts:
+    usual = CoreParts()
     changed: dict[str, Any] = {
         each.name: getattr(instead, each.name)
-        for each in fields(Parts)
+        for each in fields(CoreParts)
         if getattr(instead, each.name) is not getattr(usual, each.name)
     }
     return replace(parts, **changed)

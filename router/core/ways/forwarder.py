@@ -72,6 +72,9 @@ class Forwarder:
         self._epoch = epoch
         self._counter = 0
         self._hold_us = times.tree_hold_us
+        self._wait_us = min(times.way_wait_us, times.tree_hold_us)
+        self.waits_until_us = 0
+        """R5c: until then messages by new ways wait for those by old ones."""
         self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
         self._windows = TransitWindows()
         self._leapers: dict[int, int] = {}
@@ -79,8 +82,10 @@ class Forwarder:
         self.epoch_max = EPOCH_MAX
         """Messages of later epochs are not taken."""
 
-    def reroute(self, trees: Trees, now_us: int) -> None:
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
+        """`is_whole`: no way has broken within the hold."""
         self._forget(now_us)
+        self.waits_until_us = now_us + self._wait_us if is_whole else 0
         if self._generations:
             self._generations[0] = _Generation(self._generations[0].trees, now_us + self._hold_us)
         self._generations.appendleft(_Generation(trees, None))
@@ -117,6 +122,15 @@ class Forwarder:
         if not self._windows.fresh(*transit):
             return Refusal.SEEN
         return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
+
+    def must_wait(self, transit: Transit, came_from: int, linked: Collection[int], now_us: int) -> bool:
+        """R5c: it came by the new way of its source, and an old one, whose neighbour is linked, has not brought it or a
+        later one. Ask again when something has come by another way, a link has gone, or `waits_until_us` is over."""
+        if now_us >= self.waits_until_us or self._windows.has_reached(*transit):
+            return False
+        self._forget(now_us)
+        newest, *older = (generation.trees.parent(transit.source) for generation in self._generations)
+        return newest == came_from and any(parent != came_from and parent in linked for parent in older)
 
     def takes_from(self, source: int, neighbour: int | None) -> bool:
         """Whether a neighbour is the parent of a source in any generation in force."""

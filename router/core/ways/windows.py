@@ -93,6 +93,11 @@ class TransitWindows:
             return Place.NEAR
         return Place.BEHIND if behind > 0 else Place.AHEAD
 
+    def has_reached(self, source: int, epoch: int, counter: int) -> bool:
+        """It, or a later one of the same source, has come."""
+        known = self._sources.get(source)
+        return known is not None and (epoch < known[0] or (epoch == known[0] and known[1].behind(counter) >= 0))
+
     def forget(self, source: int) -> None:
         """Whatever it sends next is fresh."""
         self._sources.pop(source, None)

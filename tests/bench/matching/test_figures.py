@@ -44,13 +44,13 @@ def test_axes_have_a_handful_of_round_ticks(low: float, high: float, log: bool, 
     assert axis.share(axis.high) == pytest.approx(1)
 
 
-TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Hostile values", "Peers"]
+TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Hostile values", "Libraries"]
 TITLES += ["Filters per interface", "Rounds", "Beyond a million"]
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every section at a size for tests; of the peers the one that is always there."""
+    """Every section at a size for tests; of the libraries the one that is always there."""
     monkeypatch.setattr(figures, "MESSAGES", 20)
     monkeypatch.setattr(figures, "GROWTH", (100, 200))
     monkeypatch.setattr(figures, "TARGETS", ((100, 20), (100, None)))
@@ -99,12 +99,12 @@ def test_what_there_was_no_time_for_is_listed_and_the_rest_kept(tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
-def test_a_larger_size_is_not_asked_of_a_peer_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_larger_size_is_not_asked_of_a_library_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tamis.bench.matching.libraries.contest.SECONDS_MAX", 0.01)
     runner = Runner(lambda _words: None, Journal(tmp_path / "rows", {}), 60)
-    section = sections.against_peers(runner, 200)
+    section = sections.against_libraries(runner, 200)
     assert section.notes == ["sqlite was not done with 50 filters in 0.01 s"]
-    assert runner.skipped == {"peer sqlite, 100 filters": section.notes[0]}
+    assert runner.skipped == {"library sqlite, 100 filters": section.notes[0]}
     assert {row["matcher"] for row in section.rows} == {"sff r=0", "sff r=10", "tamis"}
 
 

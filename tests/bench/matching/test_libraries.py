@@ -1,4 +1,4 @@
-"""A peer that is compared has to answer what the twin answers, in a bounded time, and to say what it lacks."""
+"""A library that is compared has to answer what the twin answers, in a bounded time, and to say what it lacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tamis.bench.matching import libraries
 from tamis.bench.matching.libraries import contest as contests
-from tamis.bench.matching.libraries.contest import PeerFailed, contest
+from tamis.bench.matching.libraries.contest import LibraryFailed, contest
 from tamis.bench.matching.libraries.rules import rule_of, subject_of
 from tamis.bench.matching.match import EnginesDisagree, Setup, contenders, run
 from tamis.bench.matching.report import rows_for_programs, table_for_people
@@ -24,7 +24,7 @@ from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 
 INSTALLED = [
     pytest.param(
-        name, marks=pytest.mark.skipif(not libraries.is_installed(name), reason=f"{libraries.PeerMissing(name)}")
+        name, marks=pytest.mark.skipif(not libraries.is_installed(name), reason=f"{libraries.LibraryMissing(name)}")
     )
     for name in libraries.NAMES
     if name != "sqlite"
@@ -41,9 +41,9 @@ def every_constraint() -> Iterator[Constraint]:
 
 
 def expressed(name: str, filters: list[Filter]) -> list[Filter]:
-    """All, but for the one peer that says that it cannot order strings."""
-    peer = libraries.load(name)
-    kept = [each for each in filters if (rule := rule_of(each)) is not None and peer.expresses(rule)]
+    """All, but for the one library that says that it cannot order strings."""
+    library = libraries.load(name)
+    kept = [each for each in filters if (rule := rule_of(each)) is not None and library.expresses(rule)]
     assert kept == [each for each in filters if name != "zen" or not any(map(orders_strings, each.constraints))]
     return kept
 
@@ -53,9 +53,9 @@ def orders_strings(constraint: Constraint) -> bool:
 
 
 def answers(name: str, filters: list[Filter], messages: list[dict[str, Value]]) -> list[set[int]]:
-    peer, rules = libraries.load(name), [rule for each in filters if (rule := rule_of(each)) is not None]
-    peer.build(rules, range(len(rules)))
-    return peer.match(peer.prepare([subject_of(message) for message in messages]))
+    library, rules = libraries.load(name), [rule for each in filters if (rule := rule_of(each)) is not None]
+    library.build(rules, range(len(rules)))
+    return library.match(library.prepare([subject_of(message) for message in messages]))
 
 
 def expected(filters: list[Filter], messages: list[dict[str, Value]]) -> list[set[int]]:
@@ -94,7 +94,7 @@ def test_the_workloads_are_answered_as_by_the_twin(name: str, workload: str) -> 
         Filter((Constraint("x", Op.EQ, (1,)), Constraint("y", Op.EXISTS))),
     ],
 )
-def test_what_no_peer_expresses_has_no_rule(filter_: Filter) -> None:
+def test_what_no_library_expresses_has_no_rule(filter_: Filter) -> None:
     assert rule_of(filter_) is None
 
 
@@ -105,7 +105,7 @@ def test_the_kind_is_part_of_the_key() -> None:
 
 
 @pytest.mark.slow
-def test_only_what_a_peer_expresses_is_compared() -> None:
+def test_only_what_a_library_expresses_is_compared() -> None:
     """A float constant is left out on both sides, though `tamis` would find it."""
     filters = [Filter((Constraint("x", op, (operand,)),)) for op, operand in ((Op.EQ, 1), (Op.LT, 1.5), (Op.GT, 0))]
     workload = Workload(Batch.of(map(encode_filter, filters)), Batch.of([encode_attributes({"x": 1})]), 3)
@@ -115,25 +115,25 @@ def test_only_what_a_peer_expresses_is_compared() -> None:
 
 
 @pytest.mark.slow
-def test_a_peer_that_takes_too_long_is_ended_with_a_sentence() -> None:
-    with pytest.raises(PeerFailed, match=r"sqlite was not done with 10 filters in 0\.01 s"):
+def test_a_library_that_takes_too_long_is_ended_with_a_sentence() -> None:
+    with pytest.raises(LibraryFailed, match=r"sqlite was not done with 10 filters in 0\.01 s"):
         contest("sqlite", make("sigcomm03", 10, 5, 5, 1), spread(10, 2), seconds_max=0.01)
 
 
-SMALL = Setup("sigcomm03", 50, 5, 20, 30, 7, contenders(["tamis", "peer:sqlite"]), passes=1)
+SMALL = Setup("sigcomm03", 50, 5, 20, 30, 7, contenders(["tamis", "library:sqlite"]), passes=1)
 
 
 @pytest.mark.slow
-def test_a_peer_has_a_row_in_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--filters", "50", "--messages", "20", "--engine", "tamis,peer:sqlite", "--passes", "1"]
+def test_a_library_has_a_row_in_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--filters", "50", "--messages", "20", "--engine", "tamis,library:sqlite", "--passes", "1"]
     assert main(["bench", "match", *arguments]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines[2:4]] == ["tamis", "peer:sqlite"]
-    assert lines[4].startswith("peer:sqlite: 100% of the filters")
+    assert [line.split()[1] for line in lines[2:4]] == ["tamis", "library:sqlite"]
+    assert lines[4].startswith("library:sqlite: 100% of the filters")
 
 
 @pytest.mark.slow
-def test_a_wrong_answer_of_a_peer_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_answer_of_a_library_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = contests._in_a_child
 
     def lying(job: contests._Job) -> contests._Answer:
@@ -146,27 +146,31 @@ def test_a_wrong_answer_of_a_peer_fails_the_run(monkeypatch: pytest.MonkeyPatch)
         run(SMALL, SMALL.make(), lambda _words: None)
 
 
-def test_a_peer_that_failed_has_a_row_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_failed_has_a_row_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_arguments: object) -> None:
-        raise PeerFailed("sqlite was not done")
+        raise LibraryFailed("sqlite was not done")
 
     monkeypatch.setattr("tamis.bench.matching.match.contest", failing)
     monkeypatch.setattr("tamis.bench.matching.match._UPDATES_TIMED", 10)
     results = run(SMALL, SMALL.make(), lambda _words: None)
-    assert table_for_people(results).splitlines()[-1] == "peer:sqlite: sqlite was not done"
+    assert table_for_people(results).splitlines()[-1] == "library:sqlite: sqlite was not done"
     row = rows_for_programs(SMALL, results)[1]
     assert row["note"] == "sqlite was not done"
     assert "mean_us" not in row
 
 
-def test_a_missing_peer_is_named_with_the_command_that_installs_it(
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert main(["bench", "match", "--engine", "tamis,peer:duckdb"]) == 2
-    assert "peer duckdb is not installed; install it with: pip install duckdb pyarrow" in capsys.readouterr().err
+    assert main(["bench", "match", "--engine", "tamis,library:duckdb"]) == 2
+    assert "library duckdb is not installed; install it with: pip install duckdb pyarrow" in capsys.readouterr().err
 
 
-def test_an_unknown_peer_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"no engine 'peer:oracle'; one of .*peer:sqlite"):
-        contenders(["peer:oracle"])
+def test_the_old_prefix_names_the_same_library() -> None:
+    assert contenders(["tamis", "peer:sqlite", "library:sqlite"]) == contenders(["tamis", "library:sqlite"])
+
+
+def test_an_unknown_library_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"no engine 'library:oracle'; one of .*library:sqlite"):
+        contenders(["library:oracle"])

@@ -10,7 +10,7 @@ from tamis.bench.networks.chaos.outage import Outage, outage
 from tamis.bench.networks.chaos.run import Plan, run
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.language import parse
-from tamis.testing.ports import lasting_port
+from tamis.testing import lasting_port
 
 PAIR = (0, 1)
 

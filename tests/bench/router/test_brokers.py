@@ -18,16 +18,17 @@ from click.testing import CliRunner, Result
 
 from tamis.bench.router.brokers import build, daemons, inputs, report
 from tamis.bench.router.brokers.__main__ import main
-from tamis.bench.router.brokers.daemons import PEERS, Peer
+from tamis.bench.router.brokers.daemons import BROKERS, Broker
 from tamis.bench.router.brokers.figures import Round
 from tamis.bench.router.brokers.inputs import Inputs
 from tamis.bench.router.brokers.measures import MEASURES
+from tamis.bench.router.brokers.process import Launch, NotStarted, running
 from tamis.bench.router.brokers.run import Plan, Row, run
 from tamis.native import Table
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.testing.process import Launch, NotStarted, free_port, running
+from tamis.testing import free_port
 from tests.bench.router.toy_router import CREDIT_STEP, ToyRouter
 
 needs_compiler = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="needs a C compiler")
@@ -227,9 +228,9 @@ def test_the_forwarder_is_measured() -> None:
 @needs_compiler
 @pytest.mark.parametrize("name", ["nats", "redis", "mosquitto"])
 @pytest.mark.parametrize("measure", ["ten", "latency"])
-def test_a_peer_is_measured(name: str, measure: str) -> None:
-    if PEERS[name].program() is None:
-        pytest.skip(PEERS[name].how_to_install)
+def test_a_broker_is_measured(name: str, measure: str) -> None:
+    if BROKERS[name].program() is None:
+        pytest.skip(BROKERS[name].how_to_install)
     (rows,) = run([MEASURES[measure]], [name], SHORT, lambda _words: None)
     assert rows[0].trouble == ""
     assert rows[0].rounds[0].seen["messages"] > 0
@@ -239,8 +240,8 @@ def test_a_peer_is_measured(name: str, measure: str) -> None:
 @needs_compiler
 @pytest.mark.parametrize("measure", ["ten", "symbols-10k"])
 def test_rabbitmq_is_measured(measure: str) -> None:
-    if PEERS["rabbitmq"].program() is None:
-        pytest.skip(PEERS["rabbitmq"].how_to_install)
+    if BROKERS["rabbitmq"].program() is None:
+        pytest.skip(BROKERS["rabbitmq"].how_to_install)
     (rows,) = run([MEASURES[measure]], ["rabbitmq"], replace(SHORT, seconds=2), lambda _words: None)
     assert rows[0].trouble == ""
     assert rows[0].rounds[0].seen["messages"] > 0
@@ -250,10 +251,10 @@ def test_rabbitmq_is_measured(measure: str) -> None:
 
 
 @pytest.fixture
-def peers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Peer]:
-    """The peers, to be changed."""
-    changed = dict(PEERS)
-    monkeypatch.setattr("tamis.bench.router.brokers.run.PEERS", changed)
+def brokers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Broker]:
+    """The brokers, to be changed."""
+    changed = dict(BROKERS)
+    monkeypatch.setattr("tamis.bench.router.brokers.run.BROKERS", changed)
     return changed
 
 
@@ -263,22 +264,22 @@ def commanded(*arguments: str) -> Result:
 
 @pytest.mark.slow
 @needs_compiler
-def test_a_missing_daemon_gets_a_row_that_says_how_to_install_it(peers: dict[str, Peer]) -> None:
-    peers["nats"] = replace(PEERS["nats"], program=lambda: None)
+def test_a_missing_daemon_gets_a_row_that_says_how_to_install_it(brokers: dict[str, Broker]) -> None:
+    brokers["nats"] = replace(BROKERS["nats"], program=lambda: None)
     told = commanded("--only", "nats,forward", "--measure", "one")
     assert told.exit_code == 0
     assert "nats: not installed: apt-get install --no-install-recommends nats-server" in told.stdout
     assert "| forward" in told.stdout
     objects = commanded("--only", "nats", "--measure", "one", "--json").stdout.splitlines()
-    assert [(row["peer"], row["rounds"], row["why"][:13]) for row in map(json.loads, objects)] == [
+    assert [(row["broker"], row["rounds"], row["why"][:13]) for row in map(json.loads, objects)] == [
         ("nats", 0, "not installed")
     ]
 
 
 @pytest.mark.slow
 @needs_compiler
-def test_a_daemon_that_fails_is_told_about_and_stops_nobody_else(peers: dict[str, Peer]) -> None:
-    peers["nats"] = replace(PEERS["nats"], program=lambda: shutil.which("false"))
+def test_a_daemon_that_fails_is_told_about_and_stops_nobody_else(brokers: dict[str, Broker]) -> None:
+    brokers["nats"] = replace(BROKERS["nats"], program=lambda: shutil.which("false"))
     told = commanded("--only", "nats,forward", "--measure", "one", "--json")
     assert told.exit_code == 1
     forward, nats = map(json.loads, told.stdout.splitlines())
@@ -315,7 +316,7 @@ def test_a_figure_is_the_median_and_tells_its_spread() -> None:
     assert nats["spread"]["messages_per_s"] == pytest.approx(0.66667)
     assert tamis["times"] == {"nats": 4.0}
     lines = report.table_for_people(MEASURES["one"], rows).splitlines()
-    assert lines[2].split("|")[1].strip() == "peer"
+    assert lines[2].split("|")[1].strip() == "broker"
     assert [line.split()[1] for line in lines[4:]] == ["nats", "tamis"]
     assert lines[4].count("|") == lines[2].count("|")
     assert "67%" in lines[4]

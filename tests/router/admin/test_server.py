@@ -12,8 +12,8 @@ from tamis.configs import Address
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.server import AdminServer
+from tamis.router.admin.view import Life
 from tamis.router.connections.listeners import bind
-from tamis.router.daemon.running import Life
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Error, Ping, Role, Welcome
-from tamis.router.clients.greeting import Door, Greeting
+from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tests.router.wire_client import auth, hello
 
 
 def greeting(admits=None, newest=0) -> Greeting:
-    return Greeting(Door("rome", 5, 65_536, 9_000, 77, admits, lambda: b"n" * 16, lambda _: newest))
+    return Greeting(AdmissionPolicy("rome", 5, 65_536, 9_000, 77, admits, lambda: b"n" * 16, lambda _: newest))
 
 
 def say(it: Greeting, frame: object) -> object:

@@ -43,6 +43,15 @@ async def until(is_so, patience_s: float) -> float:
     return time.monotonic() - began
 
 
+async def back_after_silence(a: Running, b: Running) -> float:
+    """`b` stands still for longer than the link's hold time: how long the link takes to come back."""
+    os.kill(b.pid, signal.SIGSTOP)
+    await asyncio.sleep(1.6)
+    os.kill(b.pid, signal.SIGCONT)
+    assert not linked(a)
+    return await until(lambda: linked(a) and linked(b), 10)
+
+
 async def filled(router: Running) -> list[WireClient]:
     """Clients of a router, until one is told that it is full."""
     clients = []
@@ -97,11 +106,7 @@ async def test_strangers_do_not_keep_neighbours_out(tmp_path):
         await until(lambda: linked(a) and linked(b), 10)
         for router in parse_topology(Path(a.file).read_text()).routers.values():
             floods.enter_context(strangers(router.neighbours[0].port, 1, sockets=100))
-        os.kill(b.pid, signal.SIGSTOP)
-        await asyncio.sleep(1.6)
-        os.kill(b.pid, signal.SIGCONT)
-        assert not linked(a)
-        assert await until(lambda: linked(a) and linked(b), 10) < 3
+        assert await back_after_silence(a, b) < 3
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
@@ -113,11 +118,7 @@ async def test_a_link_comes_back_while_clients_hold_all_places(tmp_path):
     with running_line(tmp_path, "ab", "limits: {connections: 60}") as (a, b):
         await until(lambda: linked(a) and linked(b), 10)
         assert len(await filled(a)) == len(await filled(b)) == 60
-        os.kill(b.pid, signal.SIGSTOP)
-        await asyncio.sleep(1.6)
-        os.kill(b.pid, signal.SIGCONT)
-        assert not linked(a)
-        assert await until(lambda: linked(a) and linked(b), 5) < 1.5
+        assert await back_after_silence(a, b) < 1.5
 
 
 @pytest.mark.slow
@@ -130,10 +131,7 @@ async def test_without_open_files_clients_are_told_and_links_come_back(tmp_path)
         for router in (a, b):
             late = await WireClient.connect(router.client, "late")
             assert [error.code for error in await late.until_closed()] == [ErrorCode.FULL]
-        os.kill(b.pid, signal.SIGSTOP)
-        await asyncio.sleep(1.6)
-        os.kill(b.pid, signal.SIGCONT)
-        assert await until(lambda: linked(a) and linked(b), 5) < 1.5
+        assert await back_after_silence(a, b) < 1.5
         for client in held[0] + held[1]:
             await client.close()
         await until(lambda: not json.loads(asked(a.admin, "GET", "/connections", None)[1])["connections"], 2)

@@ -43,8 +43,8 @@ async def behind_tls(inside, certificate):
     async def make(keys: str = ""):
         net = inside(keys)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
-        plane, context = net.plane, server_context(certificate)
-        door = TlsDoor(plane, Side.CLIENT, plane, context, lambda behind: plane.open(-1, behind.peer))
+        plane, clients, context = net.plane, net.clients, server_context(certificate)
+        door = TlsDoor(plane, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
         acceptors.append(Acceptor(listener, door, plane.loop, full=b""))
         return net, f"tamis+tls://{listener.address}", ssl.create_default_context(cafile=certificate.certificate)
 
@@ -62,7 +62,7 @@ async def test_messages_cross_between_tls_and_plain(behind_tls):
     await bob.publish({"x": 1}, b"back")
     assert (await bob.delivered(), await alice.delivered()) == ({"x": 2}, {"x": 1})
     await alice.close()
-    await net.until(lambda: "alice" not in net.plane.names)
+    await net.until(lambda: "alice" not in net.clients.names)
 
 
 async def test_a_long_frame_and_many_short_ones(behind_tls):
@@ -115,14 +115,14 @@ async def test_errors_reach_the_client_before_the_end(behind_tls):
     assert [error.code for error in await second.until_closed()] == [ErrorCode.FULL]
     await alice.send_bytes(b"\x08\0\0\0\x7f\0\0\0")
     assert [error.code for error in await alice.until_closed()] == [ErrorCode.UNKNOWN_KIND]
-    await net.until(lambda: not net.plane.clients)
+    await net.until(lambda: not net.clients.by_connection)
 
 
 async def test_handshakes_that_do_not_begin_keep_nobody_out(behind_tls):
     net, where, context = await behind_tls("limits: {connections: 20}")
     host, port = where.removeprefix("tamis+tls://").split(":")
     before = open_descriptors()
-    silent = [await asyncio.open_connection(host, int(port)) for _ in range(net.plane.room.places + 20)]
+    silent = [await asyncio.open_connection(host, int(port)) for _ in range(net.clients.room.places + 20)]
     for _, writer in silent[::3]:
         writer.write(b"\x16\x03\x01\x02\x00")
     alice = await WireClient.greeted(where, "alice", ssl=context)
@@ -131,7 +131,7 @@ async def test_handshakes_that_do_not_begin_keep_nobody_out(behind_tls):
     for _, writer in silent:
         writer.close()
     await alice.close()
-    await net.until(lambda: len(net.plane.room) == 0 and open_descriptors() <= before + 1)  # uvloop's own
+    await net.until(lambda: len(net.clients.room) == 0 and open_descriptors() <= before + 1)  # uvloop's own
     assert net.plane.admissions.refused[Side.CLIENT, Reason.LEFT] > 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import AuthMethod, Drain
-from tamis.router.daemon.planted import SENTENCE, VARIABLE
+from tamis.router.daemon.fault_injection import SENTENCE, VARIABLE
 from tests.router.wire_client import WireClient, auth, hello
 
 ONE = "routers: {a: {clients: ['127.0.0.1:0', 'unix:a.sock'], admin: 'unix:admin.sock'%s}}\n"

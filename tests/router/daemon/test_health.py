@@ -8,7 +8,7 @@ import pytest
 
 from tamis.native import EventType
 from tamis.protocol.wire.client_bodies import Unsubscribe
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.health import ALARMS_KEPT, Health
 
@@ -101,14 +101,14 @@ def test_a_task_that_fails_costs_whom_it_was_for():
 @pytest.fixture
 async def broken(inside, monkeypatch):
     """A router with a planted fault: what a client named `mallory` asks is handled with an exception."""
-    handle = Plane._handle
+    handle = Connections._handle
 
     def faulty(self, end, event):
         if end.name == "mallory" and event.type == EventType.FRAME:
             raise ZeroDivisionError
         handle(self, end, event)
 
-    monkeypatch.setattr(Plane, "_handle", faulty)
+    monkeypatch.setattr(Connections, "_handle", faulty)
     return inside()
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import WaysChanged
+from tamis.router.core.commands import Reroute, WaysChanged
 from tamis.router.core.events import LinkDown, Stood
 from tamis.router.core.statements.broken_ways import HOLDS_MAX
 from tamis.router.core.times import MS, S, Times
@@ -248,3 +248,17 @@ def test_onward_in_one_tree_for_all_leads_to_here_by_its_edges(world: World) -> 
 
 def test_state_is_as_the_others_state_it() -> None:
     assert said("a", 3, "b") == state("a", 3, "b")
+
+
+def test_ways_count_as_whole_again_when_the_hold_is_over() -> None:
+    """What comes by new trees waits for what went the old ones only where that can still come (R5c)."""
+    single = ring()
+    single.took(Reroute)
+    single.hears("a", said("a", 10, "me", "b", session=2))
+    assert single.took(Reroute) == [], "the graph is what it was"
+    for seq, waits_us, is_whole in ((11, 20 * MS, False), (12, HOLD_US, True)):
+        single.waits(waits_us)
+        links = (Adjacency(stable_number(name), 2, seq - 9) for name in ("me", "b"))
+        single.hears("a", LinkState("a", 1, seq, tuple(links)))
+        single.waits(20 * MS)
+        assert [each.is_whole for each in single.took(Reroute)] == [is_whole]

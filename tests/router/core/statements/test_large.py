@@ -99,7 +99,7 @@ def test_what_goes_away_is_said_when_nothing_new_is_left():
     world = World("a")
     world.want("a", EIGHT[1], EIGHT[2])
     world.run(3 * S)
-    own = world.cores["a"]._asking.own
+    own = world.cores["a"]._advertiser.own
     for packed in (EIGHT[1], EIGHT[2]):
         own.unwant(packed, 0)
     for packed in list(EIGHT.values())[2:]:

@@ -11,6 +11,7 @@ from tamis.router.core.commands import Install, Send, Session
 from tamis.router.core.core import Core
 from tamis.router.core.events import Wanted
 from tamis.router.core.plausible import DAY_MS
+from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, state, whole
 from tests.router.core.single import Single
@@ -128,7 +129,7 @@ def test_a_gap_that_the_answer_closes_is_not_asked_about_again():
     [asked] = single.took(SenderRequest, "a")
     single.hears("a", UpdateReply(*asked.ticket, (entry("x", 7, TWO),)))
     assert held(single) == (7, TWO)
-    assert ("gap", X) not in single.core.desk.timers
+    assert (Due.GAP, X) not in single.core.desk.timers
     single.waits(3 * S)
     [compared] = single.took(SenderRequest)
     assert compared.digest
@@ -167,7 +168,7 @@ def test_what_nobody_holds_is_asked_for_ten_times_and_then_forgotten():
         if asked := [request for request in single.took(SenderRequest, "a") if not request.digest]:
             single.hears("a", UpdateReply(*asked[0].ticket, ()))
     core = single.core
-    assert ("gap", X) not in core.desk.timers
+    assert (Due.GAP, X) not in core.desk.timers
     assert not core.figures().unfinished
     single.waits(1 * S)
     assert [request.digest for request in single.took(SenderRequest) if not request.digest] == []
@@ -195,7 +196,7 @@ def test_what_was_heard_of_in_an_epoch_that_is_believed_no_more_is_forgotten_at_
     single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"), whole("x", 5, ONE))
     single.hears("b", change("x", 6, 7, ONE, TWO, epoch=3 * DAY_MS))
     single.waits(1 * S)
-    assert ("gap", X) in single.core.desk.timers
+    assert (Due.GAP, X) in single.core.desk.timers
     clock_ms[0] = 1_000
     single.waits(1 * S)
     assert not single.core.desk.rib.waits(X)
@@ -212,7 +213,7 @@ def test_a_gap_is_not_given_up_while_what_closes_it_is_collected():
     for _ in range(15):
         single.hears("a", UpdateReply(ME, 1, 0, (piece,)))
         single.waits(1 * S)
-    assert ("gap", X) in single.core.desk.timers
+    assert (Due.GAP, X) in single.core.desk.timers
     assert single.core._predicates.collects(X)
 
 
@@ -221,9 +222,11 @@ def test_a_gap_of_a_router_out_of_reach_is_asked_of_nobody_and_leaves_nothing_be
     single.hears("a", change("c", 6, 7, ONE, TWO, confirm=True))
     single.waits(10 * S)
     assert single.took(SenderRequest) == []
-    single.waits(590 * S)
     core = single.core
-    assert ("gap", C) not in core.desk.timers
+    single.waits(585 * S)
+    assert core.desk.rib.waits(C), "nobody was asked for it, so nobody is known not to hold it"
+    single.waits(5 * S)
+    assert (Due.GAP, C) not in core.desk.timers
     assert not core.desk.rib.waits(C)
     assert core._predicates.flood.newest(C) is None
     assert not core._predicates.confirmations.issuers

@@ -11,8 +11,8 @@ import pytest
 from tamis.configs import choices
 from tamis.protocol.strategies import BY_NAME, DEFAULT, chosen, recorded_as
 from tamis.protocol.strategies import STRATEGIES as FACTS
-from tamis.router.core.core import CoreSettings, Parts
-from tamis.router.core.statements.own import Own
+from tamis.router.core.core import CoreParts, CoreSettings
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.strategies.paper import PaperCore
 from tamis.router.core.strategies.registry import STRATEGIES
 
@@ -38,15 +38,15 @@ def test_a_topology_file_and_records_choose_the_same_strategy() -> None:
     assert recorded_as("none") is None
 
 
-class OtherOwn(Own):
+class OtherOwn(OwnPredicate):
     """A part that an experiment puts in."""
 
 
 def test_parts_of_an_experiment_replace_those_of_any_strategy() -> None:
     for strategy in STRATEGIES.values():
-        core = strategy.core("a", 1, CoreSettings(), instead=Parts(own=OtherOwn))
-        assert isinstance(core._asking.own, OtherOwn)
-    assert isinstance(STRATEGIES["paper"].core("a", 1, CoreSettings(), instead=Parts(own=OtherOwn)), PaperCore)
+        core = strategy.core("a", 1, CoreSettings(), instead=CoreParts(own=OtherOwn))
+        assert isinstance(core._advertiser.own, OtherOwn)
+    assert isinstance(STRATEGIES["paper"].core("a", 1, CoreSettings(), instead=CoreParts(own=OtherOwn)), PaperCore)
 
 
 def _compared_strings(tree: ast.AST) -> Iterator[str]:

@@ -214,3 +214,39 @@ def test_links_that_come_up_lose_nothing_while_the_news_spreads(broadcast, coars
     taken, refused = publish(forwarders, source, wanted, 1_100 + HOLD_US, random)
     assert taken >= wanted & after.reach(source)
     assert refused == 0 or broadcast == "reverse-path"
+
+
+# --- the order of a source -------------------------------------------------------------------------------------------
+
+OLD, NEW = 2, 3
+
+
+def waits(
+    made: Forwarder, counter: int, came_from: int, linked: frozenset[int] = frozenset({OLD, NEW}), now_us: int = 0
+) -> bool:
+    return made.must_wait(Transit(SOURCE, 1, counter), came_from, linked, now_us)
+
+
+def test_by_a_new_way_waits_for_what_went_the_old_one():
+    made = forwarder(FakeTrees(OLD), FakeTrees(NEW))
+    assert waits(made, 3, NEW)
+    assert not waits(made, 2, OLD)
+    assert arrives(made, 2, OLD) is None
+    assert waits(made, 3, NEW)
+    assert arrives(made, 4, OLD) is None
+    assert not waits(made, 3, NEW), "it was never sent by the old way"
+
+
+@pytest.mark.parametrize(("linked", "now_us"), [(frozenset({NEW}), 0), (frozenset({OLD, NEW}), HOLD_US)])
+def test_it_waits_for_nobody_who_is_gone_and_not_for_long(linked, now_us):
+    assert not waits(forwarder(FakeTrees(OLD), FakeTrees(NEW)), 3, NEW, linked, now_us)
+
+
+def test_it_does_not_wait_where_a_way_has_broken():
+    made = forwarder(FakeTrees(OLD))
+    made.reroute(FakeTrees(NEW), 0, is_whole=False)
+    assert not waits(made, 3, NEW)
+
+
+def test_nothing_waits_where_the_parent_is_the_same():
+    assert not waits(forwarder(FakeTrees(OLD), FakeTrees(OLD)), 3, OLD)

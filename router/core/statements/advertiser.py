@@ -1,7 +1,7 @@
 """R1: the part that says what this router asks for.
 
-Law: what is said is what `Own` has; a change goes out at once if the last is long ago, and whoever waits to be heard
-everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
+Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and whoever waits to be
+heard everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
 further ones, each a change of the one before, as fast as the links take them: damping takes them for one, and a link
 that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much for one
 body is never flooded: neighbours are told by digests that there is something, and ask.
@@ -13,16 +13,17 @@ from collections.abc import Mapping
 
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
+from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
-from tamis.router.core.statements.desk import Desk
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.held import Holders
-from tamis.router.core.statements.own import Own
+from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.rib import advertised
+from tamis.router.core.timers import Due
 
 
-class Asking:
-    def __init__(self, desk: Desk, own: Own) -> None:
+class Advertiser:
+    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
         self._desk = desk
         self.own = own
         self.holders = Holders()
@@ -43,7 +44,7 @@ class Asking:
         for packed in filters:
             self.own.unwant(packed, self._desk.now_us)
         if self.own.due_us is not None:
-            self._desk.timers.set_earlier(("narrow", 0), self.own.due_us)
+            self._desk.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
         self.consider()
 
     def awaited(self, ticket: int) -> None:
@@ -56,7 +57,7 @@ class Asking:
         """Holds are over (R7)."""
         self.own.expire(self._desk.now_us)
         if self.own.due_us is not None:
-            self._desk.timers.set(("narrow", 0), max(self.own.due_us, self._desk.now_us + 1))
+            self._desk.timers.set((Due.NARROW, 0), max(self.own.due_us, self._desk.now_us + 1))
         self.consider()
 
     def consider(self) -> None:
@@ -71,7 +72,7 @@ class Asking:
             self._damper.issued(desk.now_us, most_us)
             self.issue()
         else:
-            desk.timers.set_earlier(("issue", 0), ready_us)
+            desk.timers.set_earlier((Due.ISSUE, 0), ready_us)
 
     def go_on(self) -> None:
         """With a change that was too much for one body, if every link has room."""
@@ -101,7 +102,7 @@ class Asking:
         desk = self._desk
         desk.rib.restate(desk.me, desk.identity.next(), self.own.digest, self.own.size)
         if self.own.is_large:
-            desk.soon("digests")
+            desk.soon(Due.DIGESTS)
             self._plan_more()
         else:
             self._tell(None, self.own.issued, ())
@@ -110,8 +111,8 @@ class Asking:
         """What did not fit goes on at once, or when its turn comes by damping."""
         self._is_going_on = self.own.has_changes
         if self._is_going_on:
-            self._desk.soon("more")
-            self._desk.timers.set_earlier(("issue", 0), self._desk.now_us + self._desk.times.damp_widen_max_us)
+            self._desk.soon(Due.MORE)
+            self._desk.timers.set_earlier((Due.ISSUE, 0), self._desk.now_us + self._desk.times.damp_widen_max_us)
 
     def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
         """No base: that is all of it."""
@@ -136,7 +137,7 @@ class Asking:
         if not len(self.holders):
             return False
         is_waited_for = self.holders.issued(self._desk.rib.entries[self._desk.me].version, self.own.issued_below)
-        self._desk.timers.set(("confirm", 0), self._desk.now_us + self._desk.times.retry_us)
+        self._desk.timers.set((Due.CONFIRM, 0), self._desk.now_us + self._desk.times.retry_us)
         return is_waited_for
 
     # --- who has heard it
@@ -152,12 +153,12 @@ class Asking:
         """Tickets that have been reached; also when routers went out of reach. None is while a jump is due: somebody
         holds of this router what it did not say, and perhaps in place of what was confirmed."""
         desk = self._desk
-        if ("jump", 0) in desk.timers:
+        if (Due.JUMP, 0) in desk.timers:
             return
         for ticket in self.holders.reached(desk.trees.routers - {desk.me}):
             desk.out.append(Reached(ticket))
         if not len(self.holders):
-            desk.timers.cancel(("confirm", 0))
+            desk.timers.cancel((Due.CONFIRM, 0))
 
     def confirm_again(self) -> None:
         """Somebody has not answered: ask all once more."""

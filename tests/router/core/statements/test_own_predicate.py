@@ -13,7 +13,7 @@ from tamis.protocol.filters import EVERYTHING
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.router.core.statements.cover import Cover
-from tamis.router.core.statements.own import LOOKS_PER_SLICE, Issue, Own
+from tamis.router.core.statements.own_predicate import LOOKS_PER_SLICE, Issue, OwnPredicate
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 from tests.router.core.statements.test_cover import NEVER
@@ -29,11 +29,11 @@ STEPS = st.lists(
 )
 
 
-def own() -> Own:
-    return Own(HOLD_US, Cover())
+def own() -> OwnPredicate:
+    return OwnPredicate(HOLD_US, Cover())
 
 
-def asking(*filters: bytes) -> Own:
+def advertiser(*filters: bytes) -> OwnPredicate:
     """All of it issued."""
     asked = own()
     for packed in filters:
@@ -96,7 +96,7 @@ class Walk:
         assert figures["leaving"] == len(set(waiting) - set(+self.wanted))
 
 
-def own_after_issue(asked: Own) -> list[bytes]:
+def own_after_issue(asked: OwnPredicate) -> list[bytes]:
     """What would be advertised if it were issued now."""
     gone = set(asked._gone)
     return [packed for id_, packed in {**asked.issued, **asked._fresh}.items() if id_ not in gone]
@@ -129,7 +129,7 @@ def test_what_is_new_is_asked_for_at_once_and_once():
 
 
 def test_what_nobody_wants_any_more_is_asked_for_until_its_hold_is_over():
-    asked = asking(less(1))
+    asked = advertiser(less(1))
     asked.unwant(less(1), 5)
     assert asked.due_us == 5 + HOLD_US
     asked.expire(4 + HOLD_US)
@@ -141,7 +141,7 @@ def test_what_nobody_wants_any_more_is_asked_for_until_its_hold_is_over():
 
 
 def test_a_client_that_comes_back_in_time_changes_nothing():
-    asked = asking(less(1))
+    asked = advertiser(less(1))
     asked.unwant(less(1), 0)
     asked.want(less(1))
     asked.expire(HOLD_US)
@@ -161,7 +161,7 @@ def test_what_goes_before_it_was_ever_issued_needs_no_hold():
 
 
 def test_who_comes_back_after_the_hold_is_asked_for_under_another_id():
-    asked = asking(less(1))
+    asked = advertiser(less(1))
     asked.unwant(less(1), 0)
     asked.expire(HOLD_US)
     asked.want(less(1))
@@ -169,7 +169,7 @@ def test_who_comes_back_after_the_hold_is_asked_for_under_another_id():
 
 
 def test_what_is_covered_is_not_asked_for_any_more_and_again_at_once_when_what_covers_it_leaves():
-    asked = asking(less(1), less(5))
+    asked = advertiser(less(1), less(5))
     asked.work()
     assert not asked.has_work
     assert asked.issue()[:2] == ({}, (1,))
@@ -179,7 +179,7 @@ def test_what_is_covered_is_not_asked_for_any_more_and_again_at_once_when_what_c
 
 def test_covering_never_delays_and_is_done_in_slices():
     filters = [less(bound) for bound in range(LOOKS_PER_SLICE + 1)]
-    asked = asking(*filters)
+    asked = advertiser(*filters)
     assert len(asked.issued) == len(filters)
     asked.work()
     assert asked.has_work

@@ -2,51 +2,38 @@
 
 Law: an event concerns one connection, and a bug in handling it costs that alone. Events are handled in order, for
 EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
-A client's number is in use from its opening until all of its filters are forgotten. Of two clients with one name, the
-one that came later stays.
+A connection's number is in use from its opening until all of its filters are forgotten.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from tamis.configs import RouterSettings
 from tamis.native import Event, EventType, Gone, Switch, Table, Trace
 from tamis.protocol.errors import FrameError
-from tamis.protocol.limits import NONCE_BYTES
-from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session_bodies import Drain
-from tamis.router.clients.client import Client
-from tamis.router.clients.greeting import Door
-from tamis.router.clients.reports import Asking
-from tamis.router.clients.slowing import Slowing
-from tamis.router.clients.tokens import TokenFile
-from tamis.router.connections.admissions import Admissions, Reason, Side
+from tamis.router.connections.admissions import Admissions
 from tamis.router.connections.other_end import OtherEnd
 from tamis.router.connections.places import Places, places_of
-from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.connections.wider_network import NoNetwork, WiderNetwork
 from tamis.router.connections.work import SlicedWork, Task
-from tamis.router.daemon import planted
-from tamis.router.daemon.addresses import address_of
+from tamis.router.daemon import fault_injection
+from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings, InterfaceCounted
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import new_table, switch_options
 
-if TYPE_CHECKING:
-    from tamis.router.links.network import Network
-    from tamis.router.records.recorder import Recorder
-
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
-CLIENTS_PER_SLICE: Final = 200
+ENDS_PER_SLICE: Final = 200
 TICK_S: Final = 0.1
 STEPS_PER_SLICE: Final = 500
 
@@ -54,35 +41,27 @@ _log = logging.getLogger(__name__)
 End = TypeVar("End", bound=OtherEnd)
 
 
-class Plane:
-    """`tokens` is None where nobody is asked for one; `settings` and `tokens` may be replaced at any time."""
+class Connections:
+    """`settings` may be replaced at any time."""
 
     def __init__(
         self,
         settings: RouterSettings,
-        tokens: TokenFile | None,
         epoch: int,
         loop: asyncio.AbstractEventLoop,
         places: Places | None = None,
     ) -> None:
         """`places`: as many as the settings ask for, or fewer."""
-        self.settings, self.tokens, self.epoch = settings, tokens, epoch
+        self.settings, self.epoch = settings, epoch
         self.places = places or places_of(settings)
-        self.room = WaitingRoom(self.places.greeting, time.monotonic, lambda: self.is_behind)
         self.admissions = Admissions(time.monotonic)
-        self.slowing = Slowing(time.monotonic)
-        self._held_against = tokens.digests if tokens is not None else None
-        self._let_in: set[int] = set()  # clients' connections, until their filters are forgotten
         self.table = new_table(settings)
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
         self._ends: dict[int, OtherEnd] = {}
-        self.clients: dict[int, Client] = {}
-        self.network: Network | None = None
-        self.recorder: Recorder | None = None
-        self.names: dict[str, Client] = {}
-        self.asking = Asking()
-        self.health = Health()
+        self.network: WiderNetwork = NoNetwork()
+        self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))
+        self.happenings = Happenings(self.health.caught)
         self.work = SlicedWork(loop.call_soon, self.health.caught)
         self.is_draining = False
         self.loop = loop
@@ -115,20 +94,7 @@ class Plane:
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(delay_s, what)
 
-    def door(self) -> Door:
-        settings = self.settings
-        return Door(
-            name=settings.id,
-            epoch=self.epoch,
-            frame_bytes_max=settings.limits.frame_bytes,
-            hold_ms=settings.keepalive.hold_ms,
-            filters_max=settings.limits.filters_per_client,
-            admits=self.tokens.admits if self.tokens is not None else None,
-            nonce=lambda: os.urandom(NONCE_BYTES),
-            newest=self.switch.newest,
-        )
-
-    def join(self, network: Network, table: Table, sources_max: int) -> None:
+    def join(self, network: WiderNetwork, table: Table, sources_max: int) -> None:
         """This router is one of several; `table` is for what the others want, and is the plane's from here on."""
         self.network = network
         self.switch.join(table, sources_max)
@@ -136,29 +102,9 @@ class Plane:
 
     # --- connections -----------------------------------------------------------------------------------------------
 
-    def open(self, descriptor: int, peer: str) -> Client | None:
-        """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
-        client = None
-        if self.has_place:
-            client = self.connect(descriptor, peer, lambda connection: Client(self, connection, peer))
-        if client is None:
-            self.turned_away(Reason.FULL, peer)
-            return None
-        client.wait_in(self.room, address_of(peer))
-        self.clients[client.connection] = client
-        return client
-
-    @property
-    def has_place(self) -> bool:
-        """For one more client that is let in."""
-        return len(self._let_in) < self.places.clients
-
-    def turned_away(self, reason: Reason, peer: str) -> None:
-        """A client was, before it became one."""
-        self.admissions.refuse(Side.CLIENT, reason, peer=peer)
-
     def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
-        """Any other end, whatever its kind."""
+        """Open one over a socket that is now the switch's, or fed (-1), with the other end that `make` makes of its
+        number; None: full."""
         connection = self.switch.open(descriptor)
         if connection is None:
             _log.debug("the switch has no room for another connection", extra=fields(peer=peer))
@@ -168,65 +114,33 @@ class Plane:
         self._ends[connection] = end
         return end
 
-    def admitted(self, client: Client) -> None:
-        """Its greeting is over."""
-        older = self.names.get(client.name)
-        self.names[client.name] = client
-        self._let_in.add(client.connection)
-        if older is not None:
-            older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
-        self.hold_against_tokens()
-
-    def hold_against_tokens(self) -> None:
-        """End the sessions of clients that came in by a token that is gone, if tokens have changed."""
-        digests = self.tokens.digests if self.tokens is not None else None
-        if digests is not self._held_against:
-            self._held_against = digests
-            self.work.add(self._to_each(self.clients, self._revoke))
-
-    def _revoke(self, client: Client) -> None:
-        tokens, digest = self.tokens, client.token_digest
-        if tokens is not None and client.is_open and not (digest and tokens.still_admits(client.name, digest)):
-            client.fail(FrameError(ErrorCode.REVOKED, "the token by which you came in is gone or changed"))
-
-    def gone(self, client: Client) -> None:
-        """Its connection has ended."""
-        del self.clients[client.connection]
-        if self.names.get(client.name) is client:
-            del self.names[client.name]
-
     def behind(self, connection: int) -> tuple[str, bool]:
         """The name of its other end, empty where it has none, and whether that is a neighbour."""
         end = self._ends.get(connection)
         return (end.name, end.IS_LINK) if end is not None else ("", False)
 
-    def record(self, recorder: Recorder) -> None:
-        """Note what happens there, from now on."""
-        self.recorder = recorder
-        self.switch.record(recorder.messages)
-
-    def _record_end(self, end: OtherEnd, recorder: Recorder) -> None:
-        for gained in self.switch.increments(end.connection, end.connection + 1)[0]:
-            recorder.interface(gained, end.name, end.IS_LINK)
-        self.work.add(recorder.gone(end.name, end.connection))
+    def _tell_end(self, end: OtherEnd) -> None:
+        if self.happenings.is_heard(InterfaceCounted):
+            for gained in self.switch.increments(end.connection, end.connection + 1)[0]:
+                self.happenings.tell(InterfaceCounted, gained, end.name, end.IS_LINK)
+        self.happenings.tell(ConnectionEnded, end.name, end.connection)
 
     def _closed(self, end: OtherEnd, code: int) -> None:
         end.ended()
-        if self.recorder is not None:
-            self._record_end(end, self.recorder)
+        self._tell_end(end)
         del self._ends[end.connection]
         if end.on_output is not None:
             end.on_output()
         _log.debug("connection gone", extra=fields(name=end.name, peer=end.peer, errno=code))
         if self.switch.forget(end.connection, STEPS_PER_SLICE):
-            self.work.add(self._forget(end.connection))
+            self.work.add(self._forget(end))
         else:
-            self._let_in.discard(end.connection)
+            end.forgotten()
 
-    def _forget(self, connection: int) -> Task:
-        while self.switch.forget(connection, STEPS_PER_SLICE):
+    def _forget(self, end: OtherEnd) -> Task:
+        while self.switch.forget(end.connection, STEPS_PER_SLICE):
             yield
-        self._let_in.discard(connection)
+        end.forgotten()
         self.settle()
 
     def settle(self) -> None:
@@ -277,9 +191,7 @@ class Plane:
     def _tick(self) -> None:
         self._ticking = self.loop.call_later(TICK_S, self._tick)
         self._take(self.switch.tick())
-        if self.network is not None:
-            self.network.losses.tick()
-            self.network.tick()
+        self.network.tick()
         self._ticked.set_result(None)
         self._ticked = self.loop.create_future()
 
@@ -330,7 +242,7 @@ class Plane:
         elif event.type == EventType.UNROUTED:
             end.unrouted(event.frame)
         elif event.type == EventType.PLANTED:
-            planted.tell(event)
+            fault_injection.tell(event)
         else:
             end.event(event.type)
 
@@ -353,25 +265,15 @@ class Plane:
         self.switch.drain(True)
         self.resume()
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
-        self.work.add(self._to_each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None))
-
-    def dismiss_clients(self) -> None:
-        """They have to leave now."""
-        self.work.add(self._to_each(self.clients, OtherEnd.leave))
+        self.each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None)
 
     def dismiss(self) -> None:
-        """Everybody has to."""
-        self.work.add(self._to_each(self._ends, OtherEnd.leave))
+        """Everybody has to leave now."""
+        self.each(self._ends, OtherEnd.leave)
 
-    def each_client(self, do: Callable[[Client], None]) -> None:
-        """Let it be done to every client, in slices."""
-        self.work.add(self._to_each(self.clients, do))
-
-    def _to_each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
-        for number, end in enumerate(list(ends.values()), 1):
-            do(end)
-            if number % CLIENTS_PER_SLICE == 0:
-                yield
+    def each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> None:
+        """Call `do` with each of the other ends that are there when it begins, in slices."""
+        self.work.add(_to_each(ends, do))
 
     @property
     def is_empty(self) -> bool:
@@ -381,6 +283,12 @@ class Plane:
     @property
     def is_flushed(self) -> bool:
         """Nothing waits to be done, or to be sent to a client."""
-        links = self.network.neighbours.links if self.network is not None else []
-        between = sum(self.switch.connection(link.connection).queued_bytes for link in links)
-        return self.work.is_idle and not self._events and self.switch.figures().queued_bytes <= between
+        is_idle = self.work.is_idle and not self._events
+        return is_idle and self.switch.figures().queued_bytes <= self.network.queued_bytes
+
+
+def _to_each(ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
+    for number, end in enumerate(list(ends.values()), 1):
+        do(end)
+        if number % ENDS_PER_SLICE == 0:
+            yield

@@ -19,17 +19,18 @@ from tamis.router.core.statements.identity import Identity
 from tamis.router.core.statements.links import RELAYED_MAX, Link, Links
 from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import Topology
-from tamis.router.core.timers import Timers
+from tamis.router.core.timers import Due, Timers
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Trees
 
-TimerName = tuple[str, int]
+TimerName = tuple[Due, int]
+"""What is due, and about which router, neighbour or request; 0 where there is but one."""
 ALARM_EVERY_US: Final = 60 * S
 """A neighbour that states epochs which are refused is an alarm at most so often."""
 
 
 @dataclass(slots=True)
-class Desk:
+class CoreState:
     identity: Identity
     links: Links
     topology: Topology
@@ -83,7 +84,7 @@ class Desk:
         if to:
             self.out.append(Send(tuple(to), body, is_told=True))
 
-    def soon(self, kind: str) -> None:
+    def soon(self, kind: Due) -> None:
         """The next slice of something long comes after whatever else has happened by then."""
         self.timers.set_earlier((kind, 0), self.now_us + 1)
 
@@ -125,7 +126,7 @@ class Desk:
         """R9: this router has to say something newer, soon."""
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
-        self.timers.set_earlier(("jump", 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
+        self.timers.set_earlier((Due.JUMP, 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
 
     # --- which epochs are believed
 
@@ -163,14 +164,14 @@ class Desk:
         acceptable = self.plausible.acceptable(self.held_epoch(issuer), self.now_us)
         if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
             told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
-            self.tell_refusal(EpochRefused(issuer, epoch, self.plausible.by_clock(0, self.now_us)), told)
+            self.tell_refusal(self.takes(issuer, epoch), told)
         if self._alarmed.may(came_from, self.now_us):
             self.out.append(Alarm(self._about_refusal(issuer, epoch, came_from)))
         if self._least_refused is None or epoch < self._least_refused:
             self._least_refused = epoch
         if epoch <= EPOCH_MAX:
             soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
-            self.timers.set_earlier(("digests", 0), self.now_us + min(soon_us, self.times.request_every_us))
+            self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
 
     def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
         """Something older than what is held is stated. What no clock has gives way to what this one has, if the issuer
@@ -193,9 +194,11 @@ class Desk:
         if told:
             self.out.append(Send(tuple([Session(link.neighbour, link.session) for link in told]), body))
 
-    def takes(self, issuer: int) -> EpochRefused:
-        """How far this router's clock would take an epoch."""
-        return EpochRefused(issuer, 0, self.plausible.sure_ms(self.now_us) + DAY_MS)
+    def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
+        """Return how far this router's own clock would take an epoch of `issuer`; `refused` is an epoch that it does
+        not take, or, of its own, one that a neighbour does not. What a neighbour's clock says is never told on: one
+        clock would count as those of two."""
+        return EpochRefused(issuer, refused, self.plausible.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
         name_of, ahead_ms = self.topology.name_of, epoch - self.plausible.clock_ms(self.now_us)
@@ -207,7 +210,7 @@ class Desk:
         if self._least_refused is not None and self.plausible.is_so(self._least_refused, 0, self.now_us):
             self._least_refused = None
             self.tell_refusal(self.takes(0), self.links.by_neighbour)
-            self.timers.set_earlier(("digests", 0), self.now_us + self.times.base_wait_us)
+            self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + self.times.base_wait_us)
 
     def has_room_for(self, issuer: int) -> bool:
         """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""

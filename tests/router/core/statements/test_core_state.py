@@ -8,7 +8,7 @@ from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import UpdateReply
 from tamis.router.core.commands import Alarm, Send
-from tamis.router.core.statements import desk as desk_
+from tamis.router.core.statements import core_state
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import S
 from tests.router.core.bodies import entry, state, whole
@@ -22,7 +22,7 @@ def full(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Sin
     """It knows as many routers as it may, or one more: itself, and a."""
     single = Single()
     single.joins("a")
-    monkeypatch.setattr(desk_, "ROUTERS_MAX", request.param)
+    monkeypatch.setattr(core_state, "ROUTERS_MAX", request.param)
     single.waits(3 * S)
     single.took(object)
     return single

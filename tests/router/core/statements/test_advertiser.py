@@ -8,6 +8,7 @@ from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
 from tamis.router.core.events import Await, Unwanted, Wanted
+from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less, state, whole
 from tests.router.core.single import Single
@@ -166,7 +167,7 @@ def test_alone_everybody_knows_at_once():
     single.waits(1 * S)
     single.handle(Await(7))
     assert single.took(Reached) == [Reached(7)]
-    assert ("confirm", 0) not in single.core.desk.timers
+    assert (Due.CONFIRM, 0) not in single.core.desk.timers
 
 
 def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
@@ -228,7 +229,7 @@ def test_whoever_has_not_confirmed_is_asked_again_every_second_or_two():
     assert 5 <= len(single.took(ReceiverAdvertisement, "a")) <= 10
     confirmed(single, A)
     assert single.took(Reached) == [Reached(7)]
-    assert ("confirm", 0) not in single.core.desk.timers
+    assert (Due.CONFIRM, 0) not in single.core.desk.timers
     single.handle(Wanted((less(1),)))
     single.waits(3 * S)
     assert [body.confirm for body in single.took(ReceiverAdvertisement, "a")] == [False]

@@ -34,7 +34,7 @@ class Issue(NamedTuple):
     digest: bytes
 
 
-class Own:
+class OwnPredicate:
     def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
         self._hold_us = narrow_hold_us
         self._cover = cover

@@ -5,12 +5,17 @@ from __future__ import annotations
 import enum
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tamis.configs import RouterSettings
 from tamis.router.admin.rates import Rates
+from tamis.router.clients.clients import Clients
 from tamis.router.clients.slowing import Slowing
-from tamis.router.connections.plane import Plane
+from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
+
+if TYPE_CHECKING:  # a router that stands alone starts without it
+    from tamis.router.links.network import Network
 
 
 class Life(enum.Enum):
@@ -21,12 +26,15 @@ class Life(enum.Enum):
 
 
 @dataclass(slots=True)
-class Running:
-    """`listening` says where, by what for: `clients`, `admin`. `admin_token` None: it asks for none."""
+class RouterView:
+    """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
+    `admin_token` None: it asks for none."""
 
-    plane: Plane
+    plane: Connections
+    clients: Clients
     stalls: StallWatch
     life: Life = Life.STARTING
+    network: Network | None = None
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)
     admin_token: bytes | None = None
@@ -36,9 +44,7 @@ class Running:
     @property
     def is_ready(self) -> bool:
         """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
-        network = self.plane.network
-        was_in_step = network is None or network.step.was_in_step
-        return self.life is Life.SERVING and was_in_step and not self.plane.health.problems
+        return self.life is Life.SERVING and self.plane.network.was_in_step and not self.plane.health.problems
 
     @property
     def settings(self) -> RouterSettings:

@@ -210,7 +210,7 @@ async def test_of_two_clients_with_one_name_the_newer_stays(inside):
     [error] = await older.until_closed()
     assert (error.code, error.fatal) == (ErrorCode.REPLACED, True)
     assert (await newer.subscribe(1, "x = 1")).ranges == (bodies.Range(1, 1),)
-    assert list(net.plane.names) == ["bob"]
+    assert list(net.clients.names) == ["bob"]
 
 
 async def test_filters_of_the_gone_are_forgotten_and_their_number_is_used_again(inside):
@@ -219,9 +219,9 @@ async def test_filters_of_the_gone_are_forgotten_and_their_number_is_used_again(
     await bob.send(subscribe(1, *(subscription(number, f"x = {number}") for number in range(1_200))))
     await bob.next(bodies.Ack)
     await bob.close()
-    await net.until(lambda: not net.plane.clients and net.plane.switch.figures().filters == 0)
+    await net.until(lambda: not net.clients.by_connection and net.plane.switch.figures().filters == 0)
     await net.client("carol")
-    assert list(net.plane.clients) == [0]
+    assert list(net.clients.by_connection) == [0]
 
 
 async def test_a_greeting_that_takes_too_long_is_ended(inside):
@@ -280,7 +280,7 @@ async def test_a_client_that_answers_stays(inside):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.8):
             await bob.answer_pings()
-    assert "bob" in net.plane.names
+    assert "bob" in net.clients.names
 
 
 async def test_pings_come_in_time_for_the_hold_time_of_the_client(inside):
@@ -307,7 +307,7 @@ async def test_a_slow_client_is_disconnected_where_that_is_the_policy(inside):
     await alice.next(bodies.Ack)
     errors = [frame for frame in await bob.until_closed() if isinstance(frame, Error)]
     assert [error.code for error in errors] == [ErrorCode.SLOW]
-    await net.until(lambda: "bob" not in net.plane.names)
+    await net.until(lambda: "bob" not in net.clients.names)
 
 
 async def test_draining_tells_clients_and_refuses_what_is_new(inside):

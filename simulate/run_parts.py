@@ -1,7 +1,7 @@
 """What the routers of a run are made of.
 
-Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part of the kit. The
-product's code has no switches for experiments.
+Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part
+of `RunParts`. The product's code has no switches for experiments.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from tamis.protocol.strategies import DEFAULT, StrategyFacts
 from tamis.router.core.commands import Command
-from tamis.router.core.core import CoreSettings, Parts
+from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forwarder import Forwarder
@@ -44,12 +44,12 @@ Wall = Callable[[], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Kit:
-    """What routers and links are built from. `forwarder` None: that of the strategy."""
+class RunParts:
+    """The classes and settings that routers and links of a run are built from. `forwarder` None: the strategy's."""
 
     strategy: str = DEFAULT.name
     settings: CoreSettings = field(default_factory=CoreSettings)
-    parts: Parts = field(default_factory=Parts)
+    parts: CoreParts = field(default_factory=CoreParts)
     forwarder: type[Forwarder] | None = None
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction

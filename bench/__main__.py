@@ -1,0 +1,49 @@
+"""`make bench QUESTION=...`: everything that answers one question, one measurement after the other.
+
+    python -m tamis.bench QUESTION        matching, router, networks or logs, with the sizes of their defaults
+    python -m tamis.bench [OPTION]...     the page of results of matching alone, with its options
+
+Law: each measurement is a process of its own, so that none warms the next one's caches; one that fails stops no other,
+and the exit code is 1 then.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "matching": ("matching", "matching.network_effect", "matching.cover_index"),
+    "router": (
+        *("router.brokers", "router.shapes", "router.large"),
+        *("router.moving", "router.transit", "router.records", "router.client"),
+    ),
+    "networks": ("networks.growth", "networks.chaos"),
+    "logs": ("logs.analysis", "logs.advice"),
+}
+"""The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what is asked for; the exit code."""
+    if not arguments or arguments[0].startswith("-"):
+        return _run("matching", arguments)
+    if arguments[0] not in QUESTIONS or len(arguments) > 1:
+        print(f"no question {' '.join(arguments)!r}; one of {', '.join(QUESTIONS)}", file=sys.stderr)
+        print("options are those of one measurement: python -m tamis.bench.MODULE --help", file=sys.stderr)
+        return 2
+    codes = [_run(module, ()) for module in QUESTIONS[arguments[0]]]
+    return int(any(codes))
+
+
+def _run(module: str, options: Sequence[str]) -> int:
+    """Run one measurement in a process of its own; its exit code."""
+    print(f"# python -m tamis.bench.{module}", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", f"tamis.bench.{module}", *options]
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - our own command
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
