@@ -27,9 +27,9 @@ PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
-EPOCHS_AHEAD_MS: Final = 2 * DAY_MS
-"""No router is further ahead of its clock, however often it had to jump. What goes further by another clock may give
-way: whoever has no other neighbour takes it on trust, or goes back itself."""
+EPOCHS_AHEAD_MS: Final = DAY_MS
+"""What is further ahead of a clock is refused by it, so it may give way: whoever has no other neighbour takes it on
+trust, and a router that most of its neighbours refuse goes back itself."""
 GLANCE: Final = 4
 """Routers looked at before an operation."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
