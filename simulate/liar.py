@@ -140,8 +140,7 @@ class Liar:
     # Messages.
 
     def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
-        """One that nobody published, of an epoch that must not be believed, whatever clock is ahead, or by a way that is
-        none."""
+        """One that nobody published, of an epoch that no clock believes, or by a way that is none."""
         source = random.choice(self._world.nodes)
         latest_ms = max(node.unix_ms() for node in self._world.nodes)
         epoch = random.choice((2**63, TOP, latest_ms + 4 * DAY_MS))
