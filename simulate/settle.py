@@ -26,9 +26,9 @@ PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
-EPOCHS_AHEAD_MS: Final = 2 * DAY_MS
-"""How far an epoch may lie ahead of its router's clock, however often it had to jump. One that lies further ahead may
-be given up again: a router with a single neighbour takes that one's clock on trust."""
+EPOCHS_AHEAD_MS: Final = DAY_MS
+"""How far an epoch may lie ahead of a clock. One that lies further ahead is refused by that clock, so it may be given
+up again: a router with a single neighbour takes that one's clock on trust, and one that most refuse goes back."""
 GLANCE: Final = 4
 """How many routers are looked at before each operation."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")

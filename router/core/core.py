@@ -278,6 +278,10 @@ class Core:
             told = desk.links.by_neighbour.keys() - {link.neighbour}
             desk.tell_refusal(desk.takes(body.issuer, body.epoch), told)
             desk.timers.set_earlier((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
+        elif body.epoch and desk.held_epoch(body.issuer) == body.epoch:  # its issuer may hear of it here alone
+            towards = desk.link_towards(body.issuer)
+            if towards is not None and towards is not link:
+                desk.tell_refusal(desk.takes(body.issuer, body.epoch), (towards.neighbour,))
 
     # --- what one part's doing means to the others
 

@@ -62,6 +62,8 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
         Scenario("dumbbell:6", 200, "worst", 6000049, broadcast="source-trees"),
         Scenario("line:6", 200, "worst", 6000051, broadcast="source-trees"),
         Scenario("line:6", 200, "worst", 6000051, broadcast="source-trees", only=FEWER_BELIEVED),
+        Scenario("scale-free:5", 200, "worst", 7700047, broadcast="shared-tree"),
+        Scenario("tree:5", 200, "worst", 7700049, broadcast="reverse-path"),
         Scenario("ring:6", 120, "forge", 2),
         Scenario("line:5", 200, "forge", 2),
         Scenario("line:5", 200, "forge", 3),
