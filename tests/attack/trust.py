@@ -80,7 +80,9 @@ def _delivered(at: Router, to: Router, word: str) -> int:
 def large_predicate(folder: Path, scale: float) -> list[Figure]:
     """One client's filters are more than one body may hold; a router that starts afterwards has to learn them."""
     count = max(50, int(2_259 * scale))
-    with Network(folder, "abc", ["ab", "bc"], keys="limits: {memory_bytes: 4294967296}") as net:
+    with Network(
+        folder, "abc", ["ab", "bc"], keys="limits: {memory_bytes: 4294967296, table_bytes_per_client: 2147483648}"
+    ) as net:
         net.until_linked()
         client = Stranger(*net["a"].clients, "large", patience_s=120)
         sent_bytes = 0
@@ -90,7 +92,8 @@ def large_predicate(folder: Path, scale: float) -> list[Figure]:
                 for k in range(16)
             ]
             sent_bytes += len(msgpack.packb(filter_))
-            assert not client.subscribe({i: [filter_]})
+            refused = client.subscribe({i: [filter_]})
+            assert not refused, (i, refused)
         client.subscribe({count: [[["final", EQ, True]]]}, wait=frames.NETWORK)
         net["c"].kill()
         net["c"].start()
