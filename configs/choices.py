@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from tamis import native
 from tamis.configs.mistakes import Path, one_of, quoted
 
 SUPPORTED = True
@@ -32,9 +33,7 @@ STRATEGIES = {
     "adaptive": PLANNED,
 }
 ENGINES = {
-    "tamis": SUPPORTED,
-    "sff": SUPPORTED,
-    "counting": SUPPORTED,
+    **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
     "pst": PLANNED,
     "kdtree": PLANNED,

@@ -11,11 +11,12 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from tamis.native._tm import ffi, lib
 from tamis.native.attributes import Decoder, packed_attributes
 from tamis.native.batch import Batch
+from tamis.native.engines import DEFAULT_ENGINE, ENGINES, engine_called
 from tamis.native.query import Candidates, Grouping, Mode, Query, Rows
 from tamis.native.results import check
 from tamis.native.seed import random_seed
@@ -25,11 +26,6 @@ from tamis.protocol.limits import MATCH_STEPS
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
-ENGINES: Final = {
-    "counting": lib.TM_ENGINE_COUNTING,
-    "sff": lib.TM_ENGINE_SFF,
-    "tamis": lib.TM_ENGINE_TAMIS,
-}
 _BATCH_ROWS = 65_536  # room a batch starts with: a quarter of a megabyte, and few returns to Python
 
 _Cdata = Any  # cffi's types exist only at run time
@@ -88,7 +84,7 @@ class Measurement:
 
 
 class Table:
-    """`memory_bytes_max` 0 is no bound; `selectivity_rounds` means something to `sff` alone.
+    """`memory_bytes_max` 0 is no bound; `options` are the engine's own, by name (ENGINES says which it has).
 
     Without a `hash_seed` it is drawn at random, so that no stranger can choose names that collide; with one, a table
     does the same work each time. A message that takes more than `match_steps` is TooCostly.
@@ -96,23 +92,24 @@ class Table:
 
     def __init__(
         self,
-        engine: str = "tamis",
+        engine: str = DEFAULT_ENGINE,
         memory_bytes_max: int = 0,
-        selectivity_rounds: int = 10,
         hash_seed: int | None = None,
         match_steps: int = MATCH_STEPS,
+        options: Mapping[str, int] | None = None,
     ) -> None:
         if match_steps < 1:
             raise ValueError(f"match_steps is {match_steps}; at least 1")
-        if engine not in ENGINES:
-            raise ValueError(f"no engine {engine!r}; one of {', '.join(ENGINES)}")
+        chosen, named = engine_called(engine), options or {}
+        chosen.check(named)
         self.engine = engine
-        options = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max})
-        options.selectivity_rounds = selectivity_rounds
-        options.match_steps = match_steps
-        options.hash_seed = random_seed() if hash_seed is None else hash_seed
+        names = [ffi.new("char[]", name.encode()) for name in named]
+        values = ffi.new("tm_option[]", list(zip(names, named.values(), strict=True)))
+        asked = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max, "match_steps": match_steps})
+        asked.hash_seed = random_seed() if hash_seed is None else hash_seed
+        asked.named, asked.named_count = values, len(names)
         made = ffi.new("tm_table **")
-        check(lib.tm_table_new(ENGINES[engine], options, made))
+        check(lib.tm_table_new(chosen.number, asked, made))
         self._table: _Cdata | None = ffi.gc(made[0], lib.tm_table_free)
         self._handle = ffi.new("uint32_t *")
         self._decoder, self._rows = Decoder(), Rows()

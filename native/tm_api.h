@@ -71,19 +71,45 @@ int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, s
 
 typedef struct tm_table tm_table;
 
-#define TM_ENGINE_COUNTING 0 /* paper 000: sorted-set indexes, counting, short circuit over interfaces */
-#define TM_ENGINE_SFF 1      /* paper 004: extended TST, counting, selectivity table */
-#define TM_ENGINE_TAMIS 2    /* the default */
+/* The engines are numbered from 0, the default; engines/registry.c is the one list of them. */
+#define TM_ENGINE_DEFAULT 0
 
+/* The name of an engine, and one sentence about it; NULL: there are fewer. The text is static. */
+const char *tm_engine_name(uint32_t engine);
+const char *tm_engine_about(uint32_t engine);
+
+#define TM_ENGINE_OPTIONS_MAX 8 /* of one engine */
+
+/* An option of an engine, and the values that it may have. */
+typedef struct tm_option_kind {
+    const char *name;
+    const char *about; /* one sentence */
+    uint64_t least;
+    uint64_t most;
+    uint64_t standard; /* its value where none is given */
+} tm_option_kind;
+
+/* The i-th option of an engine, which is static; NULL: it has fewer, or there is no such engine. */
+const tm_option_kind *tm_engine_option(uint32_t engine, uint32_t i);
+
+/* A value for the option of that name. */
+typedef struct tm_option {
+    const char *name;
+    uint64_t value;
+} tm_option;
+
+/* What every table has, whatever its engine. */
 typedef struct tm_options {
-    uint64_t memory_bytes_max;   /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
-    uint32_t selectivity_rounds; /* sff: how far down its selectivity table a match goes first */
-    uint64_t hash_seed;          /* what a stranger must not know: with it names and values that collide are found */
-    uint64_t match_steps;        /* that one match may take (tm_stats); 0: TM_MATCH_STEPS */
+    uint64_t memory_bytes_max; /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
+    uint64_t hash_seed;        /* what a stranger must not know: with it names and values that collide are found */
+    uint64_t match_steps;      /* that one match may take (tm_stats); 0: TM_MATCH_STEPS */
+    const tm_option *named;    /* for the engine, `named_count` of them; of two of one name the later one counts */
+    size_t named_count;
 } tm_options;
 
-/* A new table in `*table`, yours to free. `options` is copied. */
-int tm_table_new(int engine, const tm_options *options, tm_table **table);
+/* A new table in `*table`, yours to free. `options` is copied. TM_MISUSED: there is no such engine, it has no option of
+ * a name, or the value of one lies outside its bounds. */
+int tm_table_new(uint32_t engine, const tm_options *options, tm_table **table);
 void tm_table_free(tm_table *table); /* NULL is allowed */
 
 /* What an interface stands for. Set it before the interface has filters; a link is the default. */

@@ -14,8 +14,10 @@ typedef struct tm_engine tm_engine; /* each engine's own struct, behind this nam
 
 typedef struct tm_engine_class {
     const char *name;
-    /* `memory` is borrowed for the engine's life. */
-    int (*create)(tm_memory *memory, const tm_options *options, tm_engine **out);
+    const char *about;             /* one sentence */
+    const tm_option_kind *options; /* at most TM_ENGINE_OPTIONS_MAX, behind them one without a name; NULL: none */
+    /* `memory` is borrowed for the engine's life; `values` for the call: one for each option, in their order. */
+    int (*create)(tm_memory *memory, const uint64_t *values, tm_engine **out);
     void (*destroy)(tm_engine *engine);
     int (*set_interface)(tm_engine *engine, uint32_t interface, int kind);
     int (*add)(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle);
@@ -30,7 +32,12 @@ typedef struct tm_engine_class {
     int (*validate)(const tm_engine *engine, const char **reason);
 } tm_engine_class;
 
-/* The engine of this number (TM_ENGINE_* of tm_api.h); NULL: there is none. Defined in engines/registry.c. */
-const tm_engine_class *tm_engine_class_of(int engine);
+/* The engine of this number; NULL: there is none. Defined in engines/registry.c. */
+const tm_engine_class *tm_engine_class_of(uint32_t engine);
+
+/* One value for each option of the class in `values`: of those named, and of the others the standard. TM_MISUSED: a
+ * name is none of its options, or a value lies outside the bounds of one. */
+int tm_engine_values(const tm_engine_class *class, const tm_option *named, size_t count,
+                     uint64_t values[TM_ENGINE_OPTIONS_MAX]);
 
 #endif

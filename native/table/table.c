@@ -31,18 +31,20 @@ void tm_table_free(tm_table *table) {
     TM_DELETE(&memory, TM_HOT, table, tm_table, 1);
 }
 
-static int fill(tm_table *table, const tm_options *options) {
+static int fill(tm_table *table, const uint64_t *values) {
     table->filter = TM_NEW(&table->memory, TM_COLD, tm_filter, 1);
     table->message = TM_NEW(&table->memory, TM_HOT, tm_attribute, TM_ATTRIBUTES_MAX);
     if (table->filter == NULL || table->message == NULL) {
         return TM_NO_MEMORY;
     }
-    return table->class->create(&table->memory, options, &table->engine);
+    return table->class->create(&table->memory, values, &table->engine);
 }
 
-int tm_table_new(int engine, const tm_options *options, tm_table **out) {
+int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
     const tm_engine_class *class = tm_engine_class_of(engine);
-    if (options == NULL || out == NULL || class == NULL) {
+    uint64_t values[TM_ENGINE_OPTIONS_MAX];
+    if (options == NULL || out == NULL || class == NULL || (options->named == NULL && options->named_count > 0) ||
+        tm_engine_values(class, options->named, options->named_count, values) != TM_OK) {
         return TM_MISUSED;
     }
     tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
@@ -53,7 +55,7 @@ int tm_table_new(int engine, const tm_options *options, tm_table **out) {
     table->memory = memory;
     table->class = class;
     table->match_steps = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
-    int result = fill(table, options);
+    int result = fill(table, values);
     if (result != TM_OK) {
         tm_table_free(table);
         return result;

@@ -387,9 +387,23 @@ void check_valid(const tm_table *table) {
     CHECK(result == TM_OK, "%s", reason);
 }
 
-tm_table *new_table(int engine) {
+uint32_t engines(void) {
+    uint32_t count = 0;
+    while (tm_engine_name(count) != NULL) {
+        count++;
+    }
+    CHECK(count <= ENGINES_MAX, "%u engines", count);
+    return count;
+}
+
+tm_table *new_table(uint32_t engine) {
     tm_table *table = NULL;
-    tm_options options = {.selectivity_rounds = 3};
-    CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %d", engine);
+    tm_option named[TM_ENGINE_OPTIONS_MAX];
+    tm_options options = {.named = named};
+    for (const tm_option_kind *kind; (kind = tm_engine_option(engine, (uint32_t)options.named_count)) != NULL;) {
+        named[options.named_count++] =
+            (tm_option){kind->name, kind->least + 3 < kind->most ? kind->least + 3 : kind->most};
+    }
+    CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %s", tm_engine_name(engine));
     return table;
 }

@@ -94,8 +94,10 @@ void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *at
 
 void check_valid(const tm_table *table);
 
-/* TM_ENGINE_COUNTING .. TM_ENGINE_TAMIS */
-#define ENGINES 3
-tm_table *new_table(int engine);
+/* How many engines there are, at most ENGINES_MAX. */
+#define ENGINES_MAX 16U
+uint32_t engines(void);
+/* A table of one, with little of what its options may say. */
+tm_table *new_table(uint32_t engine);
 
 #endif

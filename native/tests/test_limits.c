@@ -42,11 +42,12 @@ static size_t decode_x(int64_t value) {
  * first member of both engines that count. */
 static void test_messages_run_out(const tm_engine_class *class) {
     tm_memory memory = {0};
-    tm_options options = {.selectivity_rounds = 2};
+    uint64_t values[TM_ENGINE_OPTIONS_MAX];
+    CHECK(tm_engine_values(class, NULL, 0, values) == TM_OK, "standard options");
     tm_engine *engine = NULL;
     tm_filter *parsed = malloc(sizeof *parsed);
     uint32_t handle = 0;
-    CHECK(parsed != NULL && class->create(&memory, &options, &engine) == TM_OK, "create");
+    CHECK(parsed != NULL && class->create(&memory, values, &engine) == TM_OK, "create");
     put_filter("x", TM_OP_GE, 3);
     CHECK(tm_filter_parse(filter.bytes, filter.size, parsed) == TM_OK, "parse");
     CHECK(class->add(engine, parsed, 0, &handle) == TM_OK, "add");
@@ -65,7 +66,7 @@ static void test_messages_run_out(const tm_engine_class *class) {
 }
 
 /* Interfaces by the thousand, grouped to links of which most have none; candidates left out. */
-static void test_large_grouping(int engine) {
+static void test_large_grouping(uint32_t engine) {
     enum { INTERFACES = 3000, LINKS = 100000 };
     tm_table *table = new_table(engine);
     uint32_t *grouping = calloc(INTERFACES, sizeof *grouping);
@@ -94,7 +95,7 @@ static void test_large_grouping(int engine) {
 }
 
 /* 64 KiB of one letter against all patterns of it, and one that never comes. */
-static void test_longest_string(int engine) {
+static void test_longest_string(uint32_t engine) {
     static char text[TM_STRING_BYTES_MAX];
     static uint8_t results[1];
     memset(text, 'a', sizeof text);
@@ -150,7 +151,7 @@ static void test_mapped_memory(void) {
     CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
 }
 
-static void test_misuse(int engine) {
+static void test_misuse(uint32_t engine) {
     tm_table *table = new_table(engine);
     uint32_t links[4];
     uint32_t handle = 0;
@@ -181,7 +182,7 @@ int main(void) {
     test_messages_run_out(&tm_engine_counting);
     test_messages_run_out(&tm_engine_sff);
     test_mapped_memory();
-    for (int engine = 0; engine < ENGINES; engine++) {
+    for (uint32_t engine = 0; engine < engines(); engine++) {
         test_large_grouping(engine);
         test_longest_string(engine);
         test_misuse(engine);

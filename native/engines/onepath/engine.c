@@ -383,12 +383,12 @@ static int tamis_set_interface(tm_engine *engine, uint32_t interface, int kind) 
 /* ---- life ---------------------------------------------------------------------------------------------------------
  */
 
-static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine **out) {
+static int tamis_create(tm_memory *memory, const uint64_t *values, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
-    (void)options;
+    (void)values;
     engine->memory = memory;
     tamis_names_init(&engine->names, memory);
     tamis_strings_init(&engine->strings, memory);
@@ -567,6 +567,7 @@ static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
 
 const tm_engine_class tm_engine_tamis = {
     .name = "tamis",
+    .about = "The default: one access path for each filter, chosen by what it rejects.",
     .create = tamis_create,
     .destroy = tamis_destroy,
     .set_interface = tamis_set_interface,

@@ -16,8 +16,8 @@ static void destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
 
-static int create(tm_memory *memory, const tm_options *options, tm_engine **out) {
-    (void)options;
+static int create(tm_memory *memory, const uint64_t *values, tm_engine **out) {
+    (void)values;
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
@@ -80,6 +80,7 @@ static int validate(const tm_engine *engine, const char **reason) {
 
 const tm_engine_class tm_engine_counting = {
     .name = "counting",
+    .about = "Paper 000: a sorted set for each name, type and operator, then counting.",
     .create = create,
     .destroy = destroy,
     .set_interface = set_interface,

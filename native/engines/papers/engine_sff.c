@@ -8,6 +8,15 @@
 #include "engines/papers/trie.h"
 #include "engines/registry.h"
 
+/* In the order of the values that `create` is given. */
+static const tm_option_kind options[] = {
+    {.name = "rounds",
+     .about = "Rows of the selectivity table that a match tries before it counts.",
+     .most = TM_ROUNDS_MAX,
+     .standard = 10},
+    {0},
+};
+
 #define TRIE_BYTES 120U /* of a string: its constant, and its share of branches and blocks */
 
 struct tm_engine {
@@ -44,7 +53,7 @@ static void destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
 
-static int create(tm_memory *memory, const tm_options *options, tm_engine **out) {
+static int create(tm_memory *memory, const uint64_t *values, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
@@ -56,7 +65,7 @@ static int create(tm_memory *memory, const tm_options *options, tm_engine **out)
     tm_text_kind text = {.class = &tm_text_trie, .shared = &engine->strings};
     tm_name_hooks hooks = {.added = add_name, .removed = remove_name, .owner = engine};
     int result = tm_counting_init(&engine->core, memory, text, hooks);
-    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, options->selectivity_rounds);
+    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, (uint32_t)values[0]);
     if (result != TM_OK || prepared != TM_OK) {
         destroy(engine);
         return TM_NO_MEMORY;
@@ -145,6 +154,8 @@ static int validate(const tm_engine *engine, const char **reason) {
 
 const tm_engine_class tm_engine_sff = {
     .name = "sff",
+    .about = "Paper 004: an index for each type, a trie for strings, a selectivity table, then counting.",
+    .options = options,
     .create = create,
     .destroy = destroy,
     .set_interface = set_interface,

@@ -12,7 +12,7 @@
 
 #include "engines/papers/counting.h"
 
-#define TM_ROUNDS_MAX 256
+#define TM_ROUNDS_MAX 1000
 
 /* How often a name occurs in the filters of an interface that has many. */
 typedef struct tm_occurrence {
