@@ -141,7 +141,7 @@ class _Run:
 
 
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
-    """One contender for each engine, or for each number of rounds where the engine has some; PeerMissing says what to install."""
+    """One contender for each engine, or for each number of rounds if it has that option; PeerMissing: not installed."""
     chosen: list[Contender] = []
     with_rounds = engines_with("rounds")
     known = (*Table.engines(), *(rivals.PREFIX + name for name in rivals.NAMES))

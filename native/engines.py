@@ -63,10 +63,7 @@ def _until_null(ask: Callable[[int], _Cdata]) -> Iterator[_Cdata]:
 
 def _options(number: int) -> dict[str, EngineOption]:
     kinds = _until_null(lambda i: lib.tm_engine_option(number, i))
-    bounds = ("least", "most", "standard")
-    options = (
-        EngineOption(_text(k.name), _text(k.about), *(int(getattr(k, bound)) for bound in bounds)) for k in kinds
-    )
+    options = (EngineOption(_text(k.name), _text(k.about), int(k.least), int(k.most), int(k.standard)) for k in kinds)
     return {option.name: option for option in options}
 
 

@@ -1,14 +1,17 @@
 /* table.c - the table as Python sees it: bytes in, one engine behind.
  *
- * Law: a caller's mistake is answered with TM_MISUSED and touches nothing; a filter reaches an engine only after it has
- * been parsed; memory is counted in one tm_memory that the table owns and the engine borrows.
+ * Law: a caller's mistake is answered here, with TM_MISUSED or TM_ABSENT, and touches nothing; a filter reaches an
+ * engine only after it has been parsed and has a handle; memory is counted in one tm_memory that the table owns and the
+ * engine borrows.
  */
 #include "table/engine.h"
 
 struct tm_table {
     tm_memory memory;
     const tm_engine_class *class;
-    tm_engine *engine;     /* owned */
+    tm_engine *engine; /* owned */
+    tm_holders holders;
+    tm_marks marks;        /* for any answer without a grouping, or with one that was asked before */
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
     uint64_t match_steps;
@@ -25,6 +28,8 @@ void tm_table_free(tm_table *table) {
     if (table->engine != NULL) {
         table->class->destroy(table->engine);
     }
+    tm_holders_free(&table->holders);
+    tm_marks_free(&table->marks, &table->memory);
     TM_DELETE(&table->memory, TM_COLD, table->filter, tm_filter, 1);
     TM_DELETE(&table->memory, TM_HOT, table->message, tm_attribute, TM_ATTRIBUTES_MAX);
     tm_memory memory = table->memory;
@@ -32,12 +37,13 @@ void tm_table_free(tm_table *table) {
 }
 
 static int fill(tm_table *table, const uint64_t *values) {
+    tm_holders_init(&table->holders, &table->memory);
     table->filter = TM_NEW(&table->memory, TM_COLD, tm_filter, 1);
     table->message = TM_NEW(&table->memory, TM_HOT, tm_attribute, TM_ATTRIBUTES_MAX);
     if (table->filter == NULL || table->message == NULL) {
         return TM_NO_MEMORY;
     }
-    return table->class->create(&table->memory, values, &table->engine);
+    return table->class->create(&table->memory, &table->holders, values, &table->engine);
 }
 
 int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
@@ -66,8 +72,36 @@ int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
 
 /* ---- change ----------------------------------------------------------------------------------------------------- */
 
+/* A match finds marks for every interface there is. */
+static int reserve_marks(tm_table *table) {
+    return tm_marks_reserve(&table->marks, &table->memory, table->holders.interface_count);
+}
+
 int tm_table_set_interface(tm_table *table, uint32_t interface, int kind) {
-    return table == NULL ? TM_MISUSED : table->class->set_interface(table->engine, interface, kind);
+    if (table == NULL) {
+        return TM_MISUSED;
+    }
+    int result = tm_holders_set_interface(&table->holders, interface, kind);
+    return result == TM_OK ? reserve_marks(table) : result;
+}
+
+/* The handle is taken before the engine is asked, so that it counts among those of its interface. */
+static int add(tm_table *table, uint32_t interface, uint32_t *handle) {
+    uint32_t taken;
+    int result = tm_holders_take(&table->holders, interface, table->filter->count, &taken);
+    if (result != TM_OK) {
+        return result;
+    }
+    result = reserve_marks(table);
+    if (result == TM_OK) {
+        result = table->class->add(table->engine, table->filter, interface, taken);
+    }
+    if (result != TM_OK) {
+        tm_holders_take_back(&table->holders, taken);
+        return result;
+    }
+    *handle = taken;
+    return TM_OK;
 }
 
 int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle) {
@@ -75,11 +109,19 @@ int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t i
         return TM_MISUSED;
     }
     int result = tm_filter_parse(filter, size, table->filter);
-    return result == TM_OK ? table->class->add(table->engine, table->filter, interface, handle) : result;
+    return result == TM_OK ? add(table, interface, handle) : result;
 }
 
 int tm_table_remove(tm_table *table, uint32_t handle) {
-    return table == NULL ? TM_MISUSED : table->class->remove(table->engine, handle);
+    if (table == NULL) {
+        return TM_MISUSED;
+    }
+    if (!tm_holders_is_live(&table->holders, handle)) {
+        return TM_ABSENT;
+    }
+    tm_holders_retire(&table->holders, handle);
+    table->class->remove(table->engine, handle);
+    return TM_OK;
 }
 
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
@@ -87,7 +129,11 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
         return TM_MISUSED;
     }
     tm_memory_give_back(&table->memory);
-    return table->class->settle(table->engine, steps, left);
+    if (table->class->settle != NULL) {
+        table->class->settle(table->engine, steps);
+    }
+    *left = table->holders.kept;
+    return TM_OK;
 }
 
 /* ---- match ------------------------------------------------------------------------------------------------------ */
@@ -105,8 +151,14 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
 }
 
 static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+    tm_answer answer;
     hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
-    int result = table->class->match(table->engine, attributes, count, query, hits);
+    int result = tm_answer_begin(&answer, &table->holders, &table->marks, query, hits, count);
+    if (result != TM_OK) {
+        return result;
+    }
+    table->class->match(table->engine, attributes, count, &answer);
+    result = tm_answer_end(&answer);
     table->steps += hits->steps;
     return result;
 }
@@ -181,15 +233,25 @@ void tm_table_stats(const tm_table *table, tm_stats *stats) {
     if (table == NULL || stats == NULL) {
         return;
     }
-    *stats = (tm_stats){0};
-    table->class->stats(table->engine, stats);
+    const tm_holders *holders = &table->holders;
+    *stats = (tm_stats){.filters = holders->live,
+                        .constraints = holders->constraints,
+                        .active = holders->live,
+                        .ghosts = holders->kept,
+                        .interfaces = holders->in_use};
+    if (table->class->stats != NULL) {
+        table->class->stats(table->engine, stats);
+    }
     stats->steps = table->steps;
     stats->memory_bytes = table->memory.bytes;
     stats->hot_memory_bytes = table->memory.hot_bytes;
 }
 
 uint64_t tm_table_used(const tm_table *table) {
-    return table == NULL ? 0 : table->class->used(table->engine);
+    if (table == NULL) {
+        return 0;
+    }
+    return table->class->used != NULL ? table->class->used(table->engine) : table->memory.bytes;
 }
 
 void tm_table_probes(const tm_table *table, tm_probes *probes) {
@@ -197,7 +259,9 @@ void tm_table_probes(const tm_table *table, tm_probes *probes) {
         return;
     }
     *probes = (tm_probes){0};
-    table->class->probes(table->engine, probes);
+    if (table->class->probes != NULL) {
+        table->class->probes(table->engine, probes);
+    }
 }
 
 int tm_table_validate(const tm_table *table, const char **reason) {
@@ -205,7 +269,12 @@ int tm_table_validate(const tm_table *table, const char **reason) {
         return TM_MISUSED;
     }
     *reason = "";
-    return table->class->validate(table->engine, reason);
+    if (!tm_marks_are_clear(&table->marks)) {
+        *reason = "a match left its marks behind";
+        return TM_MISUSED;
+    }
+    int result = tm_holders_validate(&table->holders, reason);
+    return result == TM_OK ? table->class->validate(table->engine, reason) : result;
 }
 
 void tm_table_fail_allocation(tm_table *table, uint64_t n) {

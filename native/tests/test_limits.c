@@ -42,25 +42,34 @@ static size_t decode_x(int64_t value) {
  * first member of both engines that count. */
 static void test_messages_run_out(const tm_engine_class *class) {
     tm_memory memory = {0};
-    uint64_t values[TM_ENGINE_OPTIONS_MAX];
-    CHECK(tm_engine_values(class, NULL, 0, values) == TM_OK, "standard options");
+    tm_holders holders;
+    tm_marks marks = {0};
     tm_engine *engine = NULL;
     tm_filter *parsed = malloc(sizeof *parsed);
     uint32_t handle = 0;
-    CHECK(parsed != NULL && class->create(&memory, values, &engine) == TM_OK, "create");
+    uint64_t values[TM_ENGINE_OPTIONS_MAX];
+    tm_holders_init(&holders, &memory);
+    CHECK(tm_engine_values(class, NULL, 0, values) == TM_OK, "standard options");
+    CHECK(parsed != NULL && class->create(&memory, &holders, values, &engine) == TM_OK, "create");
     put_filter("x", TM_OP_GE, 3);
     CHECK(tm_filter_parse(filter.bytes, filter.size, parsed) == TM_OK, "parse");
-    CHECK(class->add(engine, parsed, 0, &handle) == TM_OK, "add");
+    CHECK(tm_holders_take(&holders, 0, parsed->count, &handle) == TM_OK, "take");
+    CHECK(class->add(engine, parsed, 0, handle) == TM_OK, "add");
     ((tm_counting *)engine)->message = 0xfffffe;
     tm_query query = {.link_count = 1};
     for (int i = 0; i < 6; i++) {
         uint32_t link = 9;
         tm_hits hits = {.links = &link, .capacity = 1, .steps = 10};
+        tm_answer answer;
         size_t count = decode_x(i % 2 == 0 ? 3 : 2);
-        CHECK(class->match(engine, attributes, count, &query, &hits) == TM_OK, "match");
+        CHECK(tm_answer_begin(&answer, &holders, &marks, &query, &hits, count) == TM_OK, "begin");
+        class->match(engine, attributes, count, &answer);
+        CHECK(tm_answer_end(&answer) == TM_OK, "match");
         CHECK(hits.count == (i % 2 == 0), "message %d: %zu", i, hits.count);
     }
     class->destroy(engine);
+    tm_holders_free(&holders);
+    tm_marks_free(&marks, &memory);
     CHECK(memory.bytes == 0 && memory.hot_bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
     free(parsed);
 }

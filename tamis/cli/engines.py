@@ -7,7 +7,7 @@ named or listed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import click
 
@@ -60,7 +60,7 @@ class EngineName(click.ParamType):
 
     name = "engine"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return PLAIN if value == PLAIN else str(click.Choice(engine_names()).convert(value, param, ctx))
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:

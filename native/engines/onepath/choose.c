@@ -26,7 +26,7 @@
 
 /* The chance that a message has the name, by its share of all constraints. */
 static double odds_of_name(const tm_engine *engine, uint32_t name) {
-    double share = engine->names.records[name].references / (double)(engine->constraints + 1);
+    double share = engine->names.records[name].references / (double)(engine->holders->constraints + 1);
     return share * MESSAGE_NAMES < 1.0 ? share * MESSAGE_NAMES : 1.0;
 }
 

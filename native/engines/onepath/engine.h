@@ -284,25 +284,18 @@ typedef enum {
     TAMIS_IN_ALWAYS,
 } tamis_place;
 
-typedef struct tamis_record {
+typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
-    uint32_t interface;
-    uint32_t body;    /* 0: none; in the arena of its heat */
-    uint32_t coverer; /* while covered: by whom */
-    uint32_t covers;  /* head of the list of those it covers, or TAMIS_NONE */
-    uint32_t next;    /* in the coverer's list; of a free record, the next free one */
+    uint32_t body;     /* 0: none; in the arena of its heat */
+    uint32_t coverer;  /* while covered: by whom */
+    uint32_t covers;   /* head of the list of those it covers, or TAMIS_NONE */
+    uint32_t next;     /* in the coverer's list */
     uint32_t previous;
     uint32_t ghost_next; /* of a ghost: the next one */
     uint8_t place;
-    uint8_t is_ghost;
-    uint8_t constraints;
-    uint8_t reserved;
 } tamis_record;
 
-typedef struct tamis_interface {
-    uint32_t filters : 31; /* ghosts included */
-    uint32_t kind : 1;
-} tamis_interface;
+_Static_assert(sizeof(tamis_record) == 36, "with its row in holders.h a filter takes forty bytes");
 
 /* A constraint no test can express, kept whole. */
 typedef struct tamis_complex {
@@ -311,7 +304,8 @@ typedef struct tamis_complex {
 } tamis_complex;
 
 struct tm_engine {
-    tm_memory *memory; /* borrowed */
+    tm_memory *memory;   /* borrowed */
+    tm_holders *holders; /* borrowed */
     tamis_names names;
     tamis_strings strings;
     tamis_strings numbers; /* bounds of wide ranges: tamis_number_bytes */
@@ -330,21 +324,12 @@ struct tm_engine {
     uint64_t complex_bytes; /* of their operands, as they are counted */
     uint32_t key_count;     /* the wide parts are keys too */
 
-    tamis_record *records;
-    uint32_t record_count;
+    tamis_record *records; /* by handle */
     uint32_t record_capacity;
-    uint32_t record_free;
     uint32_t sweep;  /* the record whose covering is looked at again next */
-    uint32_t ghosts; /* head of the list of ghosts, by `next`, or TAMIS_NONE */
+    uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or TAMIS_NONE */
 
-    tamis_interface *interfaces;
-    uint32_t interface_count;
-    uint32_t interface_capacity;
-
-    uint64_t filters;
-    uint64_t constraints;
     uint64_t covered;
-    uint64_t ghost_count;
     uint64_t scanned;       /* filters in scans */
     uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
@@ -357,14 +342,20 @@ struct tm_engine {
     uint32_t state_capacity;
     uint32_t *pattern_scratch; /* TAMIS_MESSAGE_PATTERNS for all values, then room for every pattern of the table */
     uint32_t pattern_scratch_capacity;
-    uint64_t *done;
-    uint32_t done_words;
 };
 
 #define TAMIS_MESSAGE_PATTERNS 1024U
 
 static inline bool tamis_uses_cells(const tm_engine *engine, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && engine->interfaces[interface].kind == TM_INTERFACE_LINK;
+    return interface < TAMIS_CELL_INTERFACES && !tm_holders_is_client(engine->holders, interface);
+}
+
+static inline uint32_t tamis_interface_of(const tm_engine *engine, uint32_t handle) {
+    return tm_holders_interface(engine->holders, handle);
+}
+/* Removed, while others are still covered by it. */
+static inline bool tamis_is_ghost(const tm_engine *engine, uint32_t handle) {
+    return !tm_holders_is_live(engine->holders, handle);
 }
 
 static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) {
@@ -495,6 +486,6 @@ uint64_t tamis_used(const tm_engine *engine);
 
 /* ---- match.c -------------------------------------------------------------------------------------------- */
 
-int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
+void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
 
 #endif

@@ -1,0 +1,131 @@
+/* answer.c - answers are opened and closed. Law: see answer.h. */
+#include "table/answer.h"
+
+static uint32_t words_of(uint32_t bits) {
+    return bits / 64 + (bits % 64 > 0);
+}
+
+/* ---- marks ------------------------------------------------------------------------------------------------------- */
+
+int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links) {
+    uint32_t wanted = words_of(links);
+    if (wanted <= marks->capacity) {
+        return TM_OK;
+    }
+    uint32_t capacity = wanted + wanted / 4;
+    uint64_t *words = TM_NEW(memory, TM_HOT, uint64_t, capacity);
+    if (words == NULL) {
+        return TM_NO_MEMORY;
+    }
+    tm_marks_free(marks, memory); /* between matches they are all zero: nothing to copy */
+    *marks = (tm_marks){words, capacity};
+    return TM_OK;
+}
+
+void tm_marks_free(tm_marks *marks, tm_memory *memory) {
+    TM_DELETE(memory, TM_HOT, marks->words, uint64_t, marks->capacity);
+    *marks = (tm_marks){0};
+}
+
+bool tm_marks_are_clear(const tm_marks *marks) {
+    uint64_t any = 0;
+    for (uint32_t word = 0; word < marks->capacity; word++) {
+        any |= marks->words[word];
+    }
+    return any == 0;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static tm_answer_form form_of(const tm_query *query) {
+    if (query->mode == TM_MATCH_ALL) {
+        return TM_ANSWER_ALL;
+    }
+    return query->mode == TM_MATCH_WHICH ? TM_ANSWER_WHICH
+           : query->grouping != NULL     ? TM_ANSWER_LINKS
+                                         : TM_ANSWER_INTERFACES;
+}
+
+static size_t count_candidates(const tm_answer *answer) {
+    size_t count = 0;
+    for (uint32_t word = 0; answer->candidates != NULL && word < words_of(answer->link_count); word++) {
+        count += (size_t)__builtin_popcountll(tm_answer_candidates(answer, word));
+    }
+    return answer->candidates != NULL ? count : answer->link_count;
+}
+
+int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_query *query, tm_hits *hits,
+                    uint64_t taken) {
+    tm_answer_form form = form_of(query);
+    bool is_grouped = query->grouping != NULL && form != TM_ANSWER_ALL;
+    bool is_beyond = !is_grouped && query->link_count > holders->interface_count;
+    *answer = (tm_answer){.hits = hits,
+                          .holders = holders,
+                          .candidates = query->candidates,
+                          .grouping = is_grouped ? query->grouping : NULL,
+                          .memo = query->memo,
+                          .grouping_count = query->grouping_count,
+                          .link_count = is_beyond ? holders->interface_count : query->link_count,
+                          .form = form,
+                          .distinct = form == TM_ANSWER_ALL,
+                          .wanted = SIZE_MAX,
+                          .work = {.steps = taken, .steps_max = hits->steps}};
+    if (hits->bits != NULL) {
+        memset(hits->bits, 0, sizeof *hits->bits * words_of(query->link_count));
+    } else if (form != TM_ANSWER_ALL && tm_marks_reserve(marks, holders->memory, answer->link_count) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    answer->marks = marks->words;
+    answer->mark_words = marks->capacity;
+    if (form == TM_ANSWER_LINKS) {
+        answer->wanted = count_candidates(answer);
+    }
+    return TM_OK;
+}
+
+/* The interfaces of a word that are open at the beginning; without a grouping. */
+static uint64_t open_word(const tm_answer *answer, uint32_t index) {
+    uint64_t word = answer->holders->occupied[index] & tm_answer_candidates(answer, index);
+    return answer->form == TM_ANSWER_ALL ? word & answer->holders->clients[index] : word;
+}
+
+void tm_answer_count_wanted(tm_answer *answer, const uint64_t *excluded, uint32_t words) {
+    if (answer->grouping != NULL) {
+        answer->wanted = count_candidates(answer);
+        return;
+    }
+    size_t wanted = 0;
+    for (uint32_t index = 0; index < words_of(answer->link_count); index++) {
+        uint64_t word = open_word(answer, index);
+        wanted += (size_t)__builtin_popcountll(index < words && excluded != NULL ? word & ~excluded[index] : word);
+    }
+    answer->wanted = answer->form == TM_ANSWER_ALL && wanted > 0 ? SIZE_MAX : wanted;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------------------- */
+
+static void clear_marks(const tm_answer *answer) {
+    const tm_hits *hits = answer->hits;
+    if (answer->distinct || hits->bits != NULL) {
+        return;
+    }
+    if (answer->count > hits->capacity) { /* rows that did not fit have marks, too */
+        memset(answer->marks, 0, sizeof *answer->marks * answer->mark_words);
+        return;
+    }
+    for (size_t row = 0; row < answer->count; row++) {
+        answer->marks[hits->links[row] / 64] = 0;
+    }
+}
+
+int tm_answer_end(tm_answer *answer) {
+    tm_hits *hits = answer->hits;
+    clear_marks(answer);
+    hits->count = answer->count;
+    hits->steps = answer->work.steps;
+    if (tm_work_is_over(&answer->work)) {
+        hits->count = 0;
+        return TM_TOO_COSTLY;
+    }
+    return hits->bits == NULL && answer->count > hits->capacity ? TM_TOO_MANY : TM_OK;
+}
