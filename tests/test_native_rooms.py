@@ -22,7 +22,7 @@ ARROWS = {
     "table": {".", "base", "model"},
     "engines/papers": {".", "base", "model", "table", "engines"},
     "engines/onepath": {".", "base", "model", "table", "engines"},
-    "engines": {".", "table"},
+    "engines": {".", "base", "model", "table"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
     "switch": {".", "base", "model", "table", "network", "records"},

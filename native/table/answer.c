@@ -72,33 +72,44 @@ int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, con
                           .work = {.steps = taken, .steps_max = hits->steps}};
     if (hits->bits != NULL) {
         memset(hits->bits, 0, sizeof *hits->bits * words_of(query->link_count));
-    } else if (form != TM_ANSWER_ALL && tm_marks_reserve(marks, holders->memory, answer->link_count) != TM_OK) {
+    }
+    if (is_grouped && tm_marks_reserve(marks, holders->memory, answer->link_count) != TM_OK) {
         return TM_NO_MEMORY;
     }
     answer->marks = marks->words;
     answer->mark_words = marks->capacity;
     if (form == TM_ANSWER_LINKS) {
         answer->wanted = count_candidates(answer);
+    } else if (form == TM_ANSWER_ALL) {
+        answer->direct = holders->of_clients == tm_holders_used(holders) && tm_answer_is_whole(answer);
     }
     return TM_OK;
 }
 
-/* The interfaces of a word that are open at the beginning; without a grouping. */
+/* The links of a word that are open at the beginning. */
 static uint64_t open_word(const tm_answer *answer, uint32_t index) {
-    uint64_t word = answer->holders->occupied[index] & tm_answer_candidates(answer, index);
+    uint64_t word = tm_answer_candidates(answer, index);
+    if (answer->grouping != NULL) {
+        return word;
+    }
+    word &= answer->holders->occupied[index];
     return answer->form == TM_ANSWER_ALL ? word & answer->holders->clients[index] : word;
 }
 
-void tm_answer_count_wanted(tm_answer *answer, const uint64_t *excluded, uint32_t words) {
-    if (answer->grouping != NULL) {
-        answer->wanted = count_candidates(answer);
-        return;
-    }
-    size_t wanted = 0;
-    for (uint32_t index = 0; index < words_of(answer->link_count); index++) {
+/* Without a grouping marks are for all interfaces, as the last ones may be no candidates. */
+static uint32_t count_marked(const tm_answer *answer) {
+    return words_of(answer->grouping != NULL ? answer->link_count : answer->holders->interface_count);
+}
+
+void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t words) {
+    uint64_t wanted = 0;
+    for (uint32_t index = 0; index < count_marked(answer); index++) {
         uint64_t word = open_word(answer, index);
-        wanted += (size_t)__builtin_popcountll(index < words && excluded != NULL ? word & ~excluded[index] : word);
+        word &= answer->grouping == NULL && index < words && excluded != NULL ? ~excluded[index] : UINT64_MAX;
+        answer->marks[index] = ~word;
+        wanted += (uint64_t)__builtin_popcountll(word);
     }
+    answer->marked = true;
     answer->wanted = answer->form == TM_ANSWER_ALL && wanted > 0 ? SIZE_MAX : wanted;
 }
 
@@ -106,6 +117,10 @@ void tm_answer_count_wanted(tm_answer *answer, const uint64_t *excluded, uint32_
 
 static void clear_marks(const tm_answer *answer) {
     const tm_hits *hits = answer->hits;
+    if (answer->marked) {
+        memset(answer->marks, 0, sizeof *answer->marks * count_marked(answer));
+        return;
+    }
     if (answer->distinct || hits->bits != NULL) {
         return;
     }

@@ -37,6 +37,7 @@ typedef struct tm_answer {
     uint32_t link_count; /* links past it are no candidates */
     uint32_t mark_words;
     tm_answer_form form;
+    bool marked;   /* every link from which there is nothing to gain is marked, whatever the form */
     bool distinct; /* no interface is emitted twice: no look at the marks */
     bool direct;   /* all that is emitted is a row of its own, whatever the interface */
     size_t count;  /* rows so far, those that did not fit included */
@@ -148,17 +149,49 @@ static inline bool tm_answer_is_full(const tm_answer *answer) {
     return answer->count >= answer->wanted;
 }
 
-/* Called by an engine before it emits: it will emit each interface once at most, or for clients each filter. */
-static inline void tm_answer_promise_distinct(tm_answer *answer) {
-    bool is_whole = answer->candidates == NULL && answer->link_count >= answer->holders->interface_count;
-    answer->distinct = true;
-    answer->direct = answer->form == TM_ANSWER_INTERFACES && answer->hits->bits == NULL && is_whole;
+/* Is every interface a candidate? */
+static inline bool tm_answer_is_whole(const tm_answer *answer) {
+    return answer->candidates == NULL && answer->link_count >= answer->holders->interface_count;
 }
 
-/* Find out how many links there are to gain, so that tm_answer_is_full knows, for engines to which that is worth a look
- * at every interface: of those that have filters, without the ones in the bitset `excluded` of so many words (NULL:
- * none). */
-void tm_answer_count_wanted(tm_answer *answer, const uint64_t *excluded, uint32_t words);
+/* Called by an engine before it emits: it will emit each interface once at most, or for clients each filter. */
+static inline void tm_answer_promise_distinct(tm_answer *answer) {
+    answer->distinct = true;
+    answer->direct = answer->form == TM_ANSWER_INTERFACES && answer->hits->bits == NULL && tm_answer_is_whole(answer);
+}
+
+/* For engines to which a look at every interface is worth it: mark all from which there is nothing to gain, those in
+ * the bitset `excluded` of so many words (NULL: none) among them, so that the next two functions need one look, and
+ * tm_answer_is_full knows. Interfaces without filters count as such. */
+void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t words);
+
+/* As tm_answer_open, of a marked answer; `grouped`, a constant wherever it is used: has it a grouping? */
+static inline bool tm_answer_open_marked(const tm_answer *answer, uint32_t interface, bool grouped) {
+    if (grouped) {
+        if (interface >= answer->grouping_count) {
+            return false;
+        }
+        interface = answer->grouping[interface];
+        if (interface >= answer->link_count) {
+            return false;
+        }
+    }
+    return !tm_answer_has_bit(answer->marks, interface);
+}
+
+/* As tm_answer_emit, of a marked answer. */
+static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, uint32_t handle, bool grouped) {
+    uint32_t link = grouped ? answer->grouping[interface] : interface;
+    if (answer->hits->bits != NULL) {
+        tm_answer_set_bit(answer->hits->bits, link);
+        answer->count++;
+    } else {
+        tm_answer_append(answer, link, handle);
+    }
+    if (answer->form != TM_ANSWER_ALL) {
+        tm_answer_set_bit(answer->marks, link);
+    }
+}
 
 /* ---- for the table ----------------------------------------------------------------------------------------------- */
 

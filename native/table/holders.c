@@ -59,6 +59,7 @@ int tm_holders_set_interface(tm_holders *holders, uint32_t interface, int kind) 
 }
 
 static void occupy(tm_holders *holders, uint32_t interface) {
+    holders->of_clients += tm_holders_is_client(holders, interface);
     if (holders->filters[interface]++ == 0) {
         holders->occupied[interface / 64] |= UINT64_C(1) << (interface % 64);
         holders->in_use++;
@@ -66,6 +67,7 @@ static void occupy(tm_holders *holders, uint32_t interface) {
 }
 
 static void vacate(tm_holders *holders, uint32_t interface) {
+    holders->of_clients -= tm_holders_is_client(holders, interface);
     if (--holders->filters[interface] == 0) {
         holders->occupied[interface / 64] &= ~(UINT64_C(1) << (interface % 64));
         holders->in_use--;
@@ -155,16 +157,18 @@ static int validate_handles(const tm_holders *holders, const char **reason) {
 
 int tm_holders_validate(const tm_holders *holders, const char **reason) {
     uint64_t filters = 0;
+    uint64_t of_clients = 0;
     uint32_t in_use = 0;
     for (uint32_t interface = 0; interface < holders->interface_count; interface++) {
         bool is_occupied = holders->occupied[interface / 64] >> (interface % 64) & 1;
         filters += holders->filters[interface];
+        of_clients += tm_holders_is_client(holders, interface) ? holders->filters[interface] : 0;
         in_use += is_occupied;
         if (is_occupied != (holders->filters[interface] > 0)) {
             return fails(reason, "the bit of an interface with filters is wrong");
         }
     }
-    if (filters != holders->live + holders->kept || in_use != holders->in_use) {
+    if (filters != holders->live + holders->kept || in_use != holders->in_use || of_clients != holders->of_clients) {
         return fails(reason, "the interfaces' totals are wrong");
     }
     return validate_handles(holders, reason);

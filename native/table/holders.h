@@ -21,6 +21,7 @@ typedef struct tm_holders {
     uint32_t free;        /* the next one to be given out, or TM_HANDLES_MAX */
     uint32_t kept;        /* removed and not released */
     uint64_t live;        /* filters */
+    uint64_t of_clients;  /* filters of interfaces that are clients, the kept ones included */
     uint64_t constraints; /* of the live ones */
     uint32_t *filters;    /* owned; by interface: how many it has, the kept ones included */
     uint64_t *occupied;   /* owned bitset over interfaces: has filters */

@@ -54,6 +54,7 @@ static void test_messages_run_out(const tm_engine_class *class) {
     put_filter("x", TM_OP_GE, 3);
     CHECK(tm_filter_parse(filter.bytes, filter.size, parsed) == TM_OK, "parse");
     CHECK(tm_holders_take(&holders, 0, parsed->count, &handle) == TM_OK, "take");
+    CHECK(tm_marks_reserve(&marks, &memory, holders.interface_count) == TM_OK, "marks");
     CHECK(class->add(engine, parsed, 0, handle) == TM_OK, "add");
     ((tm_counting *)engine)->message = 0xfffffe;
     tm_query query = {.link_count = 1};

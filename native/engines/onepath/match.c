@@ -375,6 +375,11 @@ static void see_everything(pass *p, uint32_t count) {
 
 /* Interfaces with cells that are wanted: members that are candidates. */
 static void find_wanted(pass *p) {
+    const tm_holders *holders = p->engine->holders;
+    uint32_t words = p->plain ? (holders->interface_count + 63) / 64 : 0;
+    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+        p->collected[word] = word < words ? ~holders->clients[word] : 0;
+    }
     for (uint32_t word = 0; word < p->engine->cell_words; word++) {
         uint64_t wanted = p->engine->cell_members[word];
         wanted &= p->plain ? tm_answer_candidates(p->answer, word) : UINT64_MAX;

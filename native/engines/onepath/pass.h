@@ -64,6 +64,7 @@ typedef struct pass {
     bool only_bits;                     /* nothing but interfaces with cells can match */
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
+    uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
@@ -81,7 +82,7 @@ typedef struct pass {
 /* ---- results ---- */
 
 static inline bool is_bits(const pass *p, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && p->plain && tamis_uses_cells(p->engine, interface);
+    return interface < TAMIS_CELL_INTERFACES && tm_answer_has_bit(p->collected, interface);
 }
 
 /* Is there nothing to gain from a filter of this interface? */

@@ -16,8 +16,7 @@ typedef struct matching {
     tm_found found; /* first: a tm_found is cast back to this */
     tm_counting *core;
     tm_answer *answer;
-    const uint64_t *excluded; /* bitset over interfaces; NULL: none is */
-    uint32_t gathered;        /* filters whose seats are being fetched */
+    uint32_t gathered; /* filters whose seats are being fetched */
     uint32_t filters[FILTERS_GATHERED];
 } matching;
 
@@ -26,22 +25,21 @@ typedef struct matching {
 /* The papers ask first whether the interface is done, to be spared a look into a map of counters. Here counter and
  * interface are one word apart, and the question would cost a mispredicted branch for each filter, so it waits for the
  * few counts that are full: measured at a million filters, 20 interfaces, twice as fast. */
-static inline void count_one(matching *run, uint32_t filter, bool excluding) {
+static inline void count_one(matching *run, uint32_t filter, bool grouped) {
     tm_seat *seat = &run->core->filters.seats[filter];
     uint32_t state = (seat->state >> 8 == run->found.message ? seat->state : run->found.message << 8) + 1;
     seat->state = state;
-    if ((state & 0xff) == seat->required && !(excluding && tm_answer_has_bit(run->excluded, seat->interface)) &&
-        tm_answer_open(run->answer, seat->interface)) {
-        tm_answer_emit(run->answer, seat->interface, filter);
+    if ((state & 0xff) == seat->required && tm_answer_open_marked(run->answer, seat->interface, grouped)) {
+        tm_answer_emit_marked(run->answer, seat->interface, filter, grouped);
         run->found.done |= tm_answer_is_full(run->answer);
     }
 }
 
-static inline void count_gathered(matching *run, bool excluding) {
+static inline void count_gathered(matching *run, bool grouped) {
     uint32_t count = run->gathered;
     run->gathered = 0;
     for (uint32_t i = 0; i < count && !run->found.done; i++) {
-        count_one(run, run->filters[i], excluding);
+        count_one(run, run->filters[i], grouped);
     }
 }
 
@@ -53,13 +51,13 @@ static inline void veto_gathered(matching *run) {
 }
 
 /* What becomes of gathered filters; a constant wherever it is used, so that each has a loop of its own. */
-typedef enum { COUNT, COUNT_EXCLUDING, VETO } purpose;
+typedef enum { COUNT_SINGLE, COUNT_GROUPED, VETO } purpose;
 
 static inline void use_gathered(matching *run, purpose purpose) {
     if (purpose == VETO) {
         veto_gathered(run);
     } else {
-        count_gathered(run, purpose == COUNT_EXCLUDING);
+        count_gathered(run, purpose == COUNT_GROUPED);
     }
 }
 
@@ -98,12 +96,12 @@ static inline void take(matching *run, purpose purpose) {
     use_gathered(run, purpose);
 }
 
-static void take_any(tm_found *found) {
-    take((matching *)found, COUNT);
+static void take_single(tm_found *found) {
+    take((matching *)found, COUNT_SINGLE);
 }
 
-static void take_others(tm_found *found) {
-    take((matching *)found, COUNT_EXCLUDING);
+static void take_grouped(tm_found *found) {
+    take((matching *)found, COUNT_GROUPED);
 }
 
 static void take_vetoes(tm_found *found) {
@@ -141,7 +139,7 @@ static void find_vetoes(matching *run, const tm_named_message *message) {
 
 static void find_matches(matching *run, const tm_named_message *message) {
     const tm_counting *core = run->core;
-    run->found.take = run->excluded != NULL ? take_others : take_any;
+    run->found.take = run->answer->grouping != NULL ? take_grouped : take_single;
     tm_found_add(&run->found, TM_TRUE_CONSTRAINT);
     for (size_t i = 0; i < message->count && !run->found.done; i++) {
         const tm_name_index *index = core->names[message->names[i]].plain;
@@ -161,12 +159,11 @@ void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_ex
     matching run; /* its arrays are written before they are read: not cleared */
     run.core = core;
     run.answer = answer;
-    run.excluded = excluded.bits;
     run.gathered = 0;
     run.found.done = false;
     run.found.work = answer->work;
     run.found.count = 0;
-    tm_answer_count_wanted(answer, excluded.bits, excluded.words);
+    tm_answer_mark_others(answer, excluded.bits, excluded.words);
     if (tm_answer_is_full(answer)) {
         return;
     }
