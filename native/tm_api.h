@@ -130,6 +130,18 @@ int tm_table_remove(tm_table *table, uint32_t handle);
  * freed go back to the system. */
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 
+/* Views: groupings of interfaces to links, registered once for as many matches as there may be. */
+#define TM_VIEWS_MAX 1048576
+#define TM_VIEW_BYTES_MAX 4294967296 /* that their links take in all */
+
+/* A view in `*view`, in which interface i belongs to links[i] (copied; anything past the links of a query: to none).
+ * TM_TOO_MANY past the limits above; then, and without memory, nothing has changed. */
+int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view);
+/* No match names it any more; its id may be given out again. TM_ABSENT: there is no such view. */
+int tm_table_drop_view(tm_table *table, uint32_t view);
+/* The links of a view, `*count` of them, good until it is dropped; NULL: there is no such view. */
+const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32_t *count);
+
 #define TM_MATCH_INTERFACES 0 /* which interfaces */
 #define TM_MATCH_WHICH 1      /* and for each the handle of one filter that matched */
 #define TM_MATCH_ALL 2        /* interfaces that are clients: one row for each filter that matched */
@@ -137,11 +149,10 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 /* What to ask of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
 typedef struct tm_query {
     const uint64_t *candidates; /* B: bitset over links, `link_count` bits; NULL: all */
-    const uint32_t *grouping;   /* interface -> link, `grouping_count` of them; NULL: each interface is its own link.
-                                   An interface past the end, or with a link past `link_count`, is no candidate */
-    uint32_t grouping_count;
-    uint32_t link_count; /* without grouping: interfaces past it are no candidates */
-    uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `grouping` */
+    uint32_t view;       /* says of each interface which link it belongs to; 0: each is its own link. An interface
+                            past the end of the view, or with a link past `link_count`, is no candidate */
+    uint32_t link_count; /* without a view: interfaces past it are no candidates */
+    uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
     uint32_t reserved;
     uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
     uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
@@ -160,9 +171,9 @@ typedef struct tm_hits {
     uint64_t steps; /* out: taken */
 } tm_hits;
 
-/* Match a decoded message. Allocates nothing the caller can see; TM_TOO_MANY when `capacity` is too small (link_count
- * rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many steps. Not safe to call twice at once
- * on one table: it has scratch memory. */
+/* Match a decoded message. TM_MISUSED: there is no such view. Allocates nothing the caller can see; TM_TOO_MANY when
+ * `capacity` is too small (link_count rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many
+ * steps. Not safe to call twice at once on one table: it has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
 /* What a match leaves in the memo of a name that no filter speaks of: such attributes may as well be left out of a

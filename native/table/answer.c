@@ -41,9 +41,7 @@ static tm_answer_form form_of(const tm_query *query) {
     if (query->mode == TM_MATCH_ALL) {
         return TM_ANSWER_ALL;
     }
-    return query->mode == TM_MATCH_WHICH ? TM_ANSWER_WHICH
-           : query->grouping != NULL     ? TM_ANSWER_LINKS
-                                         : TM_ANSWER_INTERFACES;
+    return query->mode == TM_MATCH_WHICH ? TM_ANSWER_WHICH : query->view != 0 ? TM_ANSWER_LINKS : TM_ANSWER_INTERFACES;
 }
 
 static size_t count_candidates(const tm_answer *answer) {
@@ -54,17 +52,18 @@ static size_t count_candidates(const tm_answer *answer) {
     return answer->candidates != NULL ? count : answer->link_count;
 }
 
-int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_query *query, tm_hits *hits,
-                    uint64_t taken) {
+int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_view *view, const tm_query *query,
+                    tm_hits *hits, uint64_t taken) {
     tm_answer_form form = form_of(query);
-    bool is_grouped = query->grouping != NULL && form != TM_ANSWER_ALL;
+    bool is_grouped = view != NULL && form != TM_ANSWER_ALL;
     bool is_beyond = !is_grouped && query->link_count > holders->interface_count;
     *answer = (tm_answer){.hits = hits,
                           .holders = holders,
                           .candidates = query->candidates,
-                          .grouping = is_grouped ? query->grouping : NULL,
+                          .grouping = is_grouped ? view->links : NULL,
                           .memo = query->memo,
-                          .grouping_count = query->grouping_count,
+                          .grouping_count = is_grouped ? view->count : 0,
+                          .view = is_grouped ? query->view : 0,
                           .link_count = is_beyond ? holders->interface_count : query->link_count,
                           .form = form,
                           .distinct = form == TM_ANSWER_ALL,

@@ -15,6 +15,7 @@
 
 #include "base/work.h"
 #include "table/holders.h"
+#include "table/views.h"
 
 #define TM_ANSWER_NONE UINT32_MAX
 
@@ -34,6 +35,7 @@ typedef struct tm_answer {
     uint64_t *memo;             /* of the query */
     uint64_t *marks; /* of lists: the links that were told; all zero between matches, and in use unless `distinct` */
     uint32_t grouping_count;
+    uint32_t view;       /* of the query: what an engine has noted for it may be used; 0: none, or of no meaning */
     uint32_t link_count; /* links past it are no candidates */
     uint32_t mark_words;
     tm_answer_form form;
@@ -123,10 +125,17 @@ static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_
     tm_answer_append(answer, link, handle);
 }
 
-/* All of these interfaces matched: for a direct answer. */
-static inline void tm_answer_emit_rows(tm_answer *answer, const uint32_t *interfaces, uint32_t count) {
-    if (answer->count + count <= answer->hits->capacity) {
-        memcpy(answer->hits->links + answer->count, interfaces, sizeof *interfaces * count);
+/* So many filters matched, each with its interface and handle: for a direct answer. */
+static inline void tm_answer_emit_rows(tm_answer *answer, const uint32_t *interfaces, const uint32_t *handles,
+                                       uint32_t count) {
+    const tm_hits *hits = answer->hits;
+    if (answer->count + count > hits->capacity) {
+        answer->count += count;
+        return;
+    }
+    memcpy(hits->links + answer->count, interfaces, sizeof *interfaces * count);
+    if (hits->handles != NULL) {
+        memcpy(hits->handles + answer->count, handles, sizeof *handles * count);
     }
     answer->count += count;
 }
@@ -206,10 +215,11 @@ int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links);
 void tm_marks_free(tm_marks *marks, tm_memory *memory);
 bool tm_marks_are_clear(const tm_marks *marks);
 
-/* An open answer; `hits->steps` says how many steps it may take, `taken` how many have been. TM_NO_MEMORY: no room for
- * marks, which only a grouping onto more links than there are interfaces can need. */
-int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_query *query, tm_hits *hits,
-                    uint64_t taken);
+/* An open answer; `view` is that of the query, NULL where it names none; `hits->steps` says how many steps it may take,
+ * `taken` how many have been. TM_NO_MEMORY: no room for marks, which only a grouping onto more links than there are
+ * interfaces can need. */
+int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_view *view, const tm_query *query,
+                    tm_hits *hits, uint64_t taken);
 /* Tell the caller; returns the result of the match. */
 int tm_answer_end(tm_answer *answer);
 

@@ -10,6 +10,7 @@
 #include "model/filter.h"
 #include "table/answer.h"
 #include "table/holders.h"
+#include "table/views.h"
 
 typedef struct tm_engine tm_engine; /* each engine's own struct, behind this name */
 
@@ -33,6 +34,10 @@ typedef struct tm_engine_class {
     void (*match)(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
     int (*validate)(const tm_engine *engine, const char **reason);
     /* What follows may be NULL. */
+    /* A view was registered: the engine may note something for it. Not TM_OK: it notes nothing, and there is no such
+     * view. drop_view is called for each view that was noted, before its id is given out again. */
+    int (*view)(tm_engine *engine, uint32_t id, const tm_view *view);
+    void (*drop_view)(tm_engine *engine, uint32_t id);
     void (*settle)(tm_engine *engine, uint64_t steps);          /* do some of what removals left over */
     uint64_t (*unknown)(const tm_engine *engine);               /* NULL: memos are not used */
     void (*stats)(const tm_engine *engine, tm_stats *stats);    /* `active` and `names`; NULL: all, and none */

@@ -11,6 +11,7 @@ struct tm_table {
     const tm_engine_class *class;
     tm_engine *engine; /* owned */
     tm_holders holders;
+    tm_views views;
     tm_marks marks;        /* for any answer without a grouping, or with one that was asked before */
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
@@ -28,6 +29,7 @@ void tm_table_free(tm_table *table) {
     if (table->engine != NULL) {
         table->class->destroy(table->engine);
     }
+    tm_views_free(&table->views);
     tm_holders_free(&table->holders);
     tm_marks_free(&table->marks, &table->memory);
     TM_DELETE(&table->memory, TM_COLD, table->filter, tm_filter, 1);
@@ -38,6 +40,7 @@ void tm_table_free(tm_table *table) {
 
 static int fill(tm_table *table, const uint64_t *values) {
     tm_holders_init(&table->holders, &table->memory);
+    tm_views_init(&table->views, &table->memory);
     table->filter = TM_NEW(&table->memory, TM_COLD, tm_filter, 1);
     table->message = TM_NEW(&table->memory, TM_HOT, tm_attribute, TM_ATTRIBUTES_MAX);
     if (table->filter == NULL || table->message == NULL) {
@@ -136,10 +139,49 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
     return TM_OK;
 }
 
+/* ---- views ----------------------------------------------------------------------------------------------------- */
+
+int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view) {
+    if (table == NULL || view == NULL || (links == NULL && count > 0)) {
+        return TM_MISUSED;
+    }
+    uint32_t made;
+    int result = tm_views_add(&table->views, links, count, &made);
+    if (result == TM_OK && table->class->view != NULL) {
+        result = table->class->view(table->engine, made, tm_views_at(&table->views, made));
+        if (result != TM_OK) {
+            tm_views_drop(&table->views, made);
+        }
+    }
+    *view = result == TM_OK ? made : 0;
+    return result;
+}
+
+int tm_table_drop_view(tm_table *table, uint32_t view) {
+    if (table == NULL) {
+        return TM_MISUSED;
+    }
+    if (tm_views_at(&table->views, view) == NULL) {
+        return TM_ABSENT;
+    }
+    if (table->class->drop_view != NULL) {
+        table->class->drop_view(table->engine, view);
+    }
+    tm_views_drop(&table->views, view);
+    return TM_OK;
+}
+
+const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32_t *count) {
+    const tm_view *found = table != NULL ? tm_views_at(&table->views, view) : NULL;
+    *count = found != NULL ? found->count : 0;
+    return found != NULL ? found->links : NULL;
+}
+
 /* ---- match ------------------------------------------------------------------------------------------------------ */
 
-static bool query_is_sound(const tm_query *query) {
-    return query != NULL && query->mode <= TM_MATCH_ALL && (query->grouping != NULL || query->grouping_count == 0);
+static bool query_is_sound(const tm_table *table, const tm_query *query) {
+    return query != NULL && query->mode <= TM_MATCH_ALL &&
+           (query->view == 0 || tm_views_at(&table->views, query->view) != NULL);
 }
 
 /* Exactly one form of answer, with handles exactly where the mode has them. */
@@ -152,8 +194,9 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
 
 static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
     tm_answer answer;
+    const tm_view *view = tm_views_at(&table->views, query->view);
     hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
-    int result = tm_answer_begin(&answer, &table->holders, &table->marks, query, hits, count);
+    int result = tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, count);
     if (result != TM_OK) {
         return result;
     }
@@ -165,7 +208,8 @@ static int match(tm_table *table, const tm_attribute *attributes, size_t count, 
 
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                    tm_hits *hits) {
-    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(query) || !hits_are_sound(query, hits)) {
+    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(table, query) ||
+        !hits_are_sound(query, hits)) {
         return TM_MISUSED;
     }
     if (count > TM_ATTRIBUTES_MAX) {
@@ -211,7 +255,7 @@ static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *off
 int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                          const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done) {
     if (table == NULL || bytes == NULL || offsets == NULL || row_ends == NULL || results == NULL || done == NULL ||
-        !query_is_sound(query) || !hits_are_sound(query, hits) || hits->links == NULL) {
+        !query_is_sound(table, query) || !hits_are_sound(query, hits) || hits->links == NULL) {
         return TM_MISUSED;
     }
     hits->count = 0;

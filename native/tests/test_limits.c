@@ -63,7 +63,7 @@ static void test_messages_run_out(const tm_engine_class *class) {
         tm_hits hits = {.links = &link, .capacity = 1, .steps = 10};
         tm_answer answer;
         size_t count = decode_x(i % 2 == 0 ? 3 : 2);
-        CHECK(tm_answer_begin(&answer, &holders, &marks, &query, &hits, count) == TM_OK, "begin");
+        CHECK(tm_answer_begin(&answer, &holders, &marks, NULL, &query, &hits, count) == TM_OK, "begin");
         class->match(engine, attributes, count, &answer);
         CHECK(tm_answer_end(&answer) == TM_OK, "match");
         CHECK(hits.count == (i % 2 == 0), "message %d: %zu", i, hits.count);
@@ -91,8 +91,8 @@ static void test_large_grouping(uint32_t engine) {
     for (uint32_t link = 0; link < LINKS; link += 4000) {
         candidates[link / 64] |= (uint64_t)1 << link % 64;
     }
-    tm_query query = {
-        .candidates = candidates, .grouping = grouping, .grouping_count = INTERFACES, .link_count = LINKS};
+    tm_query query = {.candidates = candidates, .link_count = LINKS};
+    CHECK(tm_table_view(table, grouping, INTERFACES, &query.view) == TM_OK, "view");
     tm_hits hits = {.links = links, .capacity = LINKS};
     size_t count = decode_x(20);
     CHECK(tm_table_match(table, attributes, count, &query, &hits) == TM_OK, "match");
@@ -174,6 +174,11 @@ static void test_misuse(uint32_t engine) {
     query.mode = TM_MATCH_ALL + 1;
     CHECK(tm_table_match(table, attributes, 0, &query, &hits) == TM_MISUSED, "no such mode");
     query.mode = TM_MATCH_INTERFACES;
+    query.view = 1;
+    CHECK(tm_table_match(table, attributes, 0, &query, &hits) == TM_MISUSED, "no such view");
+    CHECK(tm_table_drop_view(table, 1) == TM_ABSENT && tm_table_drop_view(table, 0) == TM_ABSENT, "no such view");
+    CHECK(tm_table_view(table, NULL, 1, &query.view) == TM_MISUSED, "no links");
+    query.view = 0;
     put_filter(NULL, 0, 0);
     CHECK(tm_table_add(table, filter.bytes, filter.size, TM_INTERFACES_MAX, &handle) == TM_MISUSED, "interface");
     handle = add(table, 2);

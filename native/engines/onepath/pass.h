@@ -82,7 +82,7 @@ typedef struct pass {
 /* ---- results ---- */
 
 static inline bool is_bits(const pass *p, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && tm_answer_has_bit(p->collected, interface);
+    return p->plain && interface < TAMIS_CELL_INTERFACES && tm_answer_has_bit(p->collected, interface);
 }
 
 /* Is there nothing to gain from a filter of this interface? */

@@ -166,7 +166,7 @@ static void see_patterns(pass *p, const known *at) {
 
 static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
     if (p->answer->direct) { /* runs hold no interface with cells */
-        tm_answer_emit_rows(p->answer, chunk->interfaces + from, to - from);
+        tm_answer_emit_rows(p->answer, chunk->interfaces + from, chunk->handles + from, to - from);
         return;
     }
     for (uint32_t i = from; i < to; i++) {
