@@ -52,34 +52,49 @@ static size_t count_candidates(const tm_answer *answer) {
     return answer->candidates != NULL ? count : answer->link_count;
 }
 
-int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_view *view, const tm_query *query,
-                    tm_hits *hits, uint64_t taken) {
-    tm_answer_form form = form_of(query);
-    bool is_grouped = view != NULL && form != TM_ANSWER_ALL;
-    bool is_beyond = !is_grouped && query->link_count > holders->interface_count;
-    *answer = (tm_answer){.hits = hits,
-                          .holders = holders,
-                          .candidates = query->candidates,
-                          .grouping = is_grouped ? view->links : NULL,
-                          .memo = query->memo,
-                          .grouping_count = is_grouped ? view->count : 0,
-                          .view = is_grouped ? query->view : 0,
-                          .link_count = is_beyond ? holders->interface_count : query->link_count,
-                          .form = form,
-                          .distinct = form == TM_ANSWER_ALL,
-                          .wanted = SIZE_MAX,
-                          .work = {.steps = taken, .steps_max = hits->steps}};
-    if (hits->bits != NULL) {
-        memset(hits->bits, 0, sizeof *hits->bits * words_of(query->link_count));
-    }
-    if (is_grouped && tm_marks_reserve(marks, holders->memory, answer->link_count) != TM_OK) {
+/* What a grouping adds. */
+static int begin_grouped(tm_answer *answer, tm_memory *memory, tm_marks *marks, const tm_view *view, uint32_t id) {
+    answer->grouping = view->links;
+    answer->grouping_count = view->count;
+    answer->view = id;
+    if (tm_marks_reserve(marks, memory, answer->link_count) != TM_OK) {
         return TM_NO_MEMORY;
     }
     answer->marks = marks->words;
     answer->mark_words = marks->capacity;
-    if (form == TM_ANSWER_LINKS) {
-        answer->wanted = count_candidates(answer);
-    } else if (form == TM_ANSWER_ALL) {
+    answer->wanted = answer->form == TM_ANSWER_LINKS ? count_candidates(answer) : SIZE_MAX;
+    return TM_OK;
+}
+
+/* Field by field: it is done for each message, and a compiler would clear the whole of it first. */
+int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_view *view, const tm_query *query,
+                    tm_hits *hits, uint64_t taken) {
+    uint32_t interfaces = holders->interface_count;
+    answer->hits = hits;
+    answer->holders = holders;
+    answer->candidates = query->candidates;
+    answer->memo = query->memo;
+    answer->form = form_of(query);
+    answer->marked = false;
+    answer->distinct = answer->form == TM_ANSWER_ALL;
+    answer->direct = false;
+    answer->count = 0;
+    answer->work = (tm_work){taken, hits->steps};
+    if (hits->bits != NULL) {
+        memset(hits->bits, 0, sizeof *hits->bits * words_of(query->link_count));
+    }
+    if (view != NULL && answer->form != TM_ANSWER_ALL) {
+        answer->link_count = query->link_count;
+        return begin_grouped(answer, holders->memory, marks, view, query->view);
+    }
+    answer->grouping = NULL;
+    answer->grouping_count = 0;
+    answer->view = 0;
+    answer->link_count = query->link_count < interfaces ? query->link_count : interfaces;
+    answer->marks = marks->words;
+    answer->mark_words = marks->capacity;
+    answer->wanted = SIZE_MAX;
+    if (answer->form == TM_ANSWER_ALL) {
         answer->direct = holders->of_clients == tm_holders_used(holders) && tm_answer_is_whole(answer);
     }
     return TM_OK;
