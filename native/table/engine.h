@@ -38,10 +38,11 @@ typedef struct tm_engine_class {
      * view. drop_view is called for each view that was noted, before its id is given out again. */
     int (*view)(tm_engine *engine, uint32_t id, const tm_view *view);
     void (*drop_view)(tm_engine *engine, uint32_t id);
-    void (*settle)(tm_engine *engine, uint64_t steps);          /* do some of what removals left over */
-    uint64_t (*unknown)(const tm_engine *engine);               /* NULL: memos are not used */
-    void (*stats)(const tm_engine *engine, tm_stats *stats);    /* `active` and `names`; NULL: all, and none */
-    uint64_t (*used)(const tm_engine *engine);                  /* bytes that its filters take: see onepath/used.c */
+    void (*settle)(tm_engine *engine, uint64_t steps);       /* do some of what removals left over */
+    uint64_t (*unknown)(const tm_engine *engine);            /* NULL: memos are not used */
+    void (*stats)(const tm_engine *engine, tm_stats *stats); /* `active` and `names`; NULL: all, and none */
+    uint64_t (*used)(const tm_engine *engine);               /* bytes that its filters take: see onepath/used.c; NULL:
+                                                                whatever the table has allocated since it was new */
     void (*probes)(const tm_engine *engine, tm_probes *probes); /* added to what is there */
 } tm_engine_class;
 

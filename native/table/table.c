@@ -16,7 +16,8 @@ struct tm_table {
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
     uint64_t match_steps;
-    uint64_t steps; /* of all matches */
+    uint64_t steps;         /* of all matches */
+    uint64_t bytes_without; /* that it took before it had filters */
 };
 
 /* ---- life ----------------------------------------------------------------------------------------------------- */
@@ -69,6 +70,7 @@ int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
         tm_table_free(table);
         return result;
     }
+    table->bytes_without = table->memory.bytes;
     *out = table;
     return TM_OK;
 }
@@ -295,7 +297,7 @@ uint64_t tm_table_used(const tm_table *table) {
     if (table == NULL) {
         return 0;
     }
-    return table->class->used != NULL ? table->class->used(table->engine) : table->memory.bytes;
+    return table->class->used != NULL ? table->class->used(table->engine) : table->memory.bytes - table->bytes_without;
 }
 
 void tm_table_probes(const tm_table *table, tm_probes *probes) {

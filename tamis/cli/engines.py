@@ -17,6 +17,8 @@ from tamis.protocol.plain import PlainTable
 from tamis.protocol.values import Value
 
 PLAIN = "plain"
+DEFAULT = "tamis"
+"""That of the registry (a test compares them), known without loading it."""
 
 
 class Engine(Protocol):
@@ -38,12 +40,6 @@ def engine_names() -> list[str]:
     from tamis.native import ENGINES
 
     return [*ENGINES, PLAIN]
-
-
-def default_engine() -> str:
-    from tamis.native import DEFAULT_ENGINE
-
-    return DEFAULT_ENGINE
 
 
 def new_engine(name: str) -> Engine:

@@ -205,7 +205,8 @@ def test_stats_count_what_the_table_holds(engine: str) -> None:
     table.add(Filter((Constraint("a", Op.GT, (3,)),)), 4)
     table.add(Filter(), 9)
     stats = table.stats()
-    assert (stats.filters, stats.constraints, stats.names, stats.interfaces) == (3, 3, 2, 3)
+    assert (stats.filters, stats.constraints, stats.interfaces) == (3, 3, 3)
+    assert stats.names == (0 if engine == "linear" else 2)  # it keeps none apart
     assert 0 < stats.hot_memory_bytes <= stats.memory_bytes
     assert stats.bytes_per_constraint == stats.memory_bytes / 3
 

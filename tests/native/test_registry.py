@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tamis.bench.match import contenders
-from tamis.cli.engines import PLAIN, default_engine, engine_names
+from tamis.cli.engines import DEFAULT, PLAIN, engine_names
 from tamis.configs import choices
 from tamis.native import DEFAULT_ENGINE, ENGINES, Table
 from tamis.native._tm import ffi, lib
@@ -22,7 +22,7 @@ LISTS = [
 
 
 def test_the_default_is_the_first() -> None:
-    assert next(iter(ENGINES)) == DEFAULT_ENGINE == default_engine() == Table().engine
+    assert next(iter(ENGINES)) == DEFAULT_ENGINE == DEFAULT == Table().engine
 
 
 def test_everybody_offers_the_registered_engines() -> None:

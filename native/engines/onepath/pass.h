@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engines/onepath/engine.h"
+#include "model/order.h"
 
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
 #define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
@@ -147,14 +148,13 @@ static inline bool has_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
     return false;
 }
 
-/* By operator, whether it holds for a value that is less (bit 0), equal (1), greater (2): without a jump, as the
- * operators of a bucket's entries follow no order. */
+/* Without a jump, as the operators of a bucket's entries follow no order. */
 static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
     static const uint8_t ORDERS[TAMIS_PATTERN] = {
         [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
         [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
     };
-    return ORDERS[op] >> (1 + (value > operand) - (value < operand)) & 1;
+    return tm_order_holds(ORDERS[op], value, operand);
 }
 
 static inline bool string_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
