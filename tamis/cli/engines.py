@@ -51,7 +51,7 @@ def new_engine(name: str) -> Engine:
     return NativeEngine(name)
 
 
-class EngineName(click.ParamType):
+class EngineName(click.ParamType):  # type: ignore[type-arg] # it takes no argument before click 8.5
     """One of `engine_names`, which are not asked for until they are needed."""
 
     name = "engine"
