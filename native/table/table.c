@@ -77,30 +77,30 @@ int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
 
 /* ---- change ----------------------------------------------------------------------------------------------------- */
 
-/* A match finds marks for every interface there is. */
-static int reserve_marks(tm_table *table) {
-    return tm_marks_reserve(&table->marks, &table->memory, table->holders.interface_count);
+/* A match finds marks for every interface there is: they come before it. */
+static int reserve_marks(tm_table *table, uint32_t interface) {
+    return tm_marks_reserve(&table->marks, &table->memory, interface + 1);
 }
 
 int tm_table_set_interface(tm_table *table, uint32_t interface, int kind) {
-    if (table == NULL) {
+    if (table == NULL || interface >= TM_INTERFACES_MAX) {
         return TM_MISUSED;
     }
-    int result = tm_holders_set_interface(&table->holders, interface, kind);
-    return result == TM_OK ? reserve_marks(table) : result;
+    int result = reserve_marks(table, interface);
+    return result == TM_OK ? tm_holders_set_interface(&table->holders, interface, kind) : result;
 }
 
 /* The handle is taken before the engine is asked, so that it counts among those of its interface. */
 static int add(tm_table *table, uint32_t interface, uint32_t *handle) {
     uint32_t taken;
-    int result = tm_holders_take(&table->holders, interface, table->filter->count, &taken);
+    int result = reserve_marks(table, interface);
+    if (result == TM_OK) {
+        result = tm_holders_take(&table->holders, interface, table->filter->count, &taken);
+    }
     if (result != TM_OK) {
         return result;
     }
-    result = reserve_marks(table);
-    if (result == TM_OK) {
-        result = table->class->add(table->engine, table->filter, interface, taken);
-    }
+    result = table->class->add(table->engine, table->filter, interface, taken);
     if (result != TM_OK) {
         tm_holders_take_back(&table->holders, taken);
         return result;
