@@ -196,7 +196,7 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
 
 static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
     tm_answer answer;
-    const tm_view *view = tm_views_at(&table->views, query->view);
+    const tm_view *view = query->view != 0 ? tm_views_at(&table->views, query->view) : NULL;
     hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
     int result = tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, count);
     if (result != TM_OK) {
