@@ -1,14 +1,15 @@
 # Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := protocol native configs router simulate analysis bench
+PACKAGES := protocol native configs router simulate analysis testing bench
 SOURCES := $(PACKAGES) tamis tests setup.py
-C_SOURCES = $(shell find native bench/peers -name '*.[ch]' ! -path native/_tm.c)
+C_SOURCES = $(shell find native bench/router/brokers -name '*.[ch]' ! -path native/_tm.c)
 MINUTES ?= 1
 EXTRAS ?= router
 MUTANTS ?= --sample 400 --seed 1
 FRAMES ?= 100000
 ATTACK ?= --scale 1
+QUESTION ?=
 
 .PHONY: run test quick long check format bench fuzz fuzz-live attack mutants sanitize wheel wheels clean
 
@@ -29,7 +30,7 @@ check: .venv/installed .venv/typing
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
 	cd .venv/typing && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p tamis
-	$(BIN)/pytest tests/test_imports.py
+	$(BIN)/pytest tests/test_imports.py tests/test_native_rooms.py
 
 format: .venv/installed
 	$(BIN)/ruff check --fix $(SOURCES); $(BIN)/ruff format $(SOURCES)
@@ -43,7 +44,7 @@ wheels: .venv/installed
 	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[$(EXTRAS)]'
 
 bench: .venv/installed
-	$(BIN)/python -m tamis.bench
+	$(BIN)/python -m tamis.bench $(QUESTION)
 
 fuzz: .venv/installed
 	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
@@ -61,7 +62,7 @@ sanitize:
 	@test ! -e native/tests/run.sh || sh native/tests/run.sh
 
 clean:
-	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build bench/peers/build
+	rm -rf build dist *.egg-info native/_tm.c native/*.so native/tests/build bench/router/brokers/build
 
 .venv/installed: pyproject.toml setup.py constraints.txt $(shell find native -name '*.[ch]' ! -path native/_tm.c ! -path 'native/tests/*') native/build.py
 	@sh .ci/needs $(PYTHON)

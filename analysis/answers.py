@@ -62,12 +62,12 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
 
 
 def asked(only: Collection[str]) -> list[str]:
-    """All questions, or those named, with the state of the logs."""
+    """Return the questions to answer: all, or those named, always with the state of the logs."""
     return [question for question in QUESTIONS if not only or question in only or question == HEALTH]
 
 
 def write(study: Study, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
-    """`told` hears the name of each table before it is made."""
+    """Write the tables of the questions asked. Calls `told` with the name of each table before it is made."""
     for question in asked(only):
         for table, answer in QUESTIONS[question].items():
             told(f"{question}/{table}")

@@ -26,7 +26,7 @@ SCHEMA = StructType(
 
 
 class Clock(NamedTuple):
-    """What to add to a router's time to get the reference's, give or take the error."""
+    """What to add to a router's time to get the time of the reference clock, give or take the error."""
 
     router: str
     reference: str
@@ -35,14 +35,14 @@ class Clock(NamedTuple):
 
 
 def between_neighbours(clock: DataFrame) -> DataFrame:
-    """Per pair of neighbours, the widest span that its records allow."""
+    """Return a row for each pair of neighbours: the widest span of offsets that its records allow."""
     low = F.min(F.col("offset_us") - F.col("error_us")).alias("low_us")
     high = F.max(F.col("offset_us") + F.col("error_us")).alias("high_us")
     return clock.groupBy("router", "neighbour").agg(low, high)
 
 
 def common(spark: SparkSession, clock: DataFrame, routers: Iterable[str]) -> DataFrame:
-    """One row for each router. The network is small: the paths are found here."""
+    """Return a row for each router with its offset. Paths are searched here and not in Spark, as a network is small."""
     spans: dict[str, dict[str, tuple[int, int]]] = {}
     for row in between_neighbours(clock).collect():
         span = (row.low_us, row.high_us)
@@ -52,7 +52,7 @@ def common(spark: SparkSession, clock: DataFrame, routers: Iterable[str]) -> Dat
 
 
 def _narrow(spans: dict[str, dict[str, tuple[int, int]]], one: str, other: str, span: tuple[int, int]) -> None:
-    """Both ends measure; the tighter word counts."""
+    """Keep the narrower of the two spans of a pair, as both of its ends measure."""
     known = spans.setdefault(one, {})
     if other not in known or known[other][1] - known[other][0] > span[1] - span[0]:
         known[other] = span
@@ -76,7 +76,8 @@ def _clocks(spans: dict[str, dict[str, tuple[int, int]]], routers: list[str]) ->
 
 
 def on_one_clock(records: DataFrame, clocks: DataFrame) -> DataFrame:
-    """With `at_us`, the time on the common clock, and `error_us`; both of the router that wrote."""
+    """Return `records` with `at_us`, the time on the common clock, and `error_us`, both by the clock of the router that
+    wrote."""
     known = F.broadcast(clocks.select("router", F.col("offset_us").alias("_offset_us"), "error_us"))
     at = F.col("t_us") + F.coalesce("_offset_us", F.lit(0))
     return records.join(known, "router", "left").withColumn("at_us", at).drop("_offset_us")

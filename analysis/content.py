@@ -20,7 +20,7 @@ _CELLS = "origin string, number long, name string, type string, value string"
 
 
 def cells(published: DataFrame) -> DataFrame:
-    """One row for each attribute of each message; equal numbers have equal values."""
+    """Return a row for each attribute of each message; equal numbers have equal values."""
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -47,7 +47,8 @@ _ARROW = (pa.string(), pa.int64(), pa.string(), pa.string(), pa.string())
 
 
 def attributes(found: DataFrame, published: DataFrame) -> DataFrame:
-    """For each attribute: in how many messages, of which types, how many distinct values, its range."""
+    """Return a row for each attribute: in how many messages it is, its types, how many distinct values it has, its
+    range."""
     total = published.agg(F.count("*").alias("total"))
     number = F.when(F.col("type") == "number", F.col("value").try_cast("double"))
     return (
@@ -68,14 +69,14 @@ def attributes(found: DataFrame, published: DataFrame) -> DataFrame:
 
 
 def values(found: DataFrame) -> DataFrame:
-    """The most frequent values of each attribute."""
+    """Return the most frequent values of each attribute."""
     each = found.groupBy("name", "type", "value").agg(F.count("*").alias("messages"))
     rank = F.row_number().over(Window.partitionBy("name").orderBy(F.desc("messages"), "value"))
     return each.withColumn("rank", rank).where(F.col("rank") <= TOP).orderBy("name", "rank")
 
 
 def filters(published: DataFrame, numbered: DataFrame, in_force: DataFrame) -> DataFrame:
-    """For each filter: how many subscriptions asked for it, and how many of all messages satisfy it."""
+    """Return a row for each filter: how many subscriptions asked for it, and how many of all messages satisfy it."""
     hits = published.select(F.explode("filters").alias("filter")).groupBy("filter").agg(F.count("*").alias("matches"))
     asked = in_force.groupBy("filter").agg(F.count("*").alias("subscriptions"))
     total = published.agg(F.count("filters").alias("total"))
@@ -93,7 +94,7 @@ def filters(published: DataFrame, numbered: DataFrame, in_force: DataFrame) -> D
 
 
 def constraints(filters_found: DataFrame) -> DataFrame:
-    """attribute, operator: in how many filters it stands."""
+    """Return rows (attribute, operator, filters): in how many filters the pair stands."""
     form = F.from_json("form", "array<array<string>>")
     each = filters_found.select(F.explode(form).alias("constraint"))
     negated = F.col("constraint")[1] == "not"
@@ -105,9 +106,9 @@ def constraints(filters_found: DataFrame) -> DataFrame:
 
 
 def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> DataFrame:
-    """One row: published, matching (by anybody), notified (subscriptions in force that each satisfies, summed), looked
-    (all in force, summed), and of them pe = matching / published, pp = notified / published, sigma = pp / pe, and
-    density = notified / looked."""
+    """Return one row: published, matching (messages that satisfy any subscription), notified (subscriptions satisfied,
+    summed over messages), looked (subscriptions in force, summed), and pe = matching / published, pp = notified /
+    published, sigma = pp / pe, density = notified / looked."""
     known = offsets.select("router", F.coalesce("offset_us", F.lit(0)).alias("offset_us"))
     spans = in_force.join(F.broadcast(known), "router").select(
         "filter", *((F.col(name) + F.col("offset_us")).alias(name) for name in ("since_us", "until_us"))
@@ -135,7 +136,7 @@ _Times = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class _Held:
-    """When subscriptions began and ended, sorted: of each filter, and of all."""
+    """The sorted times at which subscriptions began and ended: of each filter, and of all."""
 
     def __init__(self, every: _Times, by_filter: dict[int, _Times]) -> None:
         self._every, self._by_filter = every, by_filter
@@ -147,7 +148,7 @@ class _Held:
         return cls((np.sort(since), np.sort(until)), by_filter)
 
     def counts(self, at_us: NDArray[np.int64], lists: pa.ListArray) -> tuple[int, int, int, int]:
-        """As _COUNTS, of these messages and the filters that each satisfies."""
+        """Return the counts named in _COUNTS for messages at `at_us` and the filters that each satisfies."""
         filters, messages = lists.flatten().to_numpy(), lists.value_parent_indices().to_numpy()
         notified = np.zeros(len(at_us), np.int64)
         for each, places in _places(filters):
@@ -159,7 +160,7 @@ class _Held:
 
 
 def _places(keys: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Each key, and where it stands."""
+    """Yield each key with the places at which it stands."""
     order = np.argsort(keys, kind="stable")
     found, starts = np.unique(keys[order], return_index=True)
     yield from zip(map(int, found), np.split(order, starts[1:]), strict=False)

@@ -11,13 +11,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 SECOND_US = 1_000_000
 STORM_FRAMES = 50
-"""Fewer in a second are no storm, however quiet the others are."""
+"""Frames in a second below which nothing is a storm, however quiet other seconds are."""
 STORM_TIMES = 10
-"""So many times the usual of the router."""
+"""How many times its usual second a router must hear for a storm."""
 
 
 def frames(control: DataFrame) -> DataFrame:
-    """way, what, cause -> frames, bytes, filters."""
+    """Return rows (way, what, cause, frames, bytes, filters) of control frames."""
     return (
         control.groupBy("router", "way", "what", "cause")
         .agg(
@@ -29,8 +29,8 @@ def frames(control: DataFrame) -> DataFrame:
 
 
 def statements(control: DataFrame) -> DataFrame:
-    """What one statement of a router cost the network and how long it took to spread. On one clock. Filters are those
-    of the change, even where some neighbours were told the whole."""
+    """Return a row for each statement of a router: what it cost the network and how long it took to spread. `control`
+    is on one clock. Filters are those of the change, even where some neighbours were told the whole."""
     said = control.where(F.col("what").isin("LSA", "RA") & F.col("issuer").isNotNull())
     out = F.col("way") == "out"
     return (
@@ -49,7 +49,8 @@ def statements(control: DataFrame) -> DataFrame:
 
 
 def convergence(spans: DataFrame, changes: DataFrame) -> DataFrame:
-    """For each span of unrest: its first change of a link or router, and when the last topology was made of it."""
+    """Return a row for each span of unrest: its first change of a link or router, and when the last router made a
+    topology of it."""
     inside = F.broadcast(spans).join(changes, F.col("at_us").between(F.col("from_us"), F.col("to_us")))
     is_topology = F.col("what") == "topology"
     found = inside.groupBy("from_us", "to_us").agg(

@@ -21,13 +21,13 @@ _SCHEMA = "filter int, form string, covered_by int, covered_by_form string"
 
 
 def covered(spark: SparkSession, forms: Sequence[str]) -> DataFrame:
-    """Each filter that another covers, with the first one that does."""
+    """Return each filter that another one covers, with the first one that does."""
     rows = [(number, forms[number], wider, forms[wider]) for number, wider in pairs(forms)]
     return spark.createDataFrame(rows, _SCHEMA)
 
 
 def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:
-    """A filter and the first one that covers it; of two that mean the same, the later is covered."""
+    """Return pairs of a filter and the first one that covers it; of two that mean the same, the later is covered."""
     filters = _readable(forms)
     index: CoverIndex[int] = CoverIndex()
     for number, filter_ in filters.items():
@@ -42,7 +42,8 @@ def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _readable(forms: Sequence[str]) -> dict[int, Filter]:
-    """In normal form; one that can never match, or that this version cannot read, covers nothing."""
+    """Return the filters in normal form by their places in `forms`, without those that never match or that this version
+    cannot read: they cover nothing."""
     filters = {}
     for number, form in enumerate(forms):
         try:

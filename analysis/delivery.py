@@ -19,14 +19,14 @@ from tamis.analysis.parts import gathered
 from tamis.analysis.unrest import TICK_US
 
 LOCAL_US: Final = 50_000
-"""What a router does in one turn of its loop it may write down in another order."""
+"""Time of one turn of a router's loop; what happens in one turn may be written down in another order."""
 SLOT_US: Final = 30_000_000
-"""Subscriptions that do not last so long are looked for near the message alone: clients that change their minds all the
-time ask for the same thing very often."""
+"""Subscriptions shorter than this are looked for near the message only: a client that keeps changing its mind asks for
+the same thing very often."""
 _LASTING: Final = -1
-"""The slot of those that do."""
+"""The slot of subscriptions that last longer."""
 TRAVELLING_MAX: Final = 300_000
-"""Subscriptions that each part of the messages gets all of: tens of MB."""
+"""Up to so many subscriptions are sent whole to each partition of the messages: tens of MB."""
 ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
 MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
@@ -40,10 +40,11 @@ REASONS: Final = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdicts rest on; times on one clock where a column is called at_us, of the router otherwise."""
+    """The tables that verdicts rest on. Times are on one clock in columns named at_us, and by the router's clock in
+    others."""
 
     published: DataFrame
-    """With `filters`."""
+    """Published messages, with the `filters` that each satisfies."""
     messages: DataFrame
     in_force: DataFrame
     lives: DataFrame
@@ -51,18 +52,19 @@ class Evidence:
     clocks: DataFrame
     topology: DataFrame
     restless: DataFrame
-    """Ticks in which anything changed anywhere."""
+    """The ticks in which anything changed anywhere."""
     unsteady: DataFrame
-    """`spans` in which the way from source to router did, for those that are known: then nothing else counts."""
+    """For each source and router the `spans` in which the way between them changed, where that is known; then no other
+    change counts."""
     settle_us: int
 
     def asked_by(self, wanted: DataFrame) -> DataFrame:
-        """For a join with messages: where they are few, subscriptions travel to messages and not the other way."""
+        """Return `wanted` prepared for a join with messages: if subscriptions are few, they travel to the messages."""
         return F.broadcast(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
 
 
 def observed(messages: DataFrame) -> DataFrame:
-    """One row for each message and connection that it was queued for, with how often."""
+    """Return a row for each message and connection that it was queued for, with how often."""
     took = messages.where(F.col("refused").isNull() & (F.size("to_connections") > 0))
     took = gathered(took.select(*ID, "router", "epoch", "t_us", "to_connections"), *ID)
     each = took.select(*ID, "router", "epoch", "t_us", F.explode("to_connections").alias("connection"))
@@ -70,8 +72,8 @@ def observed(messages: DataFrame) -> DataFrame:
 
 
 def told(evidence: Evidence, got: DataFrame) -> DataFrame:
-    """What was observed, with whether the message `is_known`, and if so whether it `is_allowed`: a subscription of that
-    connection asked for it just then."""
+    """Return what was observed with `is_known`, whether the message is known, and `is_allowed`, whether a subscription
+    of that connection asked for it at that time."""
     wanted = evidence.in_force.select(*PLACE, "filter", "since_us", "until_us")
     known = got.join(evidence.published.select(*ID, "filters"), list(ID), "left")
     each = known.select(*got.columns, F.col("filters").isNotNull().alias("is_known"), F.explode_outer("filters"))
@@ -82,7 +84,7 @@ def told(evidence: Evidence, got: DataFrame) -> DataFrame:
 
 
 def judged(evidence: Evidence) -> DataFrame:
-    """One row for each message and connection that has anything to do with it: `verdict`, `reason`."""
+    """Return a row for each message and connection that it concerns, with `verdict` and `reason`."""
     got = told(evidence, observed(evidence.messages))
     both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
@@ -107,8 +109,8 @@ def judged(evidence: Evidence) -> DataFrame:
 
 
 def expected(evidence: Evidence) -> DataFrame:
-    """One row for each message and connection whose filters it satisfies about then: the best `standing` of any of its
-    subscriptions, and whether the message `is_dropped` anywhere."""
+    """Return a row for each message and connection whose filters it satisfies about that time: the best `standing` of
+    the connection's subscriptions, and whether the message `is_dropped` anywhere."""
     wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
     slots = _in_slots(wanted, evidence.settle_us)
     pairs = _with_source(evidence).join(evidence.asked_by(slots), ["filter", "slot"])
@@ -119,7 +121,7 @@ def expected(evidence: Evidence) -> DataFrame:
 
 
 def _in_slots(wanted: DataFrame, settle_us: int) -> DataFrame:
-    """One row for each slot of time in which a message may be meant by it."""
+    """Return `wanted` with a row for each slot of time in which a message may fall under the subscription."""
     error = F.coalesce("home_error_us", F.lit(settle_us))
     since, until = F.col("since_at_us") - error, F.col("until_at_us") + error
     slots = F.when(until - since < SLOT_US, _slots(since, until)).otherwise(F.array(F.lit(_LASTING).cast("long")))
@@ -131,7 +133,7 @@ def _slots(since: Column, until: Column) -> Column:
 
 
 def _with_source(evidence: Evidence) -> DataFrame:
-    """Messages by filter, with what the source router knew when they came in."""
+    """Return messages by filter, with what the source router knew when they came in."""
     reach = _in_reach(evidence.topology)
     source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
     drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
@@ -160,7 +162,7 @@ def _with_source(evidence: Evidence) -> DataFrame:
 
 
 def _in_reach(topology: DataFrame) -> DataFrame:
-    """What each router took for its network, from one change to the next."""
+    """Return what each router took for its network, from one change to the next."""
     following = Window.partitionBy("router", "epoch").orderBy("n")
     return topology.select(
         F.col("router").alias("reach_router"),
@@ -184,7 +186,7 @@ def _with_clock(wanted: DataFrame, evidence: Evidence) -> DataFrame:
 
 
 def _ends(evidence: Evidence) -> DataFrame:
-    """Per life: what it sampled, and its holes by family."""
+    """Return a row for each life: what it sampled, and its holes by family."""
     holes = evidence.lives.select("router", "epoch", "sampling")
     for family in ("messages", "events"):
         spans = evidence.holes.where(F.col("family") == family).groupBy("router", "epoch")
@@ -199,7 +201,7 @@ def _event_holes(evidence: Evidence) -> DataFrame:
 
 
 def _standing(settle_us: int) -> Column:
-    """What one subscription demands of one message."""
+    """Return the column that says what one subscription demands of one message."""
     at, since, until = F.col("at_us"), F.col("since_at_us"), F.col("until_at_us")
     is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
     unknown = F.lit(settle_us)
@@ -218,7 +220,7 @@ def _standing(settle_us: int) -> Column:
 
 
 def _is_dark(settle_us: int) -> Column:
-    """The home router's log does not tell."""
+    """Return the column that says whether the home router's log leaves open what happened."""
     here = F.col("at_us") - F.col("home_offset_us")
     messages = F.exists(
         F.coalesce("messages_holes", F.array()),
@@ -249,7 +251,7 @@ VERDICTS: Final = ("delivered", *FAULTS, "undecided")
 
 
 def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:
-    """Each delivery that went wrong, with the message and the routers that had it."""
+    """Return each delivery that went wrong, with the message and the routers that had it."""
     wrong = verdicts.where(F.col("verdict").isin(*FAULTS))
     ids = wrong.select(*ID).distinct()
     had = messages.where(F.col("refused").isNull()).join(F.broadcast(ids), list(ID), "left_semi")
@@ -264,7 +266,7 @@ def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> Da
 
 
 def counts(verdicts: DataFrame) -> DataFrame:
-    """`due`: those that had to be, for certain."""
+    """Return verdicts counted; `due` counts the deliveries that certainly had to be."""
     by_verdict = verdicts.groupBy("verdict", "reason").agg(
         F.count("*").alias("deliveries"), F.sum(F.col("is_due").cast("long")).alias("due")
     )
@@ -272,8 +274,8 @@ def counts(verdicts: DataFrame) -> DataFrame:
 
 
 def undecidable(restless_spans: DataFrame, unsteady: DataFrame) -> DataFrame:
-    """When the network was changing and why, and how many `ways` between two routers (`of` all) were unsteady. Where
-    there are no ways, every one was."""
+    """Return when the network was changing and why, and how many `ways` between two routers (`of` all) were unsteady.
+    If no ways are known, every one counts as unsteady."""
     each = unsteady.select("source", "router", F.explode("spans").alias("span"))
     meets = (F.col("span.from_us") <= F.col("to_us")) & (F.col("span.to_us") >= F.col("from_us"))
     ways = F.countDistinct("source", "router").alias("ways")
@@ -283,13 +285,14 @@ def undecidable(restless_spans: DataFrame, unsteady: DataFrame) -> DataFrame:
 
 
 def by_client(verdicts: DataFrame) -> DataFrame:
-    """router, client, and how many of its deliveries are what; who is unknown never asked for anything."""
+    """Return a row for each router and client with the counts of its verdicts; a client is unknown if it never asked
+    for anything."""
     known = verdicts.groupBy("router", "client").pivot("verdict", list(VERDICTS)).count().fillna(0)
     return known.orderBy("router", "client")
 
 
 def in_vain(messages: DataFrame) -> DataFrame:
-    """Frames that came over a link to a router that had nobody for them and nobody to send them on to."""
+    """Return the frames that came over a link to a router that neither delivered them nor sent them on."""
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull())
     goes_on = (F.size("to_neighbours") > 0) | (F.size("dropped") > 0)
     is_vain = (F.coalesce("matched", F.lit(0)) == 0) & ~F.coalesce(goes_on, F.lit(False))

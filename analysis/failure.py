@@ -20,11 +20,11 @@ MENDED: Final = {
     "java.io.IOException": "what does not fit into memory goes to SPARK_LOCAL_DIRS or /tmp, records beside the answers",
     "java.lang.OutOfMemoryError": MEMORY,
 }
-"""What to say of a Java class and all below it."""
+"""Java class -> what to say of it and of its subclasses."""
 
 
 class SparkFailed(Exception):
-    """For a reason that is its user's to mend."""
+    """Spark failed for a reason that its user can mend."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def explained() -> Iterator[None]:
 
 
 def _causes(thrown: JavaObject) -> Iterator[JavaObject]:
-    """From the outermost to the innermost."""
+    """Yield the causes of `thrown`, from the outermost to the innermost."""
     while thrown is not None:
         yield thrown
         thrown = thrown.getCause()

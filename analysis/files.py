@@ -21,14 +21,15 @@ def family_of(path: Path) -> str:
 
 
 def log_files(folder: Path, family: str) -> list[Path]:
-    """Of all routers, sorted; the folder may be that of one router."""
+    """Return the log files of one family in `folder`, of all routers, sorted; the folder may be that of one router."""
     patterns = (f"{family}-*.jsonl", f"{family}-*.jsonl{_COMPRESSED}")
     found = {path for pattern in patterns for path in folder.rglob(pattern)}
     return sorted(path for path in found if _compressed(path) not in found)
 
 
 def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
-    """The same files; those that are plain in a folder for each, until somebody removes it."""
+    """Yield `paths`, with a second name in a folder of its own for each plain file, which holds it until somebody
+    removes the folder."""
     for number, path in enumerate(paths):
         if path.suffix == _COMPRESSED:
             yield path

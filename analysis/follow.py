@@ -18,13 +18,14 @@ from tamis.analysis import logs
 from tamis.analysis.job import Job, Told, answer
 
 STORE: Final = ".followed"
-"""Beside the answers: what was read, and how far."""
+"""Folder beside the answers that keeps what was read, and how far."""
 EVERY: Final = "30 seconds"
 _FILES: Final = "path string, modificationTime timestamp, length long, content binary"
 
 
 def follow(spark: SparkSession, folder: Path, job: Job, told: Told, once: bool = False) -> StreamingQuery:
-    """The running stream. `once`: it takes what is there and ends."""
+    """Start the stream that answers again whenever routers close files, and return it. With `once` it takes what is
+    there and ends."""
     store = job.out / STORE
     files = (
         spark.readStream.format("binaryFile")

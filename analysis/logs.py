@@ -30,23 +30,23 @@ _CORRUPT = {"columnNameOfCorruptRecord": schemas.CORRUPT}
 
 @dataclass(frozen=True)
 class Logs:
-    """All that was kept: records of messages, and of all lines what every record has."""
+    """The records kept: messages with all columns, and of each other line what every record has."""
 
     message_heads: DataFrame
     events: DataFrame
-    """The head of each line, with the line as `value`."""
+    """What every record has, of each line, with the line itself as `value`."""
     messages: DataFrame
     kept_bytes: int
 
     def kind(self, kind: str) -> DataFrame:
-        """The events of one kind, with its columns."""
+        """Return the events of one kind, with the columns of that kind."""
         lines = self.events.where(F.col("kind") == kind)
         records = lines.select(F.from_json("value", schemas.of_kind(kind)).alias("record")).select("record.*")
         return records.where(_is_whole(kind))
 
 
 def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
-    """All files of a folder, kept in `store`, which the logs need as long as they are asked."""
+    """Read all files of `folder` into `store`, which must stay as long as the logs are used."""
     shutil.rmtree(store, ignore_errors=True)
     found = (path for family in _SCHEMAS for path in log_files(folder, family))
     keep(spark, held(found, store / "held"), store)
@@ -54,7 +54,7 @@ def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = 
 
 
 def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
-    """Parses these files, or those that are still there, into a folder, in place of what it had."""
+    """Parse those of `paths` that still exist into `store`, in place of what it had."""
     found = [path for path in paths if path.exists()]
     for family, parse in (("messages", _messages), ("events", _events)):
         mine = [str(path) for path in found if family_of(path) == family]
@@ -63,7 +63,8 @@ def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
 
 
 def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = None) -> Logs:
-    """`since_us` leaves out earlier messages; of events all are kept: what was so before counts."""
+    """Return the logs kept in `stores`. `since_us` leaves out earlier messages; events are all kept, since what was so
+    before counts."""
     messages, events = (
         spark.read.schema(schema).parquet(*(str(store / family) for store in stores))
         for family, schema in _SCHEMAS.items()

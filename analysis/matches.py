@@ -1,7 +1,7 @@
 """Published messages, and which filters each satisfies.
 
 Law: a message is published once, however often its publisher tried: where and when it first entered. What it
-satisfies is decided by `meaning.py`, batch by batch where the messages lie; filters travel to them, messages to nobody.
+satisfies is decided by `meaning.py`, batch by batch where the messages lie; filters travel to them, and messages stay.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from tamis.analysis.meaning import Batch, match_lists
 
 
 def published(messages: DataFrame) -> DataFrame:
-    """origin, number, source, source_epoch, at_us, error_us, connection, attributes. `messages` is on one clock."""
+    """Return published messages as rows (origin, number, source, source_epoch, at_us, error_us, connection,
+    attributes). `messages` are on one clock."""
     entry = F.struct(
         *("at_us", "router", "epoch", "error_us", "from_connection", "attributes", "bytes"),
     )
@@ -34,7 +35,8 @@ def published(messages: DataFrame) -> DataFrame:
 
 
 def with_filters(messages: DataFrame, forms: list[str]) -> DataFrame:
-    """With `filters`, the numbers of those that each message satisfies; null where its attributes cannot be read."""
+    """Return `messages` with `filters`, the numbers of the filters that each satisfies; null if its attributes cannot
+    be read."""
     schema = StructType([*messages.schema.fields, StructField("filters", ArrayType(IntegerType()))])
     wanted = messages.sparkSession.sparkContext.broadcast([json.loads(form) for form in forms])
 
@@ -46,7 +48,7 @@ def with_filters(messages: DataFrame, forms: list[str]) -> DataFrame:
 
 
 def _lists(filters: list[list[list[object]]], texts: list[str]) -> pa.Array:
-    """Equal texts are looked at once."""
+    """Return the lists of filters for `texts`; equal texts are matched once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     parsed = [_parsed(text) for text in places]
     numbers, starts = match_lists(filters, Batch([each or {} for each in parsed]))

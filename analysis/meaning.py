@@ -18,26 +18,27 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
 Key = tuple[int, Any]
-"""A kind (boolean, number, string) and a value of it: these are in one order."""
+"""(kind, value), with the kinds boolean, number and string in one order."""
 
 _BOOLEAN, _NUMBER, _STRING = range(3)
 
 
 class Test(Protocol):
-    """What a constraint says about the rows of a batch."""
+    """The rows of a batch that satisfy a constraint."""
 
     @property
     def count(self) -> int:
-        """How many rows satisfy it."""
+        """Return how many rows satisfy it."""
 
     def rows(self) -> Rows: ...
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Of these rows."""
+        """Return, for each of `rows`, whether it satisfies the constraint."""
 
 
 class Column:
-    """One attribute of a batch. Rank 0 is absence; the others count its distinct values in their order."""
+    """One attribute of a batch. Rank 0 stands for absence; ranks from 1 on number its distinct values in their
+    order."""
 
     def __init__(self, ranks: NDArray[np.int32], values: list[Key]) -> None:
         self.ranks = ranks
@@ -50,7 +51,7 @@ class Column:
         return int(self._starts[high] - self._starts[low])
 
     def rows(self, low: int, high: int) -> Rows:
-        """Those whose rank lies in [low, high)."""
+        """Return the rows whose rank lies in [low, high)."""
         return self._order[self._starts[low] : self._starts[high]]
 
 
@@ -89,7 +90,7 @@ class Mask:
 
 
 class Batch:
-    """The attributes of some messages, by column."""
+    """The attributes of a batch of messages, by column."""
 
     def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
         self.size = len(messages)
@@ -109,7 +110,7 @@ class Batch:
         return Column(ranks, values)
 
     def matching(self, filter_: Sequence[Sequence[Any]]) -> Rows:
-        """The rows that satisfy a filter in its JSON form."""
+        """Return the rows that satisfy a filter, given in its JSON form."""
         if not filter_:
             return np.arange(self.size)
         tests = sorted((self._test(constraint) for constraint in filter_), key=lambda test: test.count)
@@ -129,7 +130,8 @@ class Batch:
 
 
 def match_lists(filters: Sequence[Sequence[Sequence[Any]]], batch: Batch) -> tuple[Rows, NDArray[np.int64]]:
-    """For all rows together: the numbers of the filters that each satisfies, and where each row's begin (and end)."""
+    """Return the numbers of the filters that each row satisfies, of all rows in one array, and the offsets at which
+    each row's numbers begin (the last one: at which all end)."""
     found = [batch.matching(filter_) for filter_ in filters]
     rows = _joined(found)
     numbers = np.repeat(np.arange(len(found)), [len(each) for each in found])
@@ -163,7 +165,7 @@ def _test(column: Column, rest: Sequence[Any]) -> Test:
 
 
 def _spans(values: list[Key], op: str, operands: Sequence[Any]) -> list[tuple[int, int]]:
-    """Of ranks, which begin at 1."""
+    """Return the spans of ranks, which begin at 1, that satisfy `op` with `operands`."""
     if op == "exists":
         return [(1, len(values) + 1)]
     if op == "in":

@@ -23,14 +23,14 @@ from tamis.analysis.files import log_files
 SECOND_US: Final = 1_000_000
 MOVED: Final[tuple[str, ...]] = ("n", "number", "transit", "t_us", "published_us")
 COPY: Final = "copy"
-"""The attribute."""
+"""The attribute that says which copy a message belongs to."""
 _MARK: Final = 9_000_000_000_000_000_000
-"""What stands for the moved numbers while a line is cut at them; no number of a record is as large."""
+"""From here on: marks that stand for the moved numbers while a line is cut; no number of a record is as large."""
 
 
 def write(spark: SparkSession, folder: Path, into: Path, records: int, files: int) -> int:
-    """The folder's logs with its messages again and again, at least so many records of them in so many files, as a
-    router would have left them. How many there are."""
+    """Write the folder's logs with at least `records` copied records of messages, in `files` files as a router would
+    have left them. Returns how many records there are."""
     made = into / ".made"
     small = spark.read.text([str(path) for path in log_files(folder, "messages")]).collect()
     messages = [json.loads(row.value) for row in small]
@@ -48,8 +48,8 @@ def write(spark: SparkSession, folder: Path, into: Path, records: int, files: in
 
 
 def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each line as text between numbers, and of each number where it starts and by how much it grows from one copy to
-    the next."""
+    """Yield each line as the text between numbers, with the start of each number and its growth from one copy to the
+    next."""
     period_us = _extent(message["t_us"] for message in messages) + SECOND_US
     grows = dict.fromkeys(("t_us", "published_us"), period_us) | {COPY: 1}
     grows |= {name: _extent(message[name] for message in messages) for name in ("number", "transit")}
@@ -67,13 +67,13 @@ def _templates(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _extent(numbers: Iterable[int]) -> int:
-    """How many numbers there are from the least to the largest."""
+    """Return how many integers there are from the least to the largest of `numbers`."""
     found = list(numbers)
     return max(found) - min(found) + 1
 
 
 def _cut(line: str, marks: dict[str, str]) -> tuple[list[str], list[str]]:
-    """The text before, between and behind the marks, and whose they are in their order."""
+    """Return the text before, between and behind the marks, and the name of each mark in the order of the line."""
     names = sorted(marks, key=lambda name: line.index(marks[name]))
     texts = []
     for name in names:
@@ -83,7 +83,7 @@ def _cut(line: str, marks: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _lines(templates: DataFrame, copies: DataFrame) -> DataFrame:
-    """A copy after the other, each whole, so that the lines of a router are in their order."""
+    """Return the lines copy by copy, each copy whole, so that the lines of a router are in their order."""
     longest = templates.agg(F.max(F.size("starts"))).collect()[0][0]
     return copies.crossJoin(F.broadcast(templates)).select(F.concat(*_pieces(longest)).alias("value"))
 

@@ -11,15 +11,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 SETTING: Final = "spark.sql.shuffle.partitions"
 PART_BYTES: Final = 8 * 1024 * 1024
-"""Of records in Parquet: a few hundred thousand."""
+"""Bytes of records, in Parquet, for one partition: a few hundred thousand records."""
 
 
 def fit(spark: SparkSession, kept_bytes: int) -> None:
-    """As many parts as so many records need; few are quicker where records are few."""
+    """Set the number of Spark's partitions by the bytes kept; few partitions are quicker for few records."""
     spark.conf.set(SETTING, str(max(int(spark.conf.get(SETTING) or 1), -(-kept_bytes // PART_BYTES))))
 
 
 def gathered(records: DataFrame, *by: str) -> DataFrame:
-    """All that have this in common in one part: what is grouped or joined by it, or by more, stays there. For groups so
-    many that Spark would gain nothing, and sort everything, if it began to group before it sends."""
+    """Return `records` with equal keys in one partition, where grouping or joining by these columns, or by more, moves
+    nothing. It is for so many groups that Spark would gain nothing by grouping before it sends."""
     return records.repartition(int(records.sparkSession.conf.get(SETTING) or 1), *by)

@@ -11,7 +11,7 @@ from typing import Any, Final
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 BEHIND_US: Final = 60_000_000
-"""A log that ends so long before the others has a router that never came back."""
+"""If a log ends so long before the others, its router never came back."""
 
 
 def remarks(tables: Tables) -> list[str]:

@@ -18,7 +18,7 @@ from tamis.analysis.remarks import remarks
 
 ROWS_MAX: Final = 100
 OPEN_ROWS_MAX: Final = 24
-"""A longer table is folded up: whoever wants it opens it."""
+"""Rows of a table that is shown open; a longer one is folded up."""
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 """`question/table` -> rows."""
@@ -63,7 +63,8 @@ SECTIONS: Final = (
 
 
 def read(out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Every table there is. What begins with a dot is no answer: all records lie there while they are asked."""
+    """Return every table in `out`. Folders whose names begin with a dot are no answers: records lie there while answers
+    are made."""
     folders = sorted(path for path in out.glob("[!.]*/*") if path.is_dir() and any(path.glob("*.parquet")))
     return {f"{path.parent.name}/{path.name}": pq.read_table(path).to_pylist() for path in folders}
 
@@ -102,7 +103,7 @@ def _table(name: str, rows: Sequence[Row]) -> str:
 
 
 def _heading(column: str) -> str:
-    """What is shown as a date has no unit."""
+    """Return a column's heading; a column that is shown as dates has no unit."""
     return (column.removesuffix("_us") if column in _MOMENTS else column).replace("_", " ")
 
 
@@ -113,7 +114,7 @@ def _cell(column: str, value: Any) -> str:  # noqa: ANN401 - what Parquet holds
 
 
 def shown(column: str, value: Any) -> str:  # noqa: ANN401 - what Parquet holds
-    """Dates for moments, thousands apart, four digits of what is measured."""
+    """Return `value` as the page shows it: moments as dates, thousands set apart, four digits of measurements."""
     if value is None:
         return ""
     if isinstance(value, list):

@@ -32,7 +32,7 @@ TYPES: Final[Mapping[FieldType, DataType]] = {
     "counts": MapType(StringType(), LongType()),
 }
 CORRUPT: Final = "corrupt"
-"""The column that holds a line which is no record."""
+"""Name of the column that holds a line which is no record."""
 CORRUPT_FIELD: Final = StructField(CORRUPT, StringType())
 
 
@@ -42,6 +42,6 @@ def of_kind(kind: str) -> StructType:
 
 
 def of_head() -> StructType:
-    """What all records have, and the line if it is none."""
+    """Return the columns that all records have, and CORRUPT for a line that is no record."""
     fields = [StructField(field.name, TYPES[field.type]) for field in COMMON]
     return StructType([*fields, CORRUPT_FIELD])

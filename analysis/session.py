@@ -1,6 +1,6 @@
 """Spark, started as this machine allows.
 
-Law: one session in a process; whoever starts it stops it. Nothing listens beyond this machine unless a master
+Law: one session in a process; the caller that starts it stops it. Nothing listens beyond this machine unless a master
 elsewhere is asked for.
 """
 
@@ -19,20 +19,20 @@ from tamis.analysis.failure import SparkFailed
 from tamis.analysis.java import java_home
 
 ROWS_PER_BATCH = 50_000
-"""What Python gets at once: the filters are gone through once for each batch."""
+"""Rows that Python gets at once; it goes through all filters once for each batch."""
 GROUPS_MAX = 200_000
-"""Gathered in lists at once, in one part, before they are sorted: some hundred MB."""
+"""Groups gathered in one partition before they are sorted: some hundred MB."""
 
 MEMORY_MIN_MB: Final = 512
-"""Spark starts with 472 at least."""
+"""The least memory to allow: Spark starts with 472 MB at least."""
 ELSEWHERE: Final = "spark://"
 ANSWER_S: Final = 10.0
-"""So long a master may take to be there."""
+"""Seconds that a master elsewhere may take to answer."""
 
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
-    """`partitions`: of a shuffle; two for each core unless told. `brief`: for a job of seconds, where compiling it
-    well costs more than it brings."""
+    """Start Spark and return its session. `partitions` are those of a shuffle, by default two for each core. `brief` is
+    for jobs of seconds, for which compiling well costs more than it saves."""
     _ask(master)
     os.environ.setdefault("JAVA_HOME", str(java_home()))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -73,7 +73,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
 
 
 def _memory() -> str:
-    """What Java would refuse at length is refused here."""
+    """Return the memory to allow as Spark writes it; refuses in a sentence what Java would refuse at length."""
     text = os.environ.get("TAMIS_SPARK_MEMORY", "2g")
     size = re.fullmatch(r"(\d+)([mg])", text)
     if size is None or int(size[1]) * (1024 if size[2] == "g" else 1) < MEMORY_MIN_MB:
@@ -82,7 +82,7 @@ def _memory() -> str:
 
 
 def _ask(master: str) -> None:
-    """One of the masters elsewhere takes connections: Spark would try for a minute, and not say what failed."""
+    """Check that one of the masters takes connections; Spark would try for a minute and not say what failed."""
     refused = []
     for address in master.removeprefix(ELSEWHERE).split(",") if master.startswith(ELSEWHERE) else ():
         host, _, port = address.rpartition(":")

@@ -1,4 +1,4 @@
-"""What several questions need of the logs, worked out once and only if somebody asks.
+"""What several questions need of the logs, worked out once, when one of them first asks.
 
 Law: nothing here answers anything; each part is a call of the file that knows.
 """
@@ -17,9 +17,9 @@ from tamis.analysis.logs import Logs
 from tamis.analysis.parts import gathered
 
 SETTLE_US: Final = 5_000_000
-"""Longer than routers take to tell each other of a change, and to bring home what was under way."""
+"""Time within which routers have told each other of a change and delivered what was under way."""
 NOTICE_US: Final = 3_000_000
-"""Longer than a router takes to notice that a link is dead."""
+"""Time within which a router notices that a link is dead."""
 
 
 class Study:
@@ -35,7 +35,7 @@ class Study:
             frame.unpersist()
 
     def events(self, kind: str) -> DataFrame:
-        """On one clock."""
+        """Return the events of one kind, on one clock."""
         return clocks.on_one_clock(self.logs.kind(kind), self.clocks)
 
     @cached_property
@@ -108,7 +108,7 @@ class Study:
 
     @cached_property
     def bucket_us(self) -> int:
-        """A hundred spans of time or so, in whole seconds."""
+        """The length of a span that divides the logs into some hundred, in whole seconds."""
         row = self.lives.agg((F.max("last_us") - F.min("first_us")).alias("length")).first()
         length = row.length if row and row.length else 0
         return max(1, length // 100_000_000) * 1_000_000

@@ -1,7 +1,7 @@
 """What clients wanted, and when, as far as the routers' records go.
 
 Law: a subscription is in force at its router from the record that adds it to the one that takes it away, or to the
-last record of that life: nobody knows what was after it. Filters are told apart by their text; a number stands for
+last record of that life: what was after it is not known. Filters are told apart by their text; a number stands for
 each within one analysis.
 """
 
@@ -15,7 +15,7 @@ FILTERS = StructType([StructField("filter", IntegerType()), StructField("form", 
 
 
 def forms(subscription: DataFrame) -> list[str]:
-    """Each filter that anybody asked for, once; its place in the list is its number."""
+    """Return each filter that anybody asked for, once; its place in the list is its number."""
     asked = subscription.select(F.explode("filters").alias("form")).distinct()
     return sorted(row.form for row in asked.collect())
 
@@ -25,7 +25,7 @@ def numbered(spark: SparkSession, texts: list[str]) -> DataFrame:
 
 
 def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> DataFrame:
-    """One row for each filter of each subscription: router, epoch, connection, client, own, filter, since_us and
+    """Return a row for each filter of each subscription: router, epoch, connection, client, own, filter, since_us and
     until_us by the router's clock."""
     one = Window.partitionBy("router", "epoch", "connection", "subscription").orderBy("n")
     last = F.broadcast(lives.select("router", "epoch", "last_us"))

@@ -27,7 +27,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From `low` to `high`; logarithmic axes run over whole decades. `whole`: only whole numbers count."""
+    """An axis from `low` to `high`; a logarithmic one runs over whole decades. With `whole` only whole numbers get
+    ticks."""
 
     label: str
     low: float
@@ -59,7 +60,7 @@ class Axis:
 
 
 def _step(span: float) -> float:
-    """A round distance that gives 4 to 10 ticks."""
+    """Return a round distance between ticks that gives 4 to 10 of them."""
     decade: float = 10.0 ** math.floor(math.log10(span))
     return next(decade / parts for least, parts in ((5, 1), (2, 2), (1, 5)) if span / decade >= least)
 

@@ -13,7 +13,7 @@ COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
 
 
 def by_link(interface: DataFrame) -> DataFrame:
-    """One row for each router and neighbour."""
+    """Return a row for each router and neighbour."""
     return _totals(interface.where(F.col("neighbour").isNotNull()), "router", "neighbour").orderBy(
         F.desc("bytes_out"), "router", "neighbour"
     )
@@ -24,14 +24,14 @@ def by_router(interface: DataFrame) -> DataFrame:
 
 
 def over_time(interface: DataFrame, bucket_us: int) -> DataFrame:
-    """router, from_us: what crossed its interfaces in each span of time, by its own clock."""
+    """Return rows by (router, from_us): what crossed its interfaces in each span of time, by its own clock."""
     return _totals(interface.withColumn("from_us", _bucket(bucket_us)), "router", "from_us").orderBy(
         "from_us", "router"
     )
 
 
 def by_source(messages: DataFrame) -> DataFrame:
-    """What entered where, and how far it went."""
+    """Return a row for each source: what entered there, and how far it went."""
     took = messages.where(F.col("refused").isNull())
     entered = F.col("hop") == 0
     return (
@@ -47,7 +47,7 @@ def by_source(messages: DataFrame) -> DataFrame:
 
 
 def drops(interface: DataFrame) -> DataFrame:
-    """router, what (dropped, refused), reason, messages."""
+    """Return rows (router, what, reason, messages); `what` is dropped or refused."""
     parts = [
         interface.select(
             "router", "neighbour", "client", F.lit(what).alias("what"), F.explode(what).alias("reason", "messages")

@@ -14,7 +14,8 @@ TICK_US = 100_000
 
 
 def changes(link: DataFrame, life: DataFrame, topology: DataFrame) -> DataFrame:
-    """router, at_us, error_us, what: every change that somebody wrote down. All three are on one clock."""
+    """Return rows (router, at_us, error_us, what) of every change that was written down. All three tables are on one
+    clock."""
     columns = ("router", "at_us", "error_us")
     links = link.select(*columns, F.concat(F.lit("link "), "what").alias("what"))
     lives = life.select(*columns, F.concat(F.lit("router "), "what").alias("what"))
@@ -22,7 +23,7 @@ def changes(link: DataFrame, life: DataFrame, topology: DataFrame) -> DataFrame:
 
 
 def restless(found: DataFrame, notice_us: int, settle_us: int) -> DataFrame:
-    """tick, whats: each restless tick and why."""
+    """Return rows (tick, whats): each restless tick and why it is."""
     error = F.coalesce("error_us", F.lit(settle_us))
     first = F.floor((F.col("at_us") - error - notice_us) / TICK_US)
     last = F.floor((F.col("at_us") + error + settle_us) / TICK_US)
@@ -33,7 +34,7 @@ def restless(found: DataFrame, notice_us: int, settle_us: int) -> DataFrame:
 
 
 def spans(ticks: DataFrame) -> DataFrame:
-    """from_us, to_us, whats: the same as spans that do not touch."""
+    """Return rows (from_us, to_us, whats): the restless ticks joined to spans that do not touch."""
     in_order = Window.orderBy("tick")
     begins = (F.col("tick") - F.lag("tick").over(in_order) > 1).cast("int")
     islands = ticks.withColumn("island", F.sum(F.coalesce(begins, F.lit(0))).over(in_order))

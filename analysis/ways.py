@@ -24,11 +24,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 ROUTERS_MAX: Final = 48
-"""Some two thousand ways: seconds of work for each hundred topologies that the network went through."""
+"""Routers up to which ways are compared: some two thousand ways, seconds of work for each hundred topologies."""
 KNOWN: Final = ("source-trees", "advertise")
-"""Broadcast and strategy of which the law above is true."""
+"""The broadcast layer and strategy for which the law above holds."""
 REMEMBERED: Final = 65_536
-"""Ways; a few hundred bytes each."""
+"""Ways kept in a cache, a few hundred bytes each."""
 _SCHEMA: Final = "source string, router string, spans array<struct<from_us: long, to_us: long>>"
 
 Link = tuple[str, str]
@@ -51,14 +51,14 @@ class Span(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a router saw from then on: lines `a b cost`."""
+    """The network as a router saw it from `from_us` on; `edges` are lines `a b cost`."""
 
     from_us: int
     edges: str
 
 
 class Change(NamedTuple):
-    """Of a link, or (`other` is None) of a router."""
+    """A change of the link between `router` and `other`, or, if `other` is None, of the router."""
 
     router: str
     other: str | None
@@ -67,7 +67,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Past:
-    """Of the whole network, on one clock. `dark`: when what a router saw was not written, or is gone."""
+    """The past of the whole network, on one clock. `dark` says when what a router saw was not written, or is lost."""
 
     whole: Span
     views: dict[str, list[View]]
@@ -78,7 +78,8 @@ class Past:
 
 @dataclass(frozen=True)
 class Told:
-    """What the routers wrote of it. `topology`, `link` and `life` are on one clock; `lives`, `holes` on their own."""
+    """What the routers wrote about the network. `topology`, `link` and `life` are on one clock; `lives` and `holes` on
+    the routers' own."""
 
     topology: DataFrame
     link: DataFrame
@@ -89,8 +90,8 @@ class Told:
 
 
 def past(told: Told, unknown_us: int) -> Past | None:
-    """None: the law does not hold here, or there are too many routers. `unknown_us` is the error of a clock that nobody
-    has compared."""
+    """Return the past of the network; None if the law above does not hold for it or it has too many routers.
+    `unknown_us` is the error of a clock that was never compared."""
     lives = told.lives.orderBy("router", "epoch").collect()
     if len({row.router for row in lives}) > ROUTERS_MAX or {(row.broadcast, row.strategy) for row in lives} != {KNOWN}:
         return None
@@ -121,7 +122,8 @@ def _changes(link: DataFrame, life: DataFrame) -> list[Change]:
 
 
 def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, after_us: int) -> DataFrame:
-    """source, router, spans: when the way from the one to the other was unsteady. No rows: it cannot be said."""
+    """Return rows (source, router, spans): when the way from the one to the other was unsteady. No rows mean that it
+    cannot be said."""
     known = past(told, after_us)
     asked = [] if known is None else [(row.source, row.router) for row in pairs.collect()]
     rows = [(*pair, spans(known, *pair, before_us, after_us)) for pair in asked if known is not None]
@@ -129,7 +131,8 @@ def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, 
 
 
 def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[Span]:
-    """`before_us` is how long a dead link may go unnoticed, `after_us` how long routers may take to find their ways."""
+    """Return the spans in which the way from `source` to `home` was unsteady. `before_us` is how long a dead link may
+    go unnoticed, `after_us` how long routers may take to find new ways."""
     error_us = max(past.errors_us.values(), default=0) + past.errors_us.get(source, 0)
     found = []
     for lasting, way in _seen(past, source, source, home):
@@ -143,7 +146,7 @@ def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> 
 
 
 def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[Span]:
-    """Whenever anything was otherwise with this way, or came or went."""
+    """Yield the spans in which a router saw another way than `way`, or a link or router of it came or went."""
     routers = {source, home}.union(*way)
     for router in routers:
         yield from past.dark.get(router, ())
@@ -155,7 +158,7 @@ def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[Span
 
 
 def _seen(past: Past, router: str, source: str, home: str) -> Iterator[tuple[Span, Way | None]]:
-    """What a router took for the way from source to home, one span after the other."""
+    """Yield, span by span, the way from source to home as `router` saw it."""
     views = [View(past.whole.from_us, ""), *past.views.get(router, ())]
     ends_us = [view.from_us for view in views[1:]] + [past.whole.to_us]
     each = zip(views, ends_us, strict=True)
@@ -166,7 +169,7 @@ def _seen(past: Past, router: str, source: str, home: str) -> Iterator[tuple[Spa
 
 @lru_cache(REMEMBERED)
 def _way(edges: str, source: str, home: str) -> Way | None:
-    """All links on a shortest path; None: there is none."""
+    """Return all links on shortest paths from source to home; None if there is no path."""
     graph = _graph(edges)
     there, back = _costs_from(edges, source), _costs_from(edges, home)
     total = there.get(home)
@@ -190,7 +193,7 @@ def _costs_from(edges: str, start: str) -> dict[str, int]:
 
 @lru_cache(REMEMBERED)
 def _graph(edges: str) -> Graph:
-    """Of lines `a b cost`."""
+    """Return the graph that lines `a b cost` describe."""
     graph: Graph = defaultdict(dict)
     for line in edges.splitlines():
         one, other, cost = line.split(" ")

@@ -15,7 +15,7 @@ from typing import Literal
 FORMS = "host:port, [ipv6]:port or unix:path"
 PORT_MAX = 65_535
 HOST_CHARACTERS_MAX = 253
-"""The longest name the domain name system can hold."""
+"""Characters of the longest name that the domain name system can hold."""
 ADDRESSES_MAX = 16
 """Addresses of one kind a router listens on; a few interfaces and a Unix socket are what people have."""
 UNIX_PATH_BYTES_MAX = 107
@@ -43,7 +43,7 @@ class Address:
 
     @property
     def wildcard(self) -> bool:
-        """Whether it stands for every interface of its machine."""
+        """Whether the address stands for every interface of its machine."""
         return self.host in _WILDCARDS
 
     @property
@@ -52,7 +52,7 @@ class Address:
         return self.kind == "unix" or (self.port != 0 and not self.wildcard)
 
     def claims(self) -> set[object]:
-        """What listening here takes. Port 0 takes nothing, since the system picks a free one."""
+        """Return what a listener at this address takes. Port 0 takes nothing, since the system picks a free port."""
         if self.kind == "unix":
             return {("unix", self.path)}
         if self.port == 0:
@@ -63,7 +63,7 @@ class Address:
         return {("host", host, self.port) for host in self._hosts()} | some
 
     def conflicts(self) -> set[object]:
-        """The claims of another listener that this one cannot stand beside."""
+        """Return the claims of other listeners that clash with a listener at this address."""
         if self.kind == "unix" or self.port == 0:
             return self.claims()
         if self.wildcard:
@@ -82,7 +82,8 @@ class Address:
 
 
 def parse_address(text: str, folder: str = "") -> Address:
-    """The address written as `text`; ValueError says what is wrong. A relative Unix path starts from `folder`."""
+    """Return the address written as `text`; ValueError says what is wrong. A relative Unix path starts from
+    `folder`."""
     if text.startswith("tamis://"):
         raise ValueError(f'must be {FORMS}, without "tamis://"')
     if text.startswith("unix:"):
@@ -94,12 +95,12 @@ def parse_address(text: str, folder: str = "") -> Address:
 
 
 def joined(folder: str, path: str) -> str:
-    """`path`, from `folder` where it is relative, in its one shortest spelling."""
+    """Return `path`, from `folder` if it is relative, in its one shortest spelling."""
     return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 - pathlib would keep `a/..`
 
 
 def check_path(text: str) -> None:
-    """Refuse what no file system or terminal takes; ValueError says why."""
+    """Check a path as text; ValueError says why no file system or terminal takes it."""
     if not text:
         raise ValueError("must be a path, not empty")
     if not text.isprintable():

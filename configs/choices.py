@@ -69,7 +69,7 @@ class OneOf:
     choices: dict[str, bool]
 
     def check(self, value: str) -> str:
-        """`value` if this release implements it."""
+        """Return `value` if this release implements it; otherwise raise what is wrong with it."""
         if self.choices.get(value) is SUPPORTED:
             return value
         names = supported(self.choices)
@@ -87,11 +87,11 @@ class OneOf:
 
 
 def planned_key(path: Path) -> str:
-    """What the key at `path` is going to set, or nothing where no such key is planned."""
+    """Return what the key at `path` is going to set; empty if no such key is planned."""
     steps = [str(step) for step in path]
     return next((purpose for pattern, purpose in _PLANNED_PATTERNS if matches(pattern, steps)), "")
 
 
 def matches(pattern: tuple[str, ...], steps: list[str]) -> bool:
-    """Whether each step is what the pattern says there; `*` takes any."""
+    """Return whether each of `steps` is what `pattern` says in its place; `*` takes any step."""
     return len(pattern) == len(steps) and all(want in ("*", step) for want, step in zip(pattern, steps, strict=True))

@@ -23,13 +23,13 @@ OWN_SERVICES: Final = "  # Below this line are services of your own, which `tami
 _NETWORK: Final = f"{CONFIG}/network.yaml"
 _MIB: Final = 1024 * 1024
 _PROGRAM_BYTES: Final = 256 * _MIB
-"""What the interpreter and the routing take beside `limits.memory_bytes`."""
+"""Memory that the interpreter and the routing take beside `limits.memory_bytes`."""
 _SPARE_DESCRIPTORS: Final = 256
 _SPARE_S: Final = 5
-"""A router that drains ends this much after `limits.drain_ms` at the latest."""
+"""How long after `limits.drain_ms` a router that drains ends at the latest."""
 _CHECK_EVERY_S: Final = 5
 _CHECKS_PER_S_MAX: Final = 4
-"""Of all routers together: a check starts a Python, a tenth of a second of CPU."""
+"""Health checks a second of all routers together: each starts a Python, a tenth of a second of CPU."""
 _IMAGE: Final = {"image": "${TAMIS_IMAGE:-tamis}"}
 _CONFINED: Final[dict[str, Any]] = {
     "init": True,
@@ -52,7 +52,8 @@ class Files:
 
 
 def compose_files(topology: Topology, source: str, out: Path, build: str | None = None) -> Files:
-    """What belongs into `out` and `beside(out)`. `source` is the topology's file, `build` the Dockerfile's folder."""
+    """Return what belongs into `out` and `beside(out)`. `source` is the topology's file, `build` the Dockerfile's
+    folder."""
     found = containers(topology)
     told = f"# Printed by `tamis compose {source}{f' --build {build}' if build else ''} -o {out.name}`"
     image = _IMAGE | ({"build": build} if build else {})
@@ -72,12 +73,13 @@ def compose_files(topology: Topology, source: str, out: Path, build: str | None 
 
 
 def beside(out: Path) -> Path:
-    """Where the topology for the containers of the compose file `out` goes."""
+    """Return the path of the topology file for the containers of the compose file `out`."""
     return out.with_name(f"{out.stem}.topology.yaml")
 
 
 def write_files(files: Files, out: Path) -> None:
-    """ConfigError where `out` is something else's; services that were added to it stay."""
+    """Write `files` to `out` and beside it. Services that were added to `out` stay; ConfigError if `out` is no file of
+    ours."""
     own = ""
     if out.exists():
         _, mark, own = out.read_text().partition(f"{OWN_SERVICES}\n")
@@ -122,6 +124,6 @@ def _block(head: str, body: dict[str, Any], base: str = "") -> str:
 
 
 def _yaml(form: dict[str, Any]) -> str:
-    """Lists and mappings that hold no others are written on one line; `form` itself never is."""
+    """Return `form` as YAML. Lists and mappings that hold no others stand on one line; `form` itself never does."""
     is_flat = not any(isinstance(value, dict | list) for value in form.values())
     return yaml.safe_dump(form, sort_keys=False, default_flow_style=False if is_flat else None, width=120)

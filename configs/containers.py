@@ -19,7 +19,7 @@ from tamis.protocol.errors import ConfigError
 CLIENTS_PORT: Final = 7400
 NEIGHBOURS_PORT: Final = 7500
 ADMIN_PORT: Final = 7600
-"""The one that `tamis status` asks without being told: the image's health check needs no arguments."""
+"""The port that `tamis status` asks by default, so that the image's health check needs no arguments."""
 CONFIG: Final = "/etc/tamis"
 DATA: Final = "/var/lib/tamis"
 RECORDS: Final = "/var/log/tamis"
@@ -60,7 +60,8 @@ class Container:
 
 
 def containers(topology: Topology) -> list[Container]:
-    """One for each router, in the file's order. ConfigError if no container could read one of its private files."""
+    """Return a container for each router, in the file's order. ConfigError if no container could read one of its
+    private files."""
     services = service_names(list(topology.routers))
     taken: set[int] = set()
     found = []
@@ -73,7 +74,7 @@ def containers(topology: Topology) -> list[Container]:
 
 
 def in_containers(topology: Topology) -> dict[str, Any]:
-    """The topology file that all of its containers share."""
+    """Return the topology file that all of its containers share."""
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
     form["data"] = DATA
@@ -86,7 +87,7 @@ def in_containers(topology: Topology) -> dict[str, Any]:
 
 
 def service_names(router_ids: list[str]) -> dict[str, str]:
-    """Router ids as host names: unlike ids these know no capitals, and have to look like names."""
+    """Return router id -> host name. Unlike ids, host names know no capitals and have to look like names."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for router_id in router_ids:
@@ -112,7 +113,7 @@ def _router_form(written: dict[str, Any], settings: RouterSettings, service: str
 
 
 def _with_paths(written: dict[str, Any]) -> None:
-    """What a network or a router says of files and folders, as containers have them."""
+    """Replace the files and folders that `written`, a network or a router, names by their paths in containers."""
     for section, key in _IS_PRIVATE:
         inner = written.get(section) if section else written
         if inner and key in inner:
@@ -140,7 +141,8 @@ def _mounts(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
 
 
 def _owner(files: list[str]) -> str:
-    """Routers refuse private files that others may read: who owns them is whom the container has to run as."""
+    """Return the user that owns the private files. The container has to run as that user, since routers refuse private
+    files that others may read."""
     owners: dict[tuple[int, int], str] = {}
     for file in files:
         try:
@@ -158,7 +160,8 @@ def _owner(files: list[str]) -> str:
 
 
 def _ports(settings: RouterSettings, taken: set[int]) -> Iterator[str]:
-    """The file's own ports as far as they are free on this machine; for others one that the engine finds."""
+    """Yield the ports to publish: the file's own ports if they are free on this machine, else one that the container
+    engine finds."""
     for address in settings.clients:
         if address.kind == "tcp":
             is_open = address.wildcard and settings.tokens is not None

@@ -46,7 +46,7 @@ class Document:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def place(self, path: Path, at_key: bool = False) -> Place:
-        """Where `path` stands, or the nearest thing around it that stands somewhere."""
+        """Return the place of `path`, or of the nearest thing around it that has a place."""
         while path:
             first, second = (self.keys, self.values) if at_key else (self.values, self.keys)
             place = first.get(path) or second.get(path)
@@ -57,7 +57,7 @@ class Document:
 
 
 class _Stop(Exception):
-    """Reading cannot go on; the reason is the one mistake of the document."""
+    """Raised where reading cannot go on; the reason is the one mistake of the document."""
 
 
 def read_document(source: str | bytes) -> Document:
@@ -129,7 +129,8 @@ class _Composer:
             self._report(after, (), "a second document begins here; a file holds one topology")
 
     def _value(self, path: Path, event: yaml.Event) -> object:
-        """The data of the node that `event` opens; where a mistake leaves nothing, empty text, which no model takes."""
+        """Return the data of the node that `event` opens. If a mistake leaves nothing, that is empty text, which no
+        model takes."""
         self._count(event, path)
         self._document.values[path] = _place(event)
         refusal = _refusal(event)

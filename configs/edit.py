@@ -49,7 +49,7 @@ def _nested(steps: Path, value: Value) -> Value:
 
 
 def _written(value: Value) -> str:
-    """On one line."""
+    """Return `value` as YAML on one line."""
     text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=float("inf"))
     return text.removesuffix("...\n").strip()
 
@@ -59,8 +59,8 @@ def _replaced(text: str, node: yaml.Node, value: Value) -> str:
 
 
 def _with_key(text: str, mapping: yaml.MappingNode, key: str, value: Value) -> str:
-    """In braces at the end, otherwise on a line of its own before the first key: what follows the last one may be a
-    comment on something else."""
+    """Return `text` with `key` added to `mapping`: in braces at the end, otherwise on a line of its own before the
+    first key, since what follows the last key may be a comment on something else."""
     entry = _written({key: value})[1:-1]
     if mapping.flow_style:
         end = mapping.end_mark.index - 1
@@ -71,7 +71,7 @@ def _with_key(text: str, mapping: yaml.MappingNode, key: str, value: Value) -> s
 
 
 def _without(text: str, mapping: yaml.MappingNode, pair: tuple[yaml.Node, yaml.Node]) -> str:
-    """In braces with the comma before or after it, otherwise its whole lines."""
+    """Return `text` without `pair`: in braces with the comma before or after it, otherwise without its whole lines."""
     start, end = pair[0].start_mark.index, pair[1].end_mark.index
     if not mapping.flow_style:
         return text[: text.rfind("\n", 0, start) + 1] + text[end - 1 :].partition("\n")[2]

@@ -46,14 +46,14 @@ _NOT_HERE = "wiring"
 
 
 def explained(errors: list[ErrorDetails], data: object) -> Iterator[Problem]:
-    """A problem for each error that validating `data` gave."""
+    """Yield a problem for each error that validating `data` gave."""
     for error in errors:
         if error["type"] != _NOT_HERE:
             yield _problem(error, data)
 
 
 def sections(model: type[BaseModel] = Topology, at: tuple[str, ...] = ()) -> dict[tuple[str, ...], type[BaseModel]]:
-    """Every model of the file by the pattern of the paths where it stands; `*` is any id or index."""
+    """Return pattern of paths -> the model that stands there, for every model of the file; `*` is any id or index."""
     found = {at: model}
     for name, field in model.model_fields.items():
         inner = _model_within(field.annotation)
@@ -93,7 +93,7 @@ def _unknown_key(path: Path) -> Problem:
 
 
 def _range(path: Path) -> str:
-    """The bounds of the number at `path`, both at once."""
+    """Return a sentence with both bounds of the number at `path`."""
     field = _section_at(path[:-1]).model_fields[str(path[-1])]
     ends = [getattr(bound, end) for bound in field.metadata for end in ("ge", "le") if hasattr(bound, end)]
     return f"from {min(ends)} to {max(ends)}"
@@ -108,7 +108,7 @@ _SECTIONS = sections()
 
 
 def _written_path(loc: Path, data: object) -> tuple[Path, bool]:
-    """The steps of `loc` that the author wrote, and whether the error is in the last key itself."""
+    """Return the steps of `loc` that the author wrote, and whether the error is in the last key itself."""
     path: list[str | int] = []
     for step in loc:
         inner = _inside(data, step)

@@ -40,7 +40,7 @@ def _read_path(value: object, info: ValidationInfo) -> object:
 
 
 def _folder(info: ValidationInfo) -> str:
-    """Where relative paths start: the folder of the file being read."""
+    """Return the folder at which relative paths start: that of the file being read."""
     return str((info.context or {}).get("folder", ""))
 
 
@@ -61,12 +61,12 @@ def _check_host_name(value: object) -> object:
 
 
 def named(value: object) -> object:
-    """The short form of a section that has a name."""
+    """Return the section that a name alone stands for; other values as they are."""
     return {"name": value} if isinstance(value, str) else value
 
 
 def with_ends(value: object) -> object:
-    """The short form of a link."""
+    """Return the link that a list of two ids stands for; other values as they are."""
     return {"ends": value} if isinstance(value, list | tuple) else value
 
 
@@ -94,6 +94,6 @@ HostNames = Annotated[
 ]
 Folder = Annotated[str, BeforeValidator(_read_path, json_schema_input_type=str)]
 File = Folder
-"""Both are paths; that a file is there is known only where the router runs."""
+"""A path, like Folder; whether a file is there is known only where the router runs."""
 Pair = Annotated[tuple[Id, Id], BeforeValidator(_check_pair)]
 Version = Annotated[Literal[1], BeforeValidator(_read_version, json_schema_input_type=Literal[1])]

@@ -20,7 +20,7 @@ from tamis.protocol.errors import ConfigError
 
 
 def load_topology(path: str | os.PathLike[str]) -> Topology:
-    """The topology in the file at `path`; relative paths in it start from the file's own folder."""
+    """Return the topology in the file at `path`; relative paths in it start from the file's own folder."""
     file = FilePath(path)
     try:
         with file.open("rb") as stream:
@@ -31,7 +31,7 @@ def load_topology(path: str | os.PathLike[str]) -> Topology:
 
 
 def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
-    """The topology written in `text`; `name` stands for the file in errors. Relative paths stay as they are."""
+    """Return the topology written in `text`; `name` stands for the file in errors. Relative paths stay as they are."""
     return _topology(text, name, "")
 
 
@@ -53,7 +53,7 @@ def _topology(source: str | bytes, name: str, folder: str) -> Topology:
 
 
 def _placed(problems: list[Problem], document: Document) -> list[Mistake]:
-    """Problems at their places: one for each path, the first found, because the others only follow from it."""
+    """Return the problems with their places: the first found of each path, because others only follow from it."""
     seen = {mistake.problem.path for mistake in document.mistakes}
     placed = []
     for problem in problems:

@@ -56,7 +56,7 @@ class Mistake:
 
 
 def lines(mistakes: Iterable[Mistake], file: str) -> list[str]:
-    """All mistakes by position, one line each, up to the bound."""
+    """Return a line for each mistake, sorted by position, up to MISTAKES_MAX."""
     ordered = sorted(mistakes, key=lambda mistake: (mistake.place.line, mistake.place.column))
     printed = [mistake.line(file) for mistake in ordered[:MISTAKES_MAX]]
     rest = len(ordered) - len(printed)
@@ -64,18 +64,18 @@ def lines(mistakes: Iterable[Mistake], file: str) -> list[str]:
 
 
 def dotted(path: Path) -> str:
-    """A path as it is shown: `routers.a.clients`."""
+    """Return a path as it is shown: `routers.a.clients`."""
     return ".".join(_step(step) for step in path)
 
 
 def quoted(text: str) -> str:
-    """Text from a file as it may be shown: in quotes, on one line, not too long."""
+    """Return text from a file as it may be shown: in quotes, on one line, not too long."""
     short = text if len(text) <= WORD_CHARACTERS_MAX else text[:WORD_CHARACTERS_MAX] + "..."
     return json.dumps(short, ensure_ascii=not short.isprintable())
 
 
 def one_of(words: Iterable[str]) -> str:
-    """`a, b or c`."""
+    """Return the words as `a, b or c`."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 

@@ -14,11 +14,11 @@ from tamis.configs.fields import Folder
 from tamis.protocol.errors import PredicateError
 
 PREDICATE_FORMAT = "predicate"
-"""How the JSON schema calls a predicate's text."""
+"""The format by which the JSON schema marks a predicate's text."""
 _WORDS = {"none": 0.0, "all": 1.0}
 _SHARES = "none, all, a share from 0 to 1, or {where: PREDICATE}"
 FILES_OF_KEPT = 4
-"""A file is closed at such a part of `keep` at the latest, so that what is kept is more than the file being written."""
+"""A file is closed at this part of `keep` at the latest, so that more is kept than the file being written."""
 
 
 class _Section(BaseModel):

@@ -131,7 +131,7 @@ def _default(field: dict[str, Any]) -> str:
 
 
 def _value(field: dict[str, Any]) -> str:
-    """What may be written, in a few words."""
+    """Return in a few words what may be written for `field`."""
     if "anyOf" in field:
         return " or ".join(_value(choice) for choice in field["anyOf"])
     if "$ref" in field:
@@ -176,7 +176,7 @@ def _examples() -> Iterator[str]:
 
 
 def _first_sentence(file: Path) -> str:
-    """Of the comment below the editor's line."""
+    """Return the first sentence of the comment below the line for editors."""
     comment = file.read_text(encoding="utf-8").split("\n#\n", 1)[1].split("\n\n", 1)[0]
     words = " ".join(line.removeprefix("#").strip() for line in comment.splitlines())
     return re.split(r"[.:] ", words, maxsplit=1)[0]

@@ -21,7 +21,8 @@ def schema() -> dict[str, Any]:
 
 
 def _tidy(node: Any) -> Any:  # noqa: ANN401 - a schema is JSON
-    """Without null, which stands for "left out" in the models and is refused in a file, and without repeated names."""
+    """Return `node` without null, which stands for "left out" in the models and is refused in a file, and without
+    repeated names."""
     if isinstance(node, list):
         return [_tidy(item) for item in node if item != {"type": "null"}]
     if not isinstance(node, dict):

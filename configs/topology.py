@@ -302,7 +302,7 @@ class Router(Section):
 
     @property
     def dial(self) -> Address | None:
-        """The address neighbours connect to, if this router can be dialled at all."""
+        """The address that neighbours connect to; None if this router cannot be dialled."""
         return self.reached_at or next((address for address in self.neighbours if address.dialable), None)
 
 
@@ -404,7 +404,7 @@ class Topology(Section):
         return self
 
     def router(self, router_id: str) -> RouterSettings:
-        """The settings of one router; KeyError for an unknown id."""
+        """Return the settings of one router; KeyError for an unknown id."""
         own = self.routers[router_id]
         return RouterSettings(
             router_id,
@@ -438,14 +438,14 @@ class Topology(Section):
                 yield LinkSettings(neighbour, link.cost, dial, link.secret, link.keepalive)
 
     def dialler(self, link: Link) -> str:
-        """The end that connects to the other, so that there is one connection: the smaller number, unless only it can
-        be dialled."""
+        """Return the end of `link` that connects to the other, so that there is one connection: the one with the
+        smaller number, unless only that one can be dialled."""
         smaller, larger = sorted(link.ends, key=stable_number)
         return larger if self.routers[larger].dial is None else smaller
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str, int], ...]:
-        """Every link once, as (smaller id, larger id, cost), sorted."""
+        """Return every link once, as (smaller id, larger id, cost), sorted."""
         return tuple(sorted((min(link.ends), max(link.ends), link.cost) for link in self.links))
 
     @cached_property
@@ -457,11 +457,11 @@ class Topology(Section):
         return {router_id: sorted(pairs) for router_id, pairs in table.items()}
 
     def neighbours(self, router_id: str) -> list[tuple[str, int]]:
-        """The neighbours of one router as (id, cost), sorted; KeyError for an unknown id."""
+        """Return the neighbours of one router as (id, cost), sorted; KeyError for an unknown id."""
         return list(self._neighbours[router_id])
 
     def summary(self) -> dict[str, object]:
-        """What `tamis check` shows of a sound file."""
+        """Return what `tamis check` shows of a sound file."""
         everyone = [self.router(router_id) for router_id in self.routers]
         return {
             "name": self.name,

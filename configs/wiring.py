@@ -29,14 +29,15 @@ class _Wire:
 
 @dataclass(slots=True)
 class _Wires:
-    """The links that can be read, and whether these are all."""
+    """The links that can be read, and whether these are all links of the file."""
 
     wires: list[_Wire] = field(default_factory=list)
     complete: bool = True
 
 
 def problems(topology: object, folder: str = "") -> Iterator[Problem]:
-    """Everything wrong between the parts of `topology`: a Topology, or the data of a file that stands in `folder`."""
+    """Yield everything wrong between the parts of `topology`: a Topology, or the data of a file that stands in
+    `folder`."""
     routers = _part(topology, "routers")
     routers = routers if isinstance(routers, Mapping) else {}
     links = _wires(_part(topology, "links"))
@@ -98,7 +99,7 @@ def _unknown_ends(routers: Mapping[str, object], wire: _Wire) -> Iterator[Proble
 
 
 def _bare_end(routers: Mapping[str, object], wire: _Wire) -> str:
-    """The end without `neighbour_tls` where the other has it."""
+    """Return the end without `neighbour_tls` if the other end has it; else empty."""
     without = [end for end in wire.ends if _part(routers[end], "neighbour_tls") is None]
     return without[0] if len(without) == 1 else ""
 
@@ -131,7 +132,7 @@ def _clashes(routers: Mapping[str, object], data: object, folder: str) -> Iterat
 def _resources(
     router_id: str, router: object, data: object, folder: str
 ) -> Iterator[tuple[Path, str, set[object], set[object]]]:
-    """What a router needs for itself on its machine: (path, as shown, claims, what would conflict)."""
+    """Yield what a router needs for itself on its machine: (path, as shown, claims, what would conflict)."""
     for key in ("clients", "neighbours", "admin"):
         for path, item in _items(("routers", router_id, key), _part(router, key)):
             address = _address(item, folder)
@@ -146,7 +147,7 @@ def _resources(
 
 
 def _items(path: Path, written: object) -> list[tuple[Path, object]]:
-    """What stands at `path`, be it one value or a list of them."""
+    """Return the values at `path` with their paths, whether one value stands there or a list."""
     if not _is_list(written):
         return [(path, written)]
     return [((*path, index), item) for index, item in enumerate(written[:ADDRESSES_MAX])]

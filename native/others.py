@@ -99,9 +99,10 @@ class Others(ABC):
             check(result)
         return bool(result == lib.TM_OK)
 
-    def commit(self, hold_ms: int) -> None:
-        """Put the generation in force; the one before it stays so for `hold_ms`."""
-        check(lib.tm_switch_commit(self.c, hold_ms))
+    def commit(self, hold_ms: int, wait_ms: int = 0) -> None:
+        """Put the generation in force; the one before it stays so for `hold_ms`. For `wait_ms` messages by the new way
+        of their source wait for those by an earlier one."""
+        check(lib.tm_switch_commit(self.c, hold_ms, wait_ms))
 
     def retake(self, connection: int, frame: bytes) -> None:
         """Take the frame of an event UNROUTED once more; without a route still, it is dropped. Gone as ever."""

@@ -77,7 +77,7 @@ class SubscribeFrame:
         return int(self.c.left)
 
     def take(self, switch: _Cdata, connection: int, filters: int) -> list[RefusedFilter]:
-        """Subscribe until about `filters` filters were added; those that were refused. For `Switch`."""
+        """As `Switch.subscribe`, which calls it."""
         check_alive(
             lib.tm_subscribe_some(switch, connection, self.c, filters, self._refusals, len(self.ids), self._refused)
         )

@@ -267,7 +267,8 @@ class Switch(Others):
     # --- subscriptions -------------------------------------------------------------------------------------------
 
     def subscribe(self, connection: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
-        """Take subscriptions of the frame until about `filters` filters were added; the refused ones. Gone as above."""
+        """Take subscriptions of the frame, one at least, until about `filters` filters or 16 KiB of them were added;
+        returns the refused. Raises Gone if the connection has ended."""
         return frame.take(self.c, connection, filters)
 
     def unsubscribe(self, connection: int, subscription: int) -> bool:

@@ -4,7 +4,7 @@
  * with a length. Nothing here is global.
  */
 
-/* ---- results: native/__init__.py turns each into an exception ------------------------------------------------ */
+/* ---- results: native/__init__.py turns each into an exception ---- */
 
 #define TM_OK 0
 #define TM_MALFORMED 1  /* the peer's bytes break the rules of a message or a filter */
@@ -14,7 +14,7 @@
 #define TM_MISUSED 5    /* the caller broke the contract of the call */
 #define TM_TOO_COSTLY 6 /* a match took more steps than it may; there is no answer */
 
-/* ---- limits, equal to those of protocol/limits.py (a test compares them) -------------------------------------- */
+/* ---- limits, equal to those of protocol/limits.py (a test compares them) ---- */
 
 #define TM_NAME_BYTES_MAX 256
 #define TM_STRING_BYTES_MAX 65536
@@ -26,7 +26,7 @@
 #define TM_FRAME_BYTES_MAX 1048576
 #define TM_MATCH_STEPS 1000000 /* of one match by default: about 10 ms */
 
-/* ---- values ----------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 #define TM_KIND_BOOLEAN 0
 #define TM_KIND_INTEGER 1
@@ -50,7 +50,7 @@ typedef struct tm_attribute {
  * TM_ATTRIBUTES_MAX. `out` borrows from `bytes`. */
 int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count, size_t *used);
 
-/* ---- filters ---------------------------------------------------------------------------------------------------- */
+/* ---- filters ---- */
 
 /* Operator numbers of the wire; bit 7 of the byte on the wire says "negated". */
 #define TM_OP_EXISTS 0
@@ -67,7 +67,7 @@ int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, s
 #define TM_OP_CONTAINS 11
 #define TM_OP_NEGATED 128
 
-/* ---- the table: interface -> predicate, evaluated by one engine ------------------------------------------------- */
+/* ---- the table: interface -> predicate, evaluated by one engine ---- */
 
 typedef struct tm_table tm_table;
 
@@ -238,9 +238,9 @@ int tm_table_add_many(tm_table *table, const uint8_t *bytes, const uint64_t *off
 /* Remove `count` handles, timed as above. Stops at the first that is not removed; `*done` says how many were. */
 int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds, size_t *done);
 
-/* ---- the switch: bytes in, bytes out ------------------------------------------------------------------------------
- *
- * Sockets are read and written here, whole data frames are matched and copied into the output of each connection that
+/* ---- the switch: bytes in, bytes out ---- */
+
+/* Sockets are read and written here, whole data frames are matched and copied into the output of each connection that
  * wants them; only control frames and ends of connections go up, as events. A connection's id is the table's interface
  * of its subscriptions. One thread at a time. */
 
@@ -325,22 +325,22 @@ uint64_t tm_switch_newest(const tm_switch *sw, uint64_t publisher);
 /* New publishes of all clients are refused as DRAINING. */
 void tm_switch_drain(tm_switch *sw, bool draining);
 
-/* ---- what goes up */
+/* ---- what goes up ---- */
 
 #define TM_EVENT_FRAME 0 /* a control frame: `frame`, `size` bytes */
-#define TM_EVENT_FAULT                                                                                                 \
-    1                     /* the peer broke the rules: `code` of wire.md, frame `kind`; nothing more is read. Send an  \
-                             ERROR and close, unless the code is not fatal */
+/* The peer broke the rules: `code` of wire.md, frame `kind`; nothing more is read. Send an ERROR and close, unless the
+ * code is not fatal. */
+#define TM_EVENT_FAULT 1
 #define TM_EVENT_CLOSED 2 /* the socket is gone; `code` an errno, or 0 for an orderly end */
 #define TM_EVENT_SILENT 3 /* nothing came for its hold_ms */
 #define TM_EVENT_SLOW 4   /* its queue is full and its policy is to disconnect */
 #define TM_EVENT_OUTPUT 5 /* of a connection without a socket: there is output to fetch */
-#define TM_EVENT_UNROUTED 6 /* a data frame from a link whose source has no route in some generation: set it, then */
-                            /* hand the frame in again with tm_switch_retake; or let it go */
-#define TM_EVENT_TRACED 7   /* what became of a message with a trace id: `frame` is a tm_trace */
-#define TM_EVENT_PLANTED                                                                                               \
-    8 /* a delivery went wrong on purpose: `frame` is the message's header, `code` who else got it */
-
+/* A data frame from a link whose source has no route in some generation: set it, then hand the frame in again with
+ * tm_switch_retake; or let it go. */
+#define TM_EVENT_UNROUTED 6
+#define TM_EVENT_TRACED 7 /* what became of a message with a trace id: `frame` is a tm_trace */
+/* A delivery went wrong on purpose: `frame` is the message's header, `code` who else got it. */
+#define TM_EVENT_PLANTED 8
 #define TM_EVENT_WAITS 9    /* of a connection without a socket: it is to be fed no more */
 #define TM_EVENT_GOES_ON 10 /* the same: it may be fed again */
 
@@ -386,7 +386,7 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
 /* For tests of those who look for such bugs: from now on each `every`th delivery goes wrong, and is told. */
 int tm_switch_plant(tm_switch *sw, uint32_t bug, uint64_t every);
 
-/* ---- subscriptions */
+/* ---- subscriptions ---- */
 
 typedef struct tm_refusal {
     uint32_t id;     /* of the subscription */
@@ -411,8 +411,9 @@ typedef struct tm_subscribe {
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */
 int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out);
-/* Take subscriptions until about `filters` filters were added or all is done. The refused go to `refusals`, which has
- * room for `count` of them (as many as the frame has subscriptions is always enough); `*refused` counts them. */
+/* Take subscriptions until about `filters` filters or 16 KiB of them were added, or all is done; one at least. The
+ * refused go to `refusals`, which has room for `count` of them (as many as the frame has subscriptions is always
+ * enough); `*refused` counts them. */
 int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscribe, uint32_t filters,
                       tm_refusal *refusals, uint32_t count, uint32_t *refused);
 /* TM_ABSENT: the connection has no such subscription. */
@@ -431,9 +432,9 @@ typedef struct tm_subscribed {
 /* The filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */
 int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out);
 
-/* ---- other routers ------------------------------------------------------------------------------------------------
- *
- * What the others want is a second table, whose interfaces are routers; where they are is in the routes. Neither knows
+/* ---- other routers ---- */
+
+/* What the others want is a second table, whose interfaces are routers; where they are is in the routes. Neither knows
  * of the other: a change of topology touches no filter. Routers go by their number, which is never 0. */
 
 #define TM_ROUTERS_MAX 65536   /* that a switch knows at a time */
@@ -471,8 +472,9 @@ int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generatio
  * source of what enters here. TM_ABSENT: no such generation any more. */
 int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_t parent, const uint64_t *issuers,
                     const uint64_t *children, size_t count);
-/* In force from now on; the one before it for `hold_ms` more, four generations at most. */
-int tm_switch_commit(tm_switch *sw, uint32_t hold_ms);
+/* In force from now on; the one before it for `hold_ms` more, four generations at most. For `wait_ms` messages that
+ * come by the new way of their source wait for those by an earlier one; 0 where an earlier way has broken. */
+int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms);
 
 /* The frame of a TM_EVENT_UNROUTED once more; what it causes goes up later. Without a route still, it is dropped. */
 int tm_switch_retake(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
@@ -506,7 +508,7 @@ typedef struct tm_trace {
     uint8_t is_dry;
 } tm_trace;
 
-/* ---- figures */
+/* ---- figures ---- */
 
 #define TM_DROP_REASONS 19
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
@@ -627,9 +629,9 @@ void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
 /* Let the clock of the switch run ahead by so much more: for tests. */
 void tm_switch_advance(tm_switch *sw, uint64_t ms);
 
-/* ---- records of messages -------------------------------------------------------------------------------------------
- *
- * What happened to a message, noted by the switch in a ring and taken out as lines of JSON by another thread: the kind
+/* ---- records of messages ---- */
+
+/* What happened to a message, noted by the switch in a ring and taken out as lines of JSON by another thread: the kind
  * `message` of protocol/records.py. The switch never waits: what the ring has no room for is counted and lost. */
 
 typedef struct tm_records tm_records;
@@ -669,7 +671,7 @@ uint64_t tm_records_lost(const tm_records *records);
 /* As tm_table_validate; while nobody notes. */
 int tm_records_validate(const tm_records *records, const char **reason);
 
-/* ---- the client's side: DELIVER frames -------------------------------------------------------------------------- */
+/* ---- the client's side: DELIVER frames ---- */
 
 /* Walk the frames at the beginning of `bytes` as long as each is a whole, sound DELIVER frame that satisfies one
  * subscription and says nothing else of itself (SATISFIED with one id is its only extension): nearly all are. ends[i]

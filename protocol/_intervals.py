@@ -59,7 +59,7 @@ class Interval:
         return Interval(low, other.high if _is_below(self.high, other.high) else self.high)
 
     def values(self) -> Iterator[Value]:
-        """Upwards from `low`; for most intervals longer than anyone can wait."""
+        """Yield the values from `low` upwards; most intervals have more of them than anyone can wait for."""
         value: Value | None = self.low
         while value is not None and value in self:
             yield value
@@ -71,7 +71,7 @@ ALL_STRINGS = Interval(LOWEST_STRING)
 
 
 def at(value: Value) -> Interval:
-    """The interval of one value."""
+    """Return the interval that holds `value` alone."""
     return Interval(value, successor(value))
 
 
@@ -96,7 +96,7 @@ def everything_like(value: Value) -> Interval:
 
 
 def successor(value: Value) -> Value | None:
-    """The next value of the same kind; None above the largest number."""
+    """Return the next value of the same kind; None after the largest number."""
     if isinstance(value, str):
         return value + "\0"
     nearest = float(value)
@@ -107,7 +107,7 @@ def successor(value: Value) -> Value | None:
 
 
 def predecessor(number: Number) -> Number:
-    """The number before; the lowest has none. Strings have none either, unless they end in "\\0"."""
+    """Return the number before `number`, which must not be the lowest. Strings have none, unless they end in "\\0"."""
     opposite = successor(-number)
     if opposite is None:
         raise ValueError(f"no number lies below {number}")
@@ -116,7 +116,7 @@ def predecessor(number: Number) -> Number:
 
 
 def prefix_end(prefix: str) -> str | None:
-    """The first string above all that start with `prefix`; None where none is."""
+    """Return the first string above all that start with `prefix`; None if there is none."""
     stem = prefix.rstrip(_TOP_CHARACTER)
     if not stem:
         return None
@@ -125,13 +125,13 @@ def prefix_end(prefix: str) -> str | None:
 
 
 def prefix_before(end: str) -> str | None:
-    """The shortest prefix whose strings end where `end` stands; None if no prefix does."""
+    """Return the shortest prefix whose strings all lie below `end` and reach up to it; None if there is none."""
     code = ord(end[-1])
     return None if code == 0 else end[:-1] + chr(0xD7FF if code == 0xE000 else code - 1)
 
 
 def common_prefix(interval: Interval) -> str:
-    """The longest string that starts every string of the interval."""
+    """Return the longest prefix that all strings of `interval` share."""
     low, high = str(interval.low), interval.high
     length = 0 if high is None else shared_length(low, str(high))
     if length < len(low) and (high is None or prefix_end(low[: length + 1]) == high):
@@ -142,7 +142,7 @@ def common_prefix(interval: Interval) -> str:
 
 
 def shared_length(a: str, b: str) -> int:
-    """How many characters two strings have in common at the start."""
+    """Return how many characters `a` and `b` share at the start."""
     for place, (ours, theirs) in enumerate(zip(a, b, strict=False)):
         if ours != theirs:
             return place
@@ -150,5 +150,5 @@ def shared_length(a: str, b: str) -> int:
 
 
 def _is_below(a: Value | None, b: Value | None) -> bool:
-    """a < b, where None is above everything."""
+    """Return whether a < b, where None stands above every value."""
     return a is not None and (b is None or a < b)  # type: ignore[operator]

@@ -6,8 +6,8 @@
 
 Law: a region admits exactly what its constraints admit. Parts are kept tidy: nothing in them follows from the rest, an
 empty one is None. Tidying sees every contradiction of numbers and of intervals; of patterns it sees the pairwise ones,
-so "is None" means empty, and "is not None" means only that nobody found out. All that relies on emptiness errs to the
-safe side: a filter is kept, a covering denied.
+so "is None" means empty, and "is not None" means only that no contradiction was found. All that relies on
+emptiness errs to the safe side: a filter is kept, a covering denied.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tamis.protocol.filters import Constraint, Op
 from tamis.protocol.values import Kind, Value, identity, kind_of
 
 _FINITE_RUN_MAX = 16
-"""Strings such as "a", "a\\0", "a\\0\\0" in a row that are still told one by one. Nobody writes more."""
+"""Up to so many strings in a row, such as "a", "a\\0", "a\\0\\0", are listed one by one; longer runs stay intervals."""
 
 _KNOWN_REGIONS_MAX = 4_096
-"""Regions of single constraints that are kept at hand. With the longest operands they take some 20 MB."""
+"""Regions of single constraints kept in a cache. With the longest operands they take some 20 MB."""
 
 _BOTH = frozenset({False, True})
 
@@ -51,7 +51,8 @@ class Part:
 
     @property
     def excludes_empty_text(self) -> bool:
-        """Patterns do, whatever the interval says: `suffix "a"` and `contains "a"` both mean `!= ""` as well."""
+        """Whether patterns exclude the empty string: `suffix "a"` and `contains "a"` both do, whatever the interval
+        says."""
         return self.has_patterns and not self._admits_text("")
 
     def admits(self, value: Value) -> bool:
@@ -106,7 +107,7 @@ class Broad:
 
     @property
     def only_part(self) -> Part | None:
-        """Its part if the attribute must be there and be of that kind."""
+        """The part, if the attribute must be present and of that kind; else None."""
         if self.absent or self.booleans or (self.numbers is not None and self.strings is not None):
             return None
         return self.strings if self.numbers is None else self.numbers
@@ -124,7 +125,7 @@ UNIVERSE = replace(PRESENT, absent=True)
 
 
 def region_of(constraints: Sequence[Constraint]) -> Region | None:
-    """The region of a conjunction on one attribute; None if it is empty."""
+    """Return the region of a conjunction of constraints on one attribute; None if it is empty."""
     if len(constraints) == 1 and len(constraints[0].operands) <= 1:
         constraint = constraints[0]
         return _region_of_one(constraint.op, constraint.negated, *constraint.operands)
@@ -156,7 +157,8 @@ def _finite(values: Iterable[Value]) -> Finite | None:
 
 
 def _few_values(broad: Broad) -> list[Value] | None:
-    """Every value of a region whose intervals are a single number or a short run of strings; None if it has more."""
+    """Return every value of `broad` if its intervals are a single number or a short run of strings; None if it has
+    more."""
     found: list[Value] = sorted(broad.booleans)
     for part in (broad.numbers, broad.strings):
         if part is None:
@@ -175,7 +177,7 @@ def _is_short_run(interval: Interval) -> bool:
 
 
 def _one(constraint: Constraint) -> Region:
-    """The region of one constraint, not tidied."""
+    """Return the region of one constraint, not tidied."""
     op, operands = constraint.op, constraint.operands
     if op is Op.EXISTS:
         return Broad(absent=True) if constraint.negated else PRESENT
@@ -188,7 +190,7 @@ def _one(constraint: Constraint) -> Region:
 
 
 def _without(operands: tuple[Value, ...]) -> Broad:
-    """Everything but these values, absence included."""
+    """Return the region of everything but `operands`, absence included."""
     found = UNIVERSE
     for kind, whole in ((Kind.NUMBER, ALL_NUMBERS), (Kind.STRING, ALL_STRINGS)):
         if chosen := [value for value in operands if kind_of(value) is kind]:
@@ -197,7 +199,8 @@ def _without(operands: tuple[Value, ...]) -> Broad:
 
 
 def _one_of_kind(value: Value, negated: bool) -> Broad:
-    """`!= value`; negated: that value, or another kind, or absent."""
+    """Return the region of `!= value`; with `negated` that of its negation: the value itself, another kind, or
+    absence."""
     if isinstance(value, bool):
         return replace(UNIVERSE, booleans=frozenset({value})) if negated else Broad(booleans=_BOTH - {value})
     if negated:
@@ -252,7 +255,7 @@ def _meet(a: Broad, b: Broad) -> Broad:
 
 
 def meet_parts(a: Part | None, b: Part | None) -> Part | None:
-    """What both admit, not tidied; None where intervals or suffixes already exclude each other."""
+    """Return what both parts admit, not tidied; None if their intervals or suffixes exclude each other."""
     if a is None or b is None:
         return None
     longer, shorter = (a.suffix, b.suffix) if len(a.suffix) >= len(b.suffix) else (b.suffix, a.suffix)
@@ -269,7 +272,7 @@ def meet_parts(a: Part | None, b: Part | None) -> Part | None:
 
 
 def tidy(part: Part | None) -> Part | None:
-    """The same values with nothing said twice; None if a contradiction shows."""
+    """Return a part with the same values in which nothing follows from the rest; None if a contradiction shows."""
     if part is None or part.interval.is_empty:
         return None
     if part.is_plain:
@@ -300,7 +303,7 @@ def _patterns_exclude(part: Part, hole: Interval) -> bool:
 
 
 def _trimmed(interval: Interval, holes: Iterable[Interval]) -> Interval:
-    """The interval without the holes that reach one of its ends, until none does."""
+    """Return `interval` cut by the holes that reach one of its ends, until no hole does."""
     before = None
     while interval != before and not interval.is_empty:
         before = interval
@@ -316,7 +319,7 @@ def _trimmed(interval: Interval, holes: Iterable[Interval]) -> Interval:
 
 
 def _largest(holes: Iterable[Interval], interval: Interval) -> tuple[Interval, ...]:
-    """The holes inside the interval, without those inside another, in order."""
+    """Return the holes that lie inside `interval` and inside no other hole, in order."""
     inside = {hole for hole in holes if hole.meets(interval)}
     kept = [hole for hole in inside if not any(hole != other and hole.within(other) for other in inside)]
     return tuple(sorted(kept, key=lambda hole: identity(hole.low)))
@@ -345,7 +348,7 @@ def _with_tidy_patterns(part: Part) -> Part | None:
 
 
 def _minimal(texts: Iterable[str], follows: Callable[[str, str], bool]) -> tuple[str, ...]:
-    """The texts, in order, without those that follow from another."""
+    """Return `texts` in order, without those that follow from another."""
     distinct = set(texts)
     return tuple(sorted(t for t in distinct if not any(t != other and follows(t, other) for other in distinct)))
 
@@ -354,7 +357,7 @@ def _minimal(texts: Iterable[str], follows: Callable[[str, str], bool]) -> tuple
 
 
 def includes(a: Region, b: Region) -> bool:
-    """Everything that b admits, a admits. Never wrongly true."""
+    """Return whether `a` admits everything that `b` admits. True is always right; false may be wrong."""
     if isinstance(b, Finite):
         if isinstance(a, Finite):
             return b.values.keys() <= a.values.keys()
@@ -373,13 +376,15 @@ def includes(a: Region, b: Region) -> bool:
 
 
 def _lists(a: Finite, b: Broad) -> bool:
-    """Whether b is of one kind, has few values and all are in a: a short range can be spelled as a list."""
+    """Return whether `b` is of one kind and has few values, all of them in `a`: a short range can be spelled as a
+    list."""
     part = b.only_part
     return part is not None and all(a.admits(value) for value in _outside_holes(part))
 
 
 def _outside_holes(part: Part) -> Iterator[Value]:
-    """Upwards; a hole is passed in one step, since one of strings may have no last value."""
+    """Yield the values outside the holes, upwards. A hole is passed in one step, since one of strings may have no last
+    value."""
     value: Value | None = part.interval.low
     while value is not None and value in part.interval:
         hole = next((hole for hole in part.holes if value in hole), None)

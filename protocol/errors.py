@@ -14,7 +14,8 @@ TamisError
 from __future__ import annotations
 
 CARET_LINE_CHARACTERS_MAX = 120
-"""Of a longer line, so much is shown around the caret: a predicate may be 64 KiB, a terminal's line is about this."""
+"""Characters shown around the caret of a longer line: a predicate may be 64 KiB, a terminal's line is about this
+long."""
 _CUT = "..."
 
 
@@ -87,7 +88,7 @@ class ConfigError(TamisError):
 
 
 def _window(line: str, at: int) -> tuple[str, int]:
-    """The part of `line` around offset `at`, with dots where it was cut, and where `at` lies in it."""
+    """Return the part of `line` around offset `at`, with dots where it was cut, and the place of `at` in it."""
     spare = len(line) - CARET_LINE_CHARACTERS_MAX
     if spare <= 0:
         return line, at

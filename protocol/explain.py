@@ -24,7 +24,7 @@ class ConstraintVerdict:
 
     @property
     def other_kind(self) -> bool:
-        """The value is there, but of a kind that no operand has, so that the two cannot be compared."""
+        """Whether the message has a value of a kind that no operand has, so that the two cannot be compared."""
         operands = self.constraint.operands
         return self.value is not None and bool(operands) and kind_of(self.value) not in map(kind_of, operands)
 

@@ -65,7 +65,7 @@ class Constraint:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Equal for equal constraints only, and sortable: by name, plain before negated, operator, operands."""
+        """A sortable key, equal for equal constraints only: name, plain before negated, operator, operands."""
         return (self.name, self.negated, self.op.rank, tuple(identity(value) for value in self.operands))
 
     def __eq__(self, other: object) -> bool:

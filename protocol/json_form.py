@@ -80,12 +80,13 @@ def decode_table_line(text: str) -> TableLine:
 
 
 def decode_message(text: str) -> dict[str, Value]:
-    """The attributes of one JSON line."""
+    """Return the attributes that one JSON line states."""
     return check_attributes(_message_form(text))
 
 
 def decode_publication(text: str) -> tuple[dict[str, Value], bytes]:
-    """Attributes and payload of one JSON line: attributes alone, or what `encode_publication` gives."""
+    """Return attributes and payload of one JSON line: attributes alone, or the form that `encode_publication`
+    writes."""
     form = _message_form(text)
     attributes = form.get("attributes")
     if not isinstance(attributes, dict):  # then it can only be an attribute of that name

@@ -25,17 +25,17 @@ FORMAT = 1
 
 
 def filter_key(filter_: Filter) -> int:
-    """The unsigned key of the filter's normal form; NeverMatches if it has none."""
+    """Return the unsigned key of the filter's normal form; NeverMatches if it has no normal form."""
     return normal_key(normalize(filter_))
 
 
 def normal_key(normal: Filter) -> int:
-    """The key of a filter that is already a normal form."""
+    """Return the key of a filter that is a normal form already."""
     return int.from_bytes(hashlib.blake2b(encode_normal(normal), digest_size=8).digest(), "little")
 
 
 def encode_normal(normal: Filter) -> bytes:
-    """The bytes that the key is the hash of."""
+    """Return the bytes that are hashed to the key."""
     constraints = normal.constraints
     return b"".join([struct.pack("<BI", FORMAT, len(constraints)), *map(_constraint, constraints)])
 

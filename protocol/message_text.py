@@ -26,7 +26,8 @@ _SECOND = re.compile(rf"[ \t\r\n]({literals.BARE_NAME.pattern})=")
 
 
 def parse_message(source: str | Sequence[str]) -> dict[str, Value]:
-    """A text or the words of a command line; either may be a JSON object instead."""
+    """Return the attributes written in `source`: a text, or the words of a command line; either may be a JSON object
+    instead."""
     text = source if isinstance(source, str) else " ".join(source)
     if not text.lstrip().startswith("{"):
         return parse_message_text(source) if isinstance(source, str) else parse_attributes(source)
@@ -37,18 +38,18 @@ def parse_message(source: str | Sequence[str]) -> dict[str, Value]:
 
 
 def parse_attributes(words: Sequence[str]) -> dict[str, Value]:
-    """One attribute per word. In an error, the text is the words joined by blanks."""
+    """Return the attributes written one per word. In an error the text is the words joined by blanks."""
     text = " ".join(words)
     return _collect(text, _pairs_of_words(text, words))
 
 
 def parse_message_text(text: str) -> dict[str, Value]:
-    """Attributes separated by blanks; a value with blanks needs its quotes."""
+    """Return the attributes written in `text`, separated by blanks; a value with blanks needs quotes."""
     return _collect(text, _pairs_of_text(text))
 
 
 def format_attributes(attributes: Mapping[str, Value]) -> str:
-    """The text that `parse_message_text` reads as these attributes."""
+    """Return the text that `parse_message_text` reads as these attributes."""
     # No word is reserved here: a name stands where nothing else can.
     return " ".join(
         f"{literals.write_name(name, frozenset())}={literals.write_value(value)}" for name, value in attributes.items()
@@ -96,7 +97,8 @@ def _pairs_of_text(text: str) -> Iterator[_Pair]:
 
 
 def _pair(text: str, start: int, stop: int | None) -> _Pair:
-    """The attribute at `start`; without quotes its value goes on to `stop`, or else to the next blank."""
+    """Read the attribute at `start`. A value without quotes goes on to `stop`, or to the next blank if `stop` is
+    None."""
     name, equals = _name(text, start)
     if text[equals : equals + 1] != "=":
         raise Mistake(
@@ -117,7 +119,7 @@ def _pair(text: str, start: int, stop: int | None) -> _Pair:
 
 
 def _name(text: str, start: int) -> tuple[str, int]:
-    """The name, and where the text goes on behind it."""
+    """Read the name at `start`; returns it and the offset behind it."""
     if text[start : start + 1] == "`":
         end = literals.quoted_end(text, start)
         return literals.read_quoted(text[start:end], start), end
@@ -154,6 +156,6 @@ def _check(check: Callable[[object], object], part: object, at: int) -> None:
 
 
 def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """Where the pattern ends if it matches at `start`, else `start`."""
+    """Return the offset at which `pattern` ends if it matches at `start`, else `start`."""
     found = pattern.match(text, start)
     return found.end() if found else start

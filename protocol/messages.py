@@ -33,7 +33,7 @@ class Message:
         object.__setattr__(self, "attributes", MappingProxyType(check_attributes(dict(self.attributes))))
 
     def __eq__(self, other: object) -> bool:
-        """Same attributes (1 and 1.0 are one value, 1 and true are two), payload and id."""
+        """Whether attributes (1 and 1.0 are one value, 1 and true are two), payload and id are equal."""
         if not isinstance(other, Message):
             return NotImplemented
         return self.id == other.id and self.payload == other.payload and self._content() == other._content()
@@ -46,7 +46,7 @@ class Message:
 
 
 def check_attributes(attributes: dict[str, Value]) -> dict[str, Value]:
-    """`attributes` itself if a message may carry them; otherwise Refused names the attribute and the rule."""
+    """Return `attributes` itself if a message may carry them; otherwise Refused names the attribute and the rule."""
     if len(attributes) > limits.ATTRIBUTES_MAX:
         raise Refused(f"a message has at most {limits.ATTRIBUTES_MAX} attributes, this one has {len(attributes)}")
     for name, value in attributes.items():

@@ -2,7 +2,7 @@
 
 Law: a normal form admits exactly the messages of the filter it came from, and is its own normal form. Attributes are
 independent, so each is written from its region (`_regions.py`) alone, which is why the order and the wording of the
-original leave no trace. Two forms that differ may still mean the same by a coincidence of patterns that nobody looks
+original leave no trace. Two forms that differ may still mean the same by a coincidence of patterns that is not looked
 for (`> "a"` and `>= "a"` beside `suffix "b"`); that costs a table entry, never a message.
 
 How a region is written:
@@ -41,12 +41,13 @@ _ANY_OF_KIND: dict[Kind, Phrase] = {
 
 
 def normalize(filter_: Filter) -> Filter:
-    """The normal form; NeverMatches says why there is none."""
+    """Return the normal form of `filter_`; NeverMatches says why there is none."""
     return spell(filter_, regions_of(filter_))
 
 
 def normalize_predicate(predicate: Predicate) -> Predicate:
-    """Its filters in normal form, in their order, without those that never match and without repetitions."""
+    """Return the predicate's filters in normal form, in their order, without those that never match and without
+    repetitions."""
     kept: dict[Filter, None] = {}
     for filter_ in predicate.filters:
         try:
@@ -57,7 +58,7 @@ def normalize_predicate(predicate: Predicate) -> Predicate:
 
 
 def regions_of(filter_: Filter) -> dict[str, Region]:
-    """What the filter lets each attribute be; attributes it does not really constrain are left out."""
+    """Return the region of each attribute that the filter really constrains."""
     by_name: dict[str, list[Constraint]] = {}
     for constraint in filter_.constraints:
         by_name.setdefault(constraint.name, []).append(constraint)
@@ -72,7 +73,7 @@ def regions_of(filter_: Filter) -> dict[str, Region]:
 
 
 def spell(original: Filter, regions: dict[str, Region]) -> Filter:
-    """The normal form of `original`, whose regions these are."""
+    """Return the normal form of `original`, whose regions are `regions`."""
     constraints = [constraint for name, region in regions.items() for constraint in spell_region(name, region)]
     if len(constraints) > limits.CONSTRAINTS_MAX:
         # Only a filter near the limit with a `not in` of both kinds of extremes on many attributes gets here.
@@ -113,7 +114,8 @@ def _spell_part(name: str, part: Part) -> Iterator[Constraint]:
 
 
 def _bounds(interval: Interval) -> list[Phrase]:
-    """The interval as one constraint if one says it, else as its lower and its upper bound; nothing for no bound."""
+    """Return the constraints that say `interval`: one if one suffices, else its lower and upper bound; none if it has
+    no bound."""
     low, high = interval.low, interval.high
     if isinstance(low, str) and interval != ALL_STRINGS and _is_prefix(interval):
         return [(Op.PREFIX, (low,))]
@@ -133,7 +135,8 @@ def _is_prefix(interval: Interval) -> bool:
 
 
 def _shared_prefix(low: str, high: str) -> Phrase | None:
-    """The prefix that ends at `high`, if all from `low` on share it: `prefix "ab"` beside `> "abc"`."""
+    """Return the prefix whose strings end at `high`, if all strings from `low` on share it: `prefix "ab"` beside `>
+    "abc"`."""
     prefix = intervals.prefix_before(high)
     if prefix is None or not low.startswith(prefix) or len(prefix.encode()) > limits.PATTERN_BYTES_MAX:
         return None
@@ -141,7 +144,7 @@ def _shared_prefix(low: str, high: str) -> Phrase | None:
 
 
 def _lower_bound(low: Value) -> Phrase:
-    """`>=` or `>`, whichever has the shorter operand."""
+    """Return the lower bound as `>=` or `>`, whichever has the shorter operand."""
     if isinstance(low, str):
         return (Op.GT, (low[:-1],)) if low.endswith("\0") else (Op.GE, (low,))
     before = intervals.predecessor(low)
@@ -149,7 +152,7 @@ def _lower_bound(low: Value) -> Phrase:
 
 
 def _upper_bound(high: Value) -> Phrase:
-    """`<=` or `<`, likewise."""
+    """Return the upper bound as `<=` or `<`, whichever has the shorter operand."""
     if isinstance(high, str):
         return (Op.LE, (high[:-1],)) if high.endswith("\0") else (Op.LT, (high,))
     last = intervals.predecessor(high)
@@ -157,7 +160,7 @@ def _upper_bound(high: Value) -> Phrase:
 
 
 def _length(number: float) -> tuple[bool, int]:
-    """Integers before floats, then by the digits it takes to write them."""
+    """Return a sort key: integers before floats, then by the characters it takes to write them."""
     return (isinstance(number, float), len(repr(number)))
 
 
@@ -183,7 +186,7 @@ def _spell_left_out(name: str, region: Broad) -> Iterator[Constraint]:
 
 
 def _outside(interval: Interval) -> Iterator[tuple[Interval, Phrase]]:
-    """What lies below and above, each with the constraint that means it."""
+    """Yield what lies below and above `interval`, each with the constraint that says so."""
     low, high = interval.low, interval.high
     lowest = intervals.lowest_like(low)
     if low != lowest:
@@ -202,7 +205,7 @@ def _values(points: list[Value]) -> Iterator[Phrase]:
 
 
 def _wide_holes(part: Part) -> Iterator[Phrase]:
-    """Holes of more than one value come from `not prefix` and `not between`, and go back there."""
+    """Yield the constraints for holes of more than one value: they came from `not prefix` and `not between`."""
     for hole in part.holes:
         if hole.is_single:
             continue
@@ -231,7 +234,7 @@ def _negated(name: str, phrases: Iterable[Phrase]) -> Iterator[Constraint]:
 
 
 def _reason(constraints: list[Constraint]) -> str:
-    """The fewest constraints that contradict each other, as a sentence; up to three are looked for together."""
+    """Return a sentence with the fewest constraints that contradict each other; up to three are tried together."""
     for size, never in ((1, "can never hold"), (2, "can never both hold"), (3, "can never all hold")):
         for chosen in itertools.combinations(constraints, size):
             if region_of(chosen) is None:

@@ -1,4 +1,4 @@
-"""Names of clients and routers: who somebody says to be.
+"""Checks the names by which clients and routers present themselves.
 
 Law: such a name is text that a person can read and that does nothing where it is shown: no control characters, no marks
 that are invisible or turn the direction of what follows, no line or paragraph separators, no halves of surrogate pairs,
@@ -25,7 +25,7 @@ REFUSED_CATEGORIES: Final = {
 
 
 def check_peer_name(name: str) -> str:
-    """`name` itself; Refused says what is wrong with it."""
+    """Return `name` itself if a client or router may have it; otherwise Refused says what is wrong."""
     if not name:
         raise Refused(f"a name has 1 to {limits.NAME_BYTES_MAX} bytes, this one is empty")
     for char in name:

@@ -15,12 +15,12 @@ _MASK: Final = 2**64 - 1
 
 
 def threshold_of(share: float) -> int:
-    """A message is recorded if its mix is below this; ALL is everything, 0 nothing."""
+    """Return the bound below which the mix of a recorded message lies; ALL records every message, 0 none."""
     return min(int(share * 2**64), ALL)
 
 
 def mix(id_: MessageId) -> int:
-    """64 bits, evenly spread (the finaliser of splitmix64)."""
+    """Return 64 evenly spread bits made of a message's id (the finaliser of splitmix64)."""
     mixed = (id_.origin ^ (id_.counter << 32 & _MASK | id_.counter >> 32)) + 0x9E3779B97F4A7C15 & _MASK
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _MASK

@@ -1,4 +1,4 @@
-"""Text that somebody else has chosen, as a person may see it.
+"""Makes text that a stranger has chosen safe to be seen by a person.
 
 Law: what is shown is printable and has one meaning: characters that would do something (control a terminal, break a
 line, turn its direction) or cannot be seen stand as escapes. Text without such is shown as it is.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 
 def shown(text: str, keep: str = "") -> str:
-    """`keep` are characters that may stay, such as line breaks."""
+    """Return `text` with escapes for all that is not printable; characters in `keep`, such as line breaks, stay."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in keep else escaped(char) for char in text)
 
 
 def escaped(char: str) -> str:
-    """The escape of one character, as the language reads it."""
+    """Return the escape of one character, as the language reads it."""
     letter = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
     if letter is not None:
         return letter

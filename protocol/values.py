@@ -35,7 +35,7 @@ def kind_of(value: Value) -> Kind:
 
 
 def identity(value: Value) -> tuple[int, Value]:
-    """A key that is equal exactly for equal values, and sorts values of mixed kinds."""
+    """Return a key that is equal exactly for equal values and sorts values of mixed kinds."""
     return (kind_of(value).value, value)
 
 
@@ -44,14 +44,14 @@ def same(a: Value, b: Value) -> bool:
 
 
 def canonical(value: Value) -> Value:
-    """The one form of a value: a float that is a 64-bit integer becomes that integer."""
+    """Return the one form of a value: a float that equals a 64-bit integer becomes that integer."""
     if isinstance(value, float) and value.is_integer() and limits.INT_MIN <= value <= limits.INT_MAX:
         return int(value)
     return value
 
 
 def check_value(value: object, string_bytes_max: int = limits.STRING_BYTES_MAX) -> Value:
-    """`value` itself if it is one of the four types within bounds; otherwise Refused says why."""
+    """Return `value` itself if it has one of the four types and is within bounds; otherwise Refused says why."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -73,7 +73,7 @@ _OTHERS = {type(None): "null", list: "a list", dict: "an object", bytes: "bytes"
 
 
 def check_name(name: object) -> str:
-    """`name` itself if it can name an attribute; otherwise Refused says why."""
+    """Return `name` itself if it can name an attribute; otherwise Refused says why."""
     if not isinstance(name, str):
         raise Refused(f"an attribute name is a string, not {type(name).__name__}")
     if not name:

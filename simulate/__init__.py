@@ -9,7 +9,9 @@ Law: a run is a function of its scenario; the same seed gives the same trace, wh
     message.py      a message and what became of it    recorder.py     through which everything passes
     trace.py        the digest of all of it            paths.py        shortest paths, once for all
     topologies.py   tree, line, ring, grid, ...        workload.py     filters, contents, publishers
-    faults.py       what is going to be done to it     world.py        routers, links and clients, and doing it
+    faults.py       what is going to be done to it     world.py        routers and links, and doing it
+    clients.py      where they are, what they want     waits.py        answers that all know, and whether it is so
+    liar.py         a router that lies
     settle.py       waiting, probing, looking          drills.py       what one change may cost
     oracle/         what must be, and what was         strategies.py   which core a strategy has
     breaks.py       a rule left out                    shrink.py       the fewest operations that still fail

@@ -1,4 +1,4 @@
-"""A rule of ROUTING left out: what the rule is for, shown by what goes wrong without it.
+"""Leaves out one rule of routing (docs/design/rules.md), to show what goes wrong without it.
 
 Law: each break takes the place of one part or one method and lacks that rule alone; the product has no switch for it.
 Each has a scenario in which it is found soon, and the invariants of which one at least must fail; tests hold both.
@@ -13,30 +13,30 @@ from typing import Any, Final
 
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
-from tamis.router.core.asking import Asking
-from tamis.router.core.cover import Cover
-from tamis.router.core.damper import Damper
-from tamis.router.core.desk import Desk
-from tamis.router.core.flood import Flood
-from tamis.router.core.forwarder import Forwarder
-from tamis.router.core.freshness import Verdict, Version
-from tamis.router.core.identity import Identity
-from tamis.router.core.link_states import LinkStates
-from tamis.router.core.neighbours import Neighbours
-from tamis.router.core.own import Own
-from tamis.router.core.paths import Graph, Length, PathCache, edge_length
-from tamis.router.core.rib import Change, Rib
-from tamis.router.core.trees import Broadcast, Trees, make_trees
-from tamis.router.core.ways import Ways
-from tamis.router.core.windows import Entry, PublisherWindows, Run
+from tamis.router.core.statements.advertiser import Advertiser
+from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.flood import Flood
+from tamis.router.core.statements.freshness import Verdict, Version
+from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.link_states import LinkStates
+from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.statements.rib import Change, Rib
+from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
+from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
+from tamis.router.core.ways.windows import Entry, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 
 
-class Undamped(Asking):
+class Undamped(Advertiser):
     """R1: every change is advertised at once."""
 
-    def __init__(self, desk: Desk, own: Own) -> None:
+    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
         super().__init__(desk, own)
         self._damper = Damper(0)
 
@@ -105,9 +105,16 @@ def opinionated_trees(broadcast: Broadcast, graph: Graph, me: int, _: PathCache,
 class Abrupt(Forwarder):
     """R5b: old trees are dropped when new ones come."""
 
-    def reroute(self, trees: Trees, now_us: int) -> None:
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
         self._generations.clear()
-        super().reroute(trees, now_us)
+        super().reroute(trees, now_us, is_whole)
+
+
+class Overtaking(Forwarder):
+    """R5c: what comes by a new way waits for nothing."""
+
+    def must_wait(self, *_: object) -> bool:
+        return False
 
 
 class Indiscriminate(Forwarder):
@@ -120,7 +127,7 @@ class Indiscriminate(Forwarder):
         return tuple(child for child in children if child != came_from) if matched else ()
 
 
-class Hasty(Own):
+class Hasty(OwnPredicate):
     """R7: what nobody wants is withdrawn at once."""
 
     def __init__(self, _: int, cover: Cover) -> None:
@@ -165,7 +172,7 @@ class Forgetful(PublisherWindows):
 class OneRun(PublisherWindows):
     """R11b: what is older than the last counters of its publisher counts as seen, whatever start it is from."""
 
-    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - as above
+    def _run_of(self, runs: list[Run], counter: int) -> Run | None:  # noqa: ARG002 - the signature is the windows'
         return runs[0] if runs else None
 
 
@@ -199,29 +206,30 @@ class Reticent(LinkStates):
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    apply: Callable[[Kit], Kit]
+    apply: Callable[[RunParts], RunParts]
     invariants: frozenset[int]
-    """One of these must fail."""
+    """The invariants of which at least one must fail."""
     topology: str
     operations: int
     faults: str
 
 
-def _part(**parts: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - the fields of Parts have their types
+def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of CoreParts have their types
     return lambda kit: replace(kit, parts=replace(kit.parts, **parts))
 
 
-def _piece(**pieces: Any) -> Callable[[Kit], Kit]:  # noqa: ANN401 - so have those of Kit
+def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - so have those of RunParts
     return lambda kit: replace(kit, **pieces)
 
 
 BREAKS: Final[dict[str, Break]] = {
-    "R1": Break(_part(asking=Undamped), frozenset({9}), "random:6", 200, "none"),
+    "R1": Break(_part(advertiser=Undamped), frozenset({9}), "random:6", 200, "none"),
     "R2": Break(_part(rib=Credulous), frozenset({4, 5, 8}), "ring:8", 300, "stall,reset"),
     "R3": Break(_part(flood=Whispering), frozenset({1, 4}), "random:8", 100, "none"),
     "R4": Break(_part(neighbours=Incurious), frozenset({1, 4}), "random:8", 200, "partition"),
     "R5": Break(_part(make_trees=opinionated_trees), frozenset({1, 4}), "grid:9", 100, "none"),
     "R5b": Break(_piece(forwarder=Abrupt), frozenset({1}), "random:12", 600, "cut,add"),
+    "R5c": Break(_piece(forwarder=Overtaking), frozenset({14}), "ring:6", 100, "add"),
     "R6": Break(_piece(forwarder=Indiscriminate), frozenset({6}), "random:8", 100, "none"),
     "R7": Break(_part(own=Hasty), frozenset({9}), "random:8", 300, "none"),
     "R8": Break(_part(link_states=Hoarding), frozenset({7}), "random:8", 50, "none"),
@@ -235,5 +243,5 @@ BREAKS: Final[dict[str, Break]] = {
 }
 
 
-def without(rule: str, kit: Kit) -> Kit:
+def without(rule: str, kit: RunParts) -> RunParts:
     return BREAKS[rule].apply(kit)

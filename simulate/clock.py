@@ -14,7 +14,8 @@ Act = Callable[[Any], None]
 
 
 class Clock:
-    """Nothing is taken back: whoever changes their mind looks, when it happens, whether it still should."""
+    """Runs callbacks in the order of their times. None can be taken back: a callback checks for itself whether it still
+    applies."""
 
     __slots__ = ("_heap", "_serial", "now_us")
 
@@ -35,7 +36,7 @@ class Clock:
         heappush(self._heap, (self.now_us + delay_us, self._serial, act, argument))
 
     def run_until(self, until_us: int) -> None:
-        """Let everything up to `until_us` happen, and make it now."""
+        """Run every callback that is due by `until_us`, then set the time to `until_us`."""
         heap = self._heap
         while heap and heap[0][0] <= until_us:
             self.now_us, _, act, argument = heappop(heap)

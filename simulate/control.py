@@ -1,12 +1,13 @@
-"""How many bytes a control frame has, about: links have a bandwidth.
+"""Estimates how many bytes a control frame has, since links have a bandwidth.
 
-Law: an estimate by fields, within a few percent of the encoded frame; nothing is decided by it but time.
+Law: the estimate is made field by field and lies within a few percent of the encoded frame; only time depends on it.
 """
 
 from __future__ import annotations
 
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
+    Body,
     EpochRefused,
     Held,
     LinkState,
@@ -14,7 +15,6 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.events import Body
 
 _HEAD = 48
 _NUMBER = 9
@@ -41,7 +41,7 @@ def _filters(filters: tuple[AdvertisedFilter, ...]) -> int:
 
 
 def mark(body: Body) -> tuple[int, int]:
-    """What a trace remembers of a body: its kind, and which it is."""
+    """Return what the transcript notes of `body`: its kind, and a number that tells it from others of that kind."""
     if isinstance(body, LinkState):
         return 1, body.seq
     if isinstance(body, ReceiverAdvertisement):

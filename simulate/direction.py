@@ -17,7 +17,7 @@ from tamis.simulate.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a link is physically. The defaults are those of a good line of 100 Mbit/s."""
+    """The physical properties of a link; the defaults are those of a good line of 100 Mbit/s."""
 
     delay_us: int = 5_000
     bytes_per_ms: int = 12_500
@@ -26,7 +26,7 @@ class Line:
 
 
 class Session:
-    """One connection. `over`: no byte passes any more, whatever its ends believe."""
+    """One connection over the link. `over` is true once no byte passes any more, whatever its ends believe."""
 
     __slots__ = ("number", "over", "whole")
 
@@ -34,14 +34,14 @@ class Session:
         self.number = number
         self.over = over
         self.whole = False
-        """Both ends have greeted."""
+        """True once both ends have greeted."""
 
 
 NO_SESSION = Session(0, over=True)
 
 
 class Frame(NamedTuple):
-    """What travels. `content` is a body of the control plane, a packet, or nothing (traffic that is only there)."""
+    """What travels over a link. `content` is a control body, a packet, or None for traffic that only takes room."""
 
     session: Session
     control: bool
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 
 class Direction:
-    """From one end to the other. `arrived` takes what was delivered; `lost` is told of what was not."""
+    """One way of a link. It calls `arrived` with each frame that is delivered and `lost` with each that is not."""
 
     __slots__ = (
         *("line", "dark", "deaf_to", "lose_control", "lose_data", "sent", "delivered", "dropped", "control_wait_us"),
@@ -62,11 +62,12 @@ class Direction:
     def __init__(self, clock: Clock, line: Line) -> None:
         self.line = line
         self.dark = False
-        """Nothing comes through, and nobody is told."""
+        """True while frames vanish without either end being told."""
         self.deaf_to: Session | None = None
-        """The session of which nothing arrives any more: what follows a hole never does."""
+        """The session in which a frame was lost: no later frame of it arrives, since a stream does not go on behind a
+        hole."""
         self.lose_control = 0
-        """So many of the next control frames are lost, and nobody is told; `lose_data` likewise."""
+        """How many of the next control frames are lost in silence; `lose_data`: of the next data frames."""
         self.lose_data = 0
         self.sent = 0
         self.delivered = 0
@@ -91,12 +92,12 @@ class Direction:
 
     @property
     def control_leaves_us(self) -> int:
-        """When all the control that waits has left, if nothing stalls the line."""
+        """Return when the last waiting control frame will have left, if nothing stalls the line."""
         waiting_us = self._control_bytes * 1_000 // self.line.bytes_per_ms
         return max(self._busy_until_us, self._clock.now_us) + waiting_us
 
     def send(self, session: Session, control: bool, size: int, content: Any) -> bool:  # noqa: ANN401 - see Frame
-        """Whether it waits or travels now; false: it was dropped at once."""
+        """Queue or send a frame. Returns false if it was dropped at once."""
         self.sent += 1
         now = self._clock.now_us
         frame = Frame(session, control, size, content, now)
@@ -109,12 +110,12 @@ class Direction:
         return self._queue(frame)
 
     def refuse(self, control: bool, content: Any) -> None:  # noqa: ANN401 - see Frame
-        """What an end sends in a session that it has given up already."""
+        """Count a frame as dropped that an end sends in a session which it has given up."""
         self.sent += 1
         self._drop(Frame(NO_SESSION, control, 0, content, self._clock.now_us), "session over")
 
     def stall(self, until_us: int) -> None:
-        """Nothing is sent until then, and nothing is lost."""
+        """Hold the line still until `until_us`; frames wait and none is lost."""
         self._busy_until_us = max(self._busy_until_us, until_us)
 
     def _queue(self, frame: Frame) -> bool:
@@ -150,7 +151,7 @@ class Direction:
             self._clock.at(self._busy_until_us, self._pump)
 
     def _next(self) -> Frame:
-        """R12: control first."""
+        """Take the next frame to send: a control frame if one waits (R12), else data."""
         if self._control:
             frame = self._control.popleft()
             self._control_bytes -= frame.size

@@ -10,21 +10,22 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.events import Audit
+from tamis.simulate.clients import SimulatedClient
 from tamis.simulate.faults import MS, WISHES
 from tamis.simulate.oracle import costs
 from tamis.simulate.settle import Rest
-from tamis.simulate.world import Client, World
+from tamis.simulate.world import World
 
 SOON_US: Final = 1_000 * MS
-"""A change is everywhere long before, and longer than a storm is damped."""
+"""How long to wait after a change: every router has heard of it well before, and the damping of a storm is over."""
 NARROWED_US: Final = 9_000 * MS
-"""Holds and the slowest damping are over."""
+"""How long to wait until a narrowing was advertised: the hold (R7) and the slowest damping (R1) are over."""
 STORM_US: Final = 2_000 * MS
 STORM_CHANGES: Final = 40
 
 
 def drill(world: World, rest: Rest, round_: int, seed: int) -> None:
-    """One of them, by the round."""
+    """Run one of the drills, chosen by the round's number."""
     random = Random(f"{seed}/drill/{round_}")
     chosen = [client for client in world.clients if client.is_connected]
     if chosen:
@@ -33,8 +34,9 @@ def drill(world: World, rest: Rest, round_: int, seed: int) -> None:
         rest.forget()
 
 
-def _one_filter(world: World, clients: list[Client], random: Random) -> None:
-    """A filter that is new to its router comes, and goes again; where none covers another, which is a second change."""
+def _one_filter(world: World, clients: list[SimulatedClient], random: Random) -> None:
+    """Add a filter that is new to its router and take it away again. Only filters that neither cover nor are covered
+    are used, since covering would be a second change."""
     client = clients[0]
     held = _wishes_at(world, client.home)
     apart = [wish for wish in range(WISHES) if not any(_comparable(world, wish, other) for other in held)]
@@ -42,8 +44,8 @@ def _one_filter(world: World, clients: list[Client], random: Random) -> None:
         return
     wish = random.choice(apart)
     for what, act, wait_us in (
-        ("a new filter", world.subscribe, SOON_US),
-        ("a filter that went", world.unsubscribe, NARROWED_US),
+        ("a new filter", world.clients.subscribe, SOON_US),
+        ("a filter that went", world.clients.unsubscribe, NARROWED_US),
     ):
         before = _frames(world)
         act(client, wish)
@@ -51,45 +53,46 @@ def _one_filter(world: World, clients: list[Client], random: Random) -> None:
         _compare(world, what, before, costs.FRAMES_PER_LINK)
 
 
-def _back_in_time(world: World, clients: list[Client], _: Random) -> None:
-    """R7: a client that is away for less than the hold costs nothing, if no filter of its router covers one of its."""
+def _back_in_time(world: World, clients: list[SimulatedClient], _: Random) -> None:
+    """R7: check that a client which is away for less than the hold costs no frame, if no filter of its router covers
+    one of the client's."""
     client = next((client for client in clients if _has_only_its_own(world, client)), None)
     if client is not None:
         before = _frames(world)
-        world.reconnect(client, SOON_US)
+        world.clients.reconnect(client, SOON_US)
         _run(world, 2 * SOON_US)
         _compare(world, "a client that came back in time", before, 0)
 
 
-def _twice(world: World, clients: list[Client], _: Random) -> None:
-    """R1: what is asked for already costs nothing."""
+def _twice(world: World, clients: list[SimulatedClient], _: Random) -> None:
+    """R1: check that asking for a filter that is advertised already costs no frame."""
     pairs = ((one, two) for one in clients for two in clients if one.home == two.home and one.wishes - two.wishes)
     one, two = next(pairs, (None, None))
     if one is None or two is None:
         return
     wish = min(one.wishes - two.wishes)
-    for act, wait_us in ((world.subscribe, SOON_US), (world.unsubscribe, NARROWED_US)):
+    for act, wait_us in ((world.clients.subscribe, SOON_US), (world.clients.unsubscribe, NARROWED_US)):
         before = _frames(world)
         act(two, wish)
         _run(world, wait_us)
         _compare(world, "what another client asks for, too,", before, 0)
 
 
-def _storm(world: World, clients: list[Client], random: Random) -> None:
-    """R1: many changes, few advertisements."""
+def _storm(world: World, clients: list[SimulatedClient], random: Random) -> None:
+    """R1: check that many changes cause few advertisements."""
     client, before = clients[0], _frames(world)
     wishes = [wish for wish in range(WISHES) if wish not in client.wishes]
     for wish in random.sample(wishes, STORM_CHANGES):
-        world.subscribe(client, wish)
+        world.clients.subscribe(client, wish)
         _run(world, STORM_US // STORM_CHANGES // 2)
-        world.unsubscribe(client, wish)
+        world.clients.unsubscribe(client, wish)
         _run(world, STORM_US // STORM_CHANGES // 2)
     _compare(world, "a storm", before, costs.FRAMES_PER_LINK * costs.STORM_ISSUES)
     _run(world, NARROWED_US + SOON_US)
 
 
-def _saturated(world: World, clients: list[Client], random: Random) -> None:
-    """R12: control on links that are full of data."""
+def _saturated(world: World, clients: list[SimulatedClient], random: Random) -> None:
+    """R12: check how long control waits on links that are full of data."""
     client = clients[0]
     directions = [way for link in world.links for way in link.ways]
     for way in directions:
@@ -97,15 +100,15 @@ def _saturated(world: World, clients: list[Client], random: Random) -> None:
     for link in world.links:
         world.fill(link)
     wish = random.choice([wish for wish in range(WISHES) if wish not in client.wishes])
-    world.subscribe(client, wish)
+    world.clients.subscribe(client, wish)
     _run(world, SOON_US)
     costs.control_wait(max((way.control_wait_us for way in directions), default=0), world.recorder.report)
-    world.unsubscribe(client, wish)
+    world.clients.unsubscribe(client, wish)
     _run(world, NARROWED_US)
 
 
-def _audited(world: World, clients: list[Client], _: Random) -> None:
-    """R10: everybody answers, and holds the same."""
+def _audited(world: World, clients: list[SimulatedClient], _: Random) -> None:
+    """R10: check that every router answers an audit and holds the same."""
     node = world.nodes[clients[0].home]
     node.ask(Audit(1))
     _run(world, SOON_US)
@@ -115,7 +118,7 @@ def _audited(world: World, clients: list[Client], _: Random) -> None:
         world.recorder.report(4, f"an audit of {others} other routers gave {[answer for _, answer in audits]}")
 
 
-DRILLS: Final[tuple[Callable[[World, list[Client], Random], None], ...]] = (
+DRILLS: Final[tuple[Callable[[World, list[SimulatedClient], Random], None], ...]] = (
     _one_filter,
     _back_in_time,
     _storm,
@@ -126,17 +129,17 @@ DRILLS: Final[tuple[Callable[[World, list[Client], Random], None], ...]] = (
 
 
 def _wishes_at(world: World, home: int) -> list[int]:
-    """What clients of a router want, each as often as it is wanted."""
+    """Return the wishes of all clients at router `home`, each as often as it is wanted."""
     return [wish for client in world.clients if client.home == home for wish in client.wishes]
 
 
 def _comparable(world: World, one: int, other: int) -> bool:
-    """One may cover the other: it matches all that the other does."""
+    """Return whether one of two wishes matches everything that the other does, so that it may cover it."""
     contents = world.contents[one] & world.contents[other]
     return contents in (world.contents[one], world.contents[other])
 
 
-def _has_only_its_own(world: World, client: Client) -> bool:
+def _has_only_its_own(world: World, client: SimulatedClient) -> bool:
     held = _wishes_at(world, client.home)
     return bool(client.wishes) and all(
         sum(_comparable(world, wish, other) for other in held) == 1 for wish in client.wishes

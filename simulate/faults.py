@@ -20,14 +20,14 @@ Args = tuple[int, ...]
 
 
 class Say(NamedTuple):
-    """A publication, and perhaps a second try of it at another router."""
+    """One publication, and optionally a second try of the same message at another router."""
 
     after_us: int
     publisher: int
     router: int
     content: int
     retry_after_us: int
-    """0: no second try."""
+    """How long after the first try the second one comes; 0: there is none."""
     retry_router: int
 
 
@@ -57,17 +57,18 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("clock", "set-right"),
     "forge": ("forge",),
 }
-"""What a kind of fault consists of: doing it, and undoing it."""
+"""Kind of fault -> the operations that cause it and undo it."""
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
     "all": tuple(kind for kind in KINDS if kind not in ("clock", "forge")),
     "worst": tuple(KINDS),
 }
-"""Accidents; and besides a clock that is off, and a router that lies."""
+"""Name of a mix -> its kinds of faults. `all` are accidents; `worst` adds clocks that are off and a router that
+lies."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
-"""Frames that the hostile router sends at once."""
+"""How many frames the hostile router sends in one operation."""
 CLIENTS_PER_ROUTER: Final = 3
 WISHES: Final = 80
 PUBLISHERS: Final = 8
@@ -90,22 +91,23 @@ def kinds_of(mix: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Guess:
-    """What the network is like after the operations so far, if each does what it says."""
+    """The planner's guess of the network's state, if each operation so far did what it says."""
 
     network: Network
     random: Random
     down: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
-    """Links that are cut, dark, or cut by the partition."""
+    """The links that are cut or dark, by a fault of their own or by the partition."""
     added: int = 0
     pairs: set[tuple[int, int]] = field(default_factory=set)
     wishes: dict[int, set[int]] = field(default_factory=dict)
     partitioned: bool = False
     off: int | None = None
-    """Whose clock is: one at a time, so that most of everybody's neighbours are right."""
+    """The router whose clock is off, or None: one at a time, so that most neighbours of every router have a right
+    clock."""
     hostile: int | None = None
     lossy: bool = False
-    """The present round is."""
+    """True if frames may be lost in silence in the present round."""
 
     @property
     def size(self) -> int:
@@ -223,7 +225,7 @@ def _return(guess: Guess) -> Args | None:
 
 
 def _partition(guess: Guess) -> Args | None:
-    """One side is named by the bits of its routers."""
+    """Plan a partition: returns the routers of one side as bits, and whether the cut is silent."""
     if guess.partitioned or guess.size < 2:
         return None
     guess.partitioned = True
@@ -247,7 +249,7 @@ def _leave(guess: Guess) -> Args | None:
 
 
 def _rewind(guess: Guess) -> Args | None:
-    """A publisher starts again, under a clock that was put back or forward by so many seconds."""
+    """Plan that a publisher starts again: returns the publisher and by how many seconds its clock was moved."""
     return guess.random.randrange(PUBLISHERS), guess.random.choice((-86_400, -3_600, -5, 5, 3_600))
 
 
@@ -271,8 +273,8 @@ def _set_right(guess: Guess) -> Args | None:
 
 
 def _forge(guess: Guess) -> Args | None:
-    """The hostile router is the same in a whole run; what it says is made up when it says it. What may be believed
-    until it is outlived is said in lossy rounds."""
+    """Plan that the hostile router lies: the same router in a whole run, with lies made up when the operation runs.
+    Lies that may be believed for a while are told in lossy rounds only."""
     if guess.hostile is None:
         guess.hostile = guess.random.randrange(guess.size)
     return guess.hostile, guess.random.randint(1, FORGERIES), int(guess.lossy)
@@ -305,7 +307,8 @@ MAKE: Final[dict[str, Make]] = {
 
 
 def plan(network: Network, count: int, kinds: tuple[str, ...], seed: int, says: int = 4) -> list[Operation]:
-    """`count` operations; about half of them faults where there are any. `says`: publications for each, on average."""
+    """Plan `count` operations, about half of them faults if the mix has any. `says` is the average number of
+    publications for each."""
     random = Random(f"{seed}/operations")
     guess = Guess(network, random, pairs={(a, b) for a, b, _ in network.links})
     operations: list[Operation] = []
@@ -335,13 +338,14 @@ def _choose(random: Random, kinds: tuple[str, ...], lossy: bool) -> str:
 
 
 def _gap(random: Random) -> int:
-    """In bursts, briskly, or after all have caught their breath."""
+    """Draw the pause before the next operation: up to 40 ms (a burst), up to 400 ms, or seconds."""
     fastest, slowest = random.choice(((0, 40), (0, 40), (40, 400), (40, 400), (2_000, 5_000)))
     return random.randint(fastest * MS, slowest * MS)
 
 
 def _say(guess: Guess, gap_us: int) -> Say:
-    """Soon after the operation, while routers change their minds, or anywhen."""
+    """Draw a publication: mostly soon after the operation, while tables still change, otherwise at any time before the
+    next one."""
     random = guess.random
     after_us = random.randint(0, 150 * MS if random.random() < 0.6 else max(gap_us, 150 * MS))
     again_us = random.randint(20, 600) * MS if random.random() < 0.15 else 0

@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from tamis.router.core.trees import Broadcast
+from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate.faults import MIXES
 from tamis.simulate.report import for_programs
 from tamis.simulate.run import Scenario, run
@@ -111,7 +111,7 @@ def main(minutes: float, seed_from: int | None, ops: int, processes: int, mix: s
 def _lines(
     seeds: Iterator[int], operations: int, mix: str | None, processes: int, until: float
 ) -> Iterator[dict[str, Any]]:
-    """As they come; each process has one run in hand and one in store."""
+    """Yield lines of the ledger as runs end. Each process has one run at work and one waiting."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
         while running or time.monotonic() < until:

@@ -1,21 +1,22 @@
 """A router that lies: what it sends besides what its core says.
 
-Law: it has one router's place and links, and says anything about anybody. What a lie may cost for a while is told to
-the truth: a forgery that may be believed until its issuer has spoken again (R9) taints the round, one that must not be
-believed taints nothing. Whoever has no link but one to the liar is its victim, and is not lied to. Nor does it lie
-about itself, as nobody else would be harmed. Whoever's clock is ahead believes more, until its neighbours say no.
+Law: it has one router's place and links, and may state anything about any other router. A forgery that may be believed
+until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed taints
+nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
+itself, since that would harm no other router. A router whose clock is ahead believes more, until its neighbours refuse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import (
     Adjacency,
     AdvertisedFilter,
+    Body,
     Entry,
     EpochRefused,
     Held,
@@ -26,16 +27,14 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.events import Body
-from tamis.router.core.forwarder import Transit
+from tamis.router.core.ways.forwarder import Transit
 from tamis.simulate import control, view
+from tamis.simulate.clock import Clock
 from tamis.simulate.faults import DAY_MS
 from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import DATA_BYTES, Node
-from tamis.simulate.workload import CONTENTS
-
-if TYPE_CHECKING:
-    from tamis.simulate.world import World
+from tamis.simulate.recorder import Recorder
+from tamis.simulate.workload import CONTENTS, Wish
 
 TOP: Final = 2**64 - 1
 EXTREMES: Final = (0, 1, 2**63 - 1, 2**63, TOP)
@@ -43,21 +42,34 @@ NOBODY: Final = 0xDEAD
 ABSURD_MS: Final = (3 * DAY_MS, 30 * DAY_MS, 3_650 * DAY_MS)
 PLAUSIBLE_MS: Final = (0, 1, 3_600_000, 20 * 3_600_000)
 LIES_FROM: Final = 1 << 40
-"""Publishers and serials of messages that nobody published."""
+"""From this number on: publishers and serials of messages that nobody published."""
+
+
+class LiarsWorld(Protocol):
+    """The world, as a liar needs it."""
+
+    clock: Clock
+    recorder: Recorder
+    nodes: list[Node]
+    by_number: dict[int, Node]
+    wishes: tuple[Wish, ...]
+
+    def unix_ms(self) -> int:
+        """What a clock that is right says."""
 
 
 class Liar:
-    def __init__(self, world: World, node: Node) -> None:
+    def __init__(self, world: LiarsWorld, node: Node) -> None:
         self._world = world
         self.node = node
 
     def owns(self, router: int) -> bool:
-        """Whether a router has no other neighbour."""
+        """Return whether `router` has no neighbour but the liar."""
         edges = self._world.recorder.truth.edges(self._world.clock.now_us)
         return {other for edge in edges if router in edge for other in edge if other != router} <= {self.node.number}
 
     def lie(self, random: Random, may_be_believed: bool) -> None:
-        """To one neighbour, if there is one to lie to."""
+        """Send a few forged frames to one neighbour that may be lied to; nothing if there is none."""
         links = [number for number, (link, _) in sorted(self.node.links.items()) if link.open and not self.owns(number)]
         if not links:
             return
@@ -72,6 +84,7 @@ class Liar:
         is_believed = not is_absurd or any(node.clock_off_ms > 0 for node in self._world.nodes)
         if is_believed and not isinstance(body, HARMLESS):
             self._world.recorder.truth.is_tainted = True
+            self._world.recorder.truth.forged.add(about.number)
         link, side = self.node.links[to.number]
         session = link.believed[side]
         if session is not None:
@@ -139,9 +152,11 @@ class Liar:
     # Messages.
 
     def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
-        """One that nobody published, of an epoch that must not be believed, or by a way that is none."""
+        """Send a message that nobody published: of an epoch that no clock lets anybody believe, or from a router that
+        is not the source's parent."""
         source = random.choice(self._world.nodes)
-        epoch = random.choice((2**63, TOP, self._world.unix_ms() + 4 * DAY_MS))
+        latest_ms = max(node.unix_ms() for node in self._world.nodes)
+        epoch = random.choice((2**63, TOP, latest_ms + 4 * DAY_MS))
         if may_be_believed and not to.forwarder.takes_from(source.number, self.node.number):
             epoch = view.versions(to).get(source.number, (0, 0))[0]
         serial = LIES_FROM + self._world.recorder.counts["lies"]
@@ -155,4 +170,4 @@ LIES: Final[tuple[Callable[[Liar, Random, Node, Node, bool], Body], ...]] = (
     *(Liar._request, Liar._held, Liar._refusal, Liar._nobody),
 )
 HARMLESS: Final = SenderRequest | Held | EpochRefused
-"""Nothing of these may be believed, whatever it says."""
+"""Kinds of bodies that routers must not believe in any forged form, so a forgery of them taints nothing."""

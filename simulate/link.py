@@ -2,7 +2,7 @@
 
 Law: what an end knows of a session is its own business: one end may believe in a session that the other gave up.
 Numbers of sessions grow, a new one replaces the old. An end that has none dials after a pause; greeting takes a round
-trip. Bytes that cannot arrive are found out by silence, as heartbeats would (they are not simulated one by one:
+trip. Bytes that cannot arrive are noticed by the silence, as heartbeats would (they are not simulated one by one:
 nothing else is learnt of them).
 """
 
@@ -11,22 +11,22 @@ from __future__ import annotations
 from random import Random
 from typing import Protocol
 
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import NO_SESSION, Direction, Frame, Line, Session
 from tamis.simulate.message import Packet
 
 MS = 1_000
 HOLD_US = 1_000 * MS
-"""A silent neighbour is given up after this."""
+"""How long a neighbour may be silent before it is given up."""
 HEARTBEAT_US = 250 * MS
-"""The last sign of life may be so old when the silence begins."""
+"""How old the last sign of life may be when the silence begins."""
 DIAL_FIRST_US = 50 * MS
 DIAL_LAST_US = 1_000 * MS
 
 
 class Router(Protocol):
-    """What a link needs of its ends."""
+    """What a link needs of the routers at its ends."""
 
     number: int
     alive: bool
@@ -43,7 +43,7 @@ class Router(Protocol):
 
 
 class Watcher:
-    """Who is told what became of a link; of itself it ignores all of it."""
+    """Receives what becomes of a link. Each method does nothing until a subclass overrides it."""
 
     def joined(self, link: Link) -> None: ...
 
@@ -55,7 +55,7 @@ class Watcher:
 
 
 class Link:
-    """Sides are 0 and 1; `ways[i]` is the direction that leaves from side i."""
+    """A link between two routers, called side 0 and side 1; `ways[i]` is the direction that leaves from side i."""
 
     __slots__ = (
         *("ends", "name", "cost", "line", "intact", "ways", "believed"),
@@ -77,10 +77,10 @@ class Link:
         self.line = line
         self.name = (ends[0].number, ends[1].number)
         self.intact = True
-        """The line is not cut."""
+        """False while the line is cut."""
         self.ways = (direction(clock, line), direction(clock, line))
         self.believed: list[Session | None] = [None, None]
-        """The session that each side takes for open."""
+        """The session that each side takes for open; None: it has none."""
         self._clock = clock
         self._random = random
         self._watcher = watcher
@@ -97,7 +97,8 @@ class Link:
         return 0 if self.name[0] == router else 1
 
     def send(self, side: int, number: int, size: int, body: Body, is_told: bool = False) -> None:
-        """A control frame, in the session that the core means, which is told when it has left."""
+        """Send a control frame from `side` in session `number`. With `is_told` the core is told when the frame has
+        left."""
         session = self.believed[side]
         if session is None or session.number != number:
             self.ways[side].refuse(True, body)
@@ -112,8 +113,8 @@ class Link:
             self.ends[side].sent(self.name[1 - side], session.number)
 
     def carry(self, side: int, size: int, packet: Packet | None) -> bool:
-        """A data frame, in the session of this side if it has one; false: it was dropped at once. No packet: traffic
-        that is only there."""
+        """Send a data frame in the session of `side`; `packet` None is traffic that only takes room. Returns false if
+        the frame was dropped at once."""
         session = self.believed[side]
         if session is None:
             self.ways[side].refuse(False, packet)
@@ -123,7 +124,7 @@ class Link:
     # What happens to the line.
 
     def cut(self, silently: bool) -> None:
-        """No byte passes any more; the ends are told, or find out."""
+        """Let no byte pass any more. The ends are told, or with `silently` find out by the silence."""
         self.intact = False
         self._end_session()
         for side in (0, 1):
@@ -136,13 +137,13 @@ class Link:
         self.wake()
 
     def reset(self, _: Session | None = None) -> None:
-        """The session breaks and the line stays."""
+        """Break the session and leave the line whole."""
         self._end_session()
         for side in (0, 1):
             self._find_out(side, silently=False)
 
     def darken(self, side: int) -> None:
-        """What leaves from this side vanishes from now on: the other end finds out by the silence."""
+        """Let everything that leaves from `side` vanish from now on; the other end finds out by the silence."""
         way = self.ways[side]
         way.dark = True
         way.deaf_to = self.believed[1 - side]
@@ -150,19 +151,19 @@ class Link:
         self._find_out(1 - side, silently=True)
 
     def end_died(self, side: int, silently: bool) -> None:
-        """A router is no more: with a last word to its neighbours, or without."""
+        """Note that the router at `side` has died: its neighbour is told, or with `silently` finds out."""
         self.believed[side] = None
         self._end_session()
         self._find_out(1 - side, silently)
 
     def join(self) -> None:
-        """Both ends are in a new session at once, without dialling; they are not told."""
+        """Put both ends into a new session at once, without dialling and without telling them."""
         session = self._newest = Session(self._newest.number + 1)
         session.whole = True
         self.believed = [session, session]
 
     def wake(self) -> None:
-        """Somebody may want to dial; where that fails for now, whoever changes it wakes again."""
+        """Let an end dial if it wants to. If nothing can be dialled now, whatever changes that calls this again."""
         self._clock.after(self._random.randint(DIAL_FIRST_US, DIAL_LAST_US), self._dial)
 
     @property
@@ -177,7 +178,7 @@ class Link:
 
     @property
     def open(self) -> bool:
-        """Both ends believe in the same session, and bytes pass."""
+        """Whether both ends take the same session for open and bytes pass."""
         session = self.believed[0]
         return (
             session is not None and session is self.believed[1] and session.whole and not session.over and self.passable
@@ -196,7 +197,7 @@ class Link:
         self._watcher.unsettled()
 
     def _find_out(self, side: int, silently: bool) -> None:
-        """This side will notice that the session it believes in is dead."""
+        """Let `side` notice that its session is dead: soon, or with `silently` when the hold time is over."""
         session = self.believed[side]
         if session is None:
             return
@@ -221,14 +222,14 @@ class Link:
             return
         self._dialling = True
         dialler = self.believed.index(None)
-        self._newest.over = True  # whoever still believes in it learns of the new one
+        self._newest.over = True  # an end that still takes it for open learns of the new one
         session = self._newest = Session(self._newest.number + 1)
         delay = self.line.delay_us
         self._clock.after(delay, self._greet, (1 - dialler, session))
         self._clock.after(2 * delay, self._greet, (dialler, session))
 
     def _greet(self, what: tuple[int, Session]) -> None:
-        """This side has read the other's greeting."""
+        """Note that a side has read the other's greeting."""
         side, session = what
         last = self.believed[1 - side] is session
         if session.over or not self.passable:

@@ -14,11 +14,11 @@ from tamis.router.records.files import Bounds, RecordFiles, compress
 from tamis.router.records.lines import Family
 
 BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float("inf"), kept_bytes_max=2**60)
-"""Nothing goes: a run is looked at whole."""
+"""Bounds so large that no file is removed: a run is analysed whole."""
 
 
 class Lines(Protocol):
-    """Where records go."""
+    """Writes lines of records into a router's files."""
 
     def write(self, router: str, epoch: int, family: Family, record: Mapping[str, object]) -> None: ...
 

@@ -18,7 +18,7 @@ from tamis.protocol.json_form import encode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.records import KINDS, VERSION
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.records.control import said_of
 from tamis.simulate import control
 from tamis.simulate.log_files import Lines
@@ -28,24 +28,24 @@ from tamis.simulate.wall import SECOND_US, START_US, Wall
 from tamis.simulate.workload import CONTENTS, Wish
 
 CLIENTS_FROM: Final = 1_000
-"""Interfaces below are links; above, connections."""
+"""Interfaces below this number are links; from it on they are connections."""
 PUBLISHERS_FROM: Final = 1_000_000
-"""Connections of publishers, which want nothing and never leave."""
+"""From this number on: connections of publishers, which want nothing and never leave."""
 
 
 @dataclass(slots=True)
 class Life:
-    """A router from its start to its end."""
+    """What the logbook keeps of one router from its start to its end."""
 
     name: str
     epoch: int
     numbers: Counter[str] = field(default_factory=Counter)
     connections: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Client and session -> number of the connection."""
+    """(client, session) -> number of the connection."""
     wants: dict[int, dict[int, int]] = field(default_factory=dict)
     """Client -> wish -> contents."""
     counters: dict[int, Counter[str]] = field(default_factory=dict)
-    """Interface -> what was counted in this second; names of drops and refusals have their field before a colon."""
+    """Interface -> counts of the present second. Drops and refusals are named "FIELD:REASON"."""
     second: int = 0
     generation: int = 0
     table_changed: bool = False
@@ -79,7 +79,7 @@ class Logbook:
         self._write(router, "life", what="started", **self._program)
 
     def died(self, router: int) -> None:
-        """As in a crash: no last word on the second in which it comes."""
+        """End a router's life as a crash does: the counts of its last, unfinished second are not written."""
         self._until_now(router)
         del self._lives[router]
 
@@ -129,7 +129,7 @@ class Logbook:
         self._subscription(router, client, session, wish, "added", "asked")
 
     def unwanted(self, client: int, session: int, router: int, wish: int, is_gone: bool) -> None:
-        """Nothing is written where the router is down: whoever wanted it lost it with the router."""
+        """Write that a subscription ended; nothing if the router is down, whose records end with it."""
         life = self._lives.get(router)
         if life is not None and life.wants.get(client, {}).pop(wish, None) is not None:
             self._subscription(router, client, session, wish, "removed", "gone" if is_gone else "asked")
@@ -214,7 +214,7 @@ class Logbook:
         self._lives[router].counters.setdefault(interface, Counter())[what] += count
 
     def _until_now(self, router: int) -> None:
-        """A second that is over is written as of its end."""
+        """Write the counts of each second that is over, with the time of its end."""
         life, second = self._lives[router], self._wall.second(router)
         if second != life.second:
             over, life.second = life.second, second
@@ -270,7 +270,7 @@ _ATTRIBUTES: Final = tuple(json.dumps(content, separators=(",", ":")) for conten
 
 
 def _written(wish: Wish) -> tuple[str, str]:
-    """A filter's JSON form and key; one that can never match has no key."""
+    """Return a filter's JSON form and its key; the key is empty if the filter can never match."""
     filter_ = decode_filter(wish.packed)
     try:
         key = f"{filter_key(filter_):016x}"
@@ -280,7 +280,7 @@ def _written(wish: Wish) -> tuple[str, str]:
 
 
 def _nested(counts: Mapping[str, int]) -> dict[str, object]:
-    """Counts whose names have a colon become one object under what stands before it."""
+    """Return `counts` with those named "FIELD:REASON" gathered in one object under FIELD."""
     fields: dict[str, Any] = {}
     for name, count in counts.items():
         outer, _, inner = name.partition(":")

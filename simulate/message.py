@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tamis.router.core.forwarder import Transit
+from tamis.router.core.ways.forwarder import Transit
 
 
 class Try(NamedTuple):
-    """Where and when it was published; `entered` is false where the router had it already."""
+    """One try of a publisher: where and when. `entered` is false if the router had the message already."""
 
     router: int
     at_us: int
@@ -32,13 +32,13 @@ class Message:
         self.counter = counter
         self.tries: list[Try] = []
         self.received: dict[int, int] = {}
-        """Client -> how often."""
+        """Client -> how often it received the message."""
         self.lost: dict[str, int] = {}
-        """Why copies of it were dropped on links -> how many."""
+        """Reason -> how many copies were dropped on links for it."""
         self.last_us = 0
-        """When something was last done about it."""
+        """When a router last handled the message."""
         self.visits: list[int] = []
-        """The routers that took it, by number."""
+        """Numbers of the routers that took it."""
         self.refusals: dict[str, int] = {}
 
 
@@ -49,4 +49,4 @@ class Packet(NamedTuple):
     hops_left: int
     message: Message
     hop: int = 0
-    """How many links it has crossed: for the record."""
+    """How many links it has crossed; routers do not read it, records do."""

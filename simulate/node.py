@@ -6,10 +6,12 @@ everything but the epoch file; what was arranged by an earlier life never reache
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.commands import (
     Alarm,
     Audited,
@@ -23,40 +25,42 @@ from tamis.router.core.commands import (
     Session,
     WaysChanged,
 )
-from tamis.router.core.events import Body, Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
-from tamis.router.core.forwarder import Forwarder
-from tamis.router.core.paths import PathCache
+from tamis.router.core.events import Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.core.trees import Trees
-from tamis.router.core.windows import Entry, PublisherWindows
+from tamis.router.core.ways.forwarder import Forwarder, Transit
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.trees import Trees
+from tamis.router.core.ways.windows import Entry, PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import Link
 from tamis.simulate.message import Message, Packet, Try
-from tamis.simulate.strategies import AnyCore, Kit
+from tamis.simulate.strategies import AnyCore, RunParts
 from tamis.simulate.table import Matches, PureTable
 
 DATA_BYTES: Final = 200
-"""A message on the wire."""
+"""Size of every data frame."""
 WORK_AFTER_US: Final = 500
-"""A router is idle so long after an event, and covers then."""
+"""How long after an event a router is idle and does slices of work, such as covering."""
 
 
 class Passing(NamedTuple):
-    """What a router did with a message that it took."""
+    """What a router did with a message that it took: copies sent, clients served, copies dropped."""
 
     clients: tuple[int, ...]
     neighbours: tuple[int, ...]
     dropped: tuple[int, ...]
-    """Neighbours that it should have gone to."""
+    """Neighbours that a copy was for and could not be sent to."""
 
 
 class Observer:
-    """Who is told what happens at a router; of itself it ignores all of it."""
+    """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
 
-    def delivered(self, client: int, message: Message) -> None: ...
+    def delivered(self, client: int, message: Message, entry: Transit) -> None: ...
 
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
+
+    def learnt(self, router: int, body: Body) -> None: ...
 
     def took(self, router: int, message: Message) -> None: ...
 
@@ -88,13 +92,14 @@ class Observer:
 
 
 class Node:
-    """`clients` maps a local client to the contents it wants (bits) and is written by `want` and `unwant` alone."""
+    """A router in virtual time. `clients` maps a local client to the contents it wants (bits) and is written by `want`
+    and `unwant` alone."""
 
     def __init__(
         self,
         name: str,
         clock: Clock,
-        kit: Kit,
+        kit: RunParts,
         matches: Matches,
         paths: PathCache,
         observer: Observer,
@@ -106,10 +111,10 @@ class Node:
         self.is_leaving = False
         self.epoch_file: int | None = None
         self.clock_skew_ms = 0
-        """Only for the moment of a start: then the clock is set right."""
+        """By how much the clock is wrong while the router starts; it is set right just after."""
         self.clock_off_ms = 0
         self.links: dict[int, tuple[Link, int]] = {}
-        """Neighbour -> link, and which side of it is here."""
+        """Neighbour -> the link to it, and which side of that link this router is."""
         self.core: AnyCore
         self.forwarder: Forwarder
         self.table: PureTable
@@ -125,15 +130,18 @@ class Node:
         self._working = False
         self._publishers: PublisherWindows
         self._listeners: dict[int, tuple[int, ...]] = {}
+        self._linked: set[int] = set()
+        self._waiting: dict[int, deque[Packet]] = {}
+        """What a neighbour sent since one had to wait (R5c)."""
 
     # Life and death.
 
     def unix_ms(self) -> int:
-        """By this router's own clock, which may be off."""
+        """The time by this router's own clock, which may be off."""
         return self._unix_ms() + self.clock_off_ms
 
     def start(self) -> None:
-        """With the epoch file if there is one, by the clock if not."""
+        """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
         now_ms = self.unix_ms()
         kept = self.epoch_file
         epoch = now_ms + self.clock_skew_ms if kept is None or kept > now_ms + DAY_MS else kept + 1
@@ -142,11 +150,13 @@ class Node:
         self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
-        self.forwarder.epoch_max = 0  # read when a message asks for more
+        self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
         self.table = self._kit.table(self._matches)
         self._publishers = self._kit.windows()
         self._armed_us = None
         self._working = False
+        self._linked.clear()
+        self._waiting.clear()
         self._observer.started(self.number, epoch)
         self._carry_out(self.core.start(self._clock.now_us))
 
@@ -159,7 +169,7 @@ class Node:
             link.end_died(side, silently)
 
     def leave(self) -> None:
-        """As one that is asked to stop: it takes nothing new, and forwards for a while."""
+        """Stop as on request: take nothing new from clients, and forward for a while."""
         self.is_leaving = True
         self._handle(Leave())
 
@@ -167,20 +177,42 @@ class Node:
 
     def link_up(self, neighbour: int, session: int, cost: int) -> None:
         self._observer.linked(self.number, neighbour, session, cost)
+        self._linked.add(neighbour)
         self._handle(LinkUp(neighbour, session, cost))
 
     def link_down(self, neighbour: int, session: int) -> None:
         self._observer.unlinked(self.number, neighbour, session)
+        self._linked.discard(neighbour)
+        self._go_on(self.life)
         self._handle(LinkDown(neighbour, session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         self._observer.heard(self.number, neighbour, body)
         self._handle(Heard(neighbour, session, body))
+        self._observer.learnt(self.number, body)
 
     def sent(self, neighbour: int, session: int) -> None:
         self._handle(Sent(neighbour, session))
 
     def carried(self, neighbour: int, packet: Packet) -> None:
+        """In the order in which they came by each link: what has to wait holds up those behind it."""
+        self._waiting.setdefault(neighbour, deque()).append(packet)
+        self._go_on(self.life)
+
+    def _go_on(self, life: int) -> None:
+        """Take what need not wait, until nothing more moves."""
+        has_moved = self.alive and life == self.life
+        while has_moved:
+            has_moved = False
+            for neighbour, packets in self._waiting.items():
+                while packets and not self._must_wait(neighbour, packets[0]):
+                    self._arrive(neighbour, packets.popleft())
+                    has_moved = True
+
+    def _must_wait(self, neighbour: int, packet: Packet) -> bool:
+        return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us)
+
+    def _arrive(self, neighbour: int, packet: Packet) -> None:
         transit, hops_left, *_ = packet
         if transit.epoch > self.forwarder.epoch_max:
             self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
@@ -194,7 +226,7 @@ class Node:
     # What clients do.
 
     def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
-        """`contents`: all that the client wants from now on."""
+        """Add `filters` of a client; `contents` is everything that the client wants from now on."""
         self._listen(client, contents)
         self._handle(Wanted(filters))
 
@@ -223,7 +255,7 @@ class Node:
     def _take(self, packet: Packet, came_from: int | None, is_new_here: bool) -> None:
         transit, hops_left, message, hop = packet
         self._observer.took(self.number, message)
-        clients = self._deliver(message) if is_new_here else ()
+        clients = self._deliver(message, transit) if is_new_here else ()
         matched = self.table.matching(message.content)
         departures: tuple[int, ...] = ()
         if matched:
@@ -238,15 +270,15 @@ class Node:
         link, side = self.links[neighbour]
         return link.carry(side, DATA_BYTES, packet)
 
-    def _deliver(self, message: Message) -> tuple[int, ...]:
-        """To whom."""
+    def _deliver(self, message: Message, entry: Transit) -> tuple[int, ...]:
+        """Deliver to local clients; returns those that got the message."""
         listeners = self._listeners.get(message.content)
         if listeners is None:
             content = message.content
             listeners = tuple(client for client, contents in self.clients.items() if contents >> content & 1)
             self._listeners[content] = listeners
         for client in listeners:
-            self._observer.delivered(client, message)
+            self._observer.delivered(client, message, entry)
         return listeners
 
     # The core.
@@ -292,13 +324,15 @@ class Node:
         self.table.install(command.issuer, command.added, command.removed)
 
     def _reroute(self, command: Reroute) -> None:
-        self.forwarder.reroute(command.trees, self._clock.now_us)
+        self.forwarder.reroute(command.trees, self._clock.now_us, command.is_whole)
+        self._clock.at(max(self.forwarder.waits_until_us, self._clock.now_us), self._go_on, self.life)
         self._observer.rerouted(self.number, command.trees)
 
     def _ways_changed(self, command: WaysChanged) -> None:
         self._observer.ways_changed(self.number, command)
 
     def _forget(self, command: Forget) -> None:
+        self.forwarder.epoch_max = 0
         self.forwarder.forget(command.router)
 
     def _raise_epoch(self, command: RaiseEpoch) -> None:

@@ -1,6 +1,6 @@
 """Shortest paths, computed once for all routers that see the same topology.
 
-Law: graphs of equal digest are equal, so the first one stands for all of them, with what was derived from it.
+Law: graphs of equal digest are equal, so the first one, with what was derived from it, serves for all of them.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from tamis.router.core.paths import Graph, PathCache, Paths
+from tamis.router.core.ways.paths import Graph, PathCache, Paths
 
 GRAPHS_MAX: Final = 64
-"""Topologies that routers of one network see at about the same time."""
+"""How many topologies are kept: routers of one network see few at about the same time."""
 
 
 class SharedPaths(PathCache):

@@ -1,4 +1,4 @@
-"""Everything that happens passes here: the trace notes it, the truth keeps it, the judge hears of it.
+"""Passes on everything that happens: to the trace, to the truth and to the judge.
 
 Law: the recorder decides nothing and tells routers nothing.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire.routing_bodies import (
+    Body,
     EpochRefused,
     Held,
     LinkState,
@@ -18,8 +19,8 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Audited, Session, WaysChanged
-from tamis.router.core.events import Body
-from tamis.router.core.trees import Trees
+from tamis.router.core.ways.forwarder import Transit
+from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock
@@ -30,26 +31,27 @@ from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import Observer, Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
+from tamis.simulate.oracle.order import Entry, Order
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.trace import Trace
 
 Edges = list[tuple[int, int, int]]
-"""Two routers and a cost."""
+"""(router, router, cost) of each edge."""
 
 
 class Records(NamedTuple):
-    """What is kept of a run for those who read it later."""
+    """What a run keeps for readers: logbook and account, if asked for."""
 
     book: Logbook
     account: Account
     edges_of: Callable[[int], Edges]
-    """The links that count as a router sees the network."""
+    """Router -> the edges that count as that router sees the network."""
 
 
 VIOLATIONS_MAX = 100
-"""More than that say nothing new."""
+"""Violations kept of one run; further ones say nothing new."""
 
 
 class Recorder(Observer, Watcher):
@@ -62,14 +64,17 @@ class Recorder(Observer, Watcher):
         ways = edges_by_root if broadcast == "shared-tree" else edges_between
         self.deliveries = Deliveries(self.truth, patience, self.report, ways)
         self.gaps = Gaps(self.truth, patience, self.report, ways)
+        self.order = Order(self.truth, patience, self.report)
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
-        """Control frames by kind."""
+        """Kind of control frame -> how many were sent."""
         self.sessions: dict[int, int] = {}
         """Client -> how often it has connected."""
         self.on_reached: Callable[[int, int], None]
-        """Who is told of the router and the ticket of a wait that was answered."""
+        """Called with the router and the ticket of each wait that was answered."""
+        self.on_learnt: Callable[[int, Body], None] = lambda router, body: None  # noqa: ARG005 - nobody looks yet
+        """Called with a router and a body when the router has done what the body made it do."""
         self.audits: list[tuple[int, Audited]] = []
         self.operation = -1
 
@@ -80,9 +85,10 @@ class Recorder(Observer, Watcher):
 
     # Routers.
 
-    def delivered(self, client: int, message: Message) -> None:
+    def delivered(self, client: int, message: Message, entry: Transit) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
+        self.order.delivered(client, self.sessions[client], message.content, Entry(*entry))
         if self._records:
             self._records.account.delivered(client, self.sessions[client], message)
 
@@ -91,6 +97,9 @@ class Recorder(Observer, Watcher):
         if self._records:
             self._records.book.heard(router, neighbour, body)
             self._records.account.heard(router, neighbour, body, control.size(body))
+
+    def learnt(self, router: int, body: Body) -> None:
+        self.on_learnt(router, body)
 
     def took(self, router: int, message: Message) -> None:
         message.last_us = self._clock.now_us

@@ -1,6 +1,6 @@
 """What a run found, for people and for programs.
 
-Law: both are the same counts; nothing is left out of the one that the other has.
+Law: both show the same counts; neither leaves out one that the other has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tamis.simulate.run import Outcome
 VIOLATIONS_SHOWN = 10
 _HEAD = ("operations", "messages", "delivered", "required at rest", "required in motion", "missing")
 _GROUPS = {"operations": "did ", "control frames": "sent "}
-"""Counts whose names begin alike are one line."""
+"""Heading -> the prefix of the counts that are printed on one line under it."""
 
 
 def for_programs(outcome: Outcome, seconds: float) -> dict[str, Any]:

@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from tamis.router.core.core import CoreSettings
-from tamis.router.core.trees import Broadcast
+from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, topologies
 from tamis.simulate.faults import Operation
 from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
 
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
-"""What brings routers together that may have been apart for long."""
+"""Operations that bring routers together which may have been apart for long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """All that a run depends on."""
+    """Everything that a run depends on."""
 
     topology: str = "random:12"
     operations: int = 1_500
@@ -38,11 +38,11 @@ class Scenario:
     broadcast: Broadcast | None = None
     coarse: bool = False
     without: str | None = None
-    """A rule that is left out."""
+    """The rule that is left out, if one is."""
     only: tuple[int, ...] | None = None
 
     def command(self) -> str:
-        """What replays it."""
+        """Return the command that runs this scenario again."""
         words = ["tamis simulate", f"--topology {self.topology}", f"--ops {self.operations}", f"--faults {self.faults}"]
         words.append(f"--seed {self.seed}")
         if self.strategy != "advertise":
@@ -70,7 +70,7 @@ class Outcome:
 
 TRUTH = "truth.json"
 Progress = Callable[[int, int], Any]
-"""Operations done, violations found; true stops the run."""
+"""Called with operations done and violations found; a true result stops the run."""
 
 
 def run(
@@ -79,7 +79,8 @@ def run(
     stop_at_first: bool = False,
     records: Path | None = None,
 ) -> Outcome:
-    """`records`: a folder for what the routers write down; what is so comes beside it in `truth.json`."""
+    """Run a scenario and return its outcome. `records` is a folder for what the routers write down; the simulator's own
+    account goes beside it in `truth.json`."""
     network = topologies.read(scenario.topology, scenario.seed)
     world = World(network, scenario.seed, _kit(scenario, network), None if records is None else LogFiles(records))
     rest = Rest(world, scenario.seed)
@@ -103,7 +104,7 @@ def run(
 
 
 def plan_of(scenario: Scenario) -> list[Operation]:
-    """The operations that are left of it."""
+    """Return the operations of `scenario` that `only` leaves."""
     network = topologies.read(scenario.topology, scenario.seed)
     kinds = faults.kinds_of(scenario.faults)
     operations = faults.plan(network, scenario.operations, kinds, scenario.seed)
@@ -113,9 +114,9 @@ def plan_of(scenario: Scenario) -> list[Operation]:
     return [operation for operation in operations if operation.number in kept]
 
 
-def _kit(scenario: Scenario, network: Network) -> Kit:
+def _kit(scenario: Scenario, network: Network) -> RunParts:
     settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
-    kit = Kit(scenario.strategy, settings)
+    kit = RunParts(scenario.strategy, settings)
     return kit if scenario.without is None else breaks.without(scenario.without, kit)
 
 
@@ -130,7 +131,9 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
 
 def _outcome(scenario: Scenario, world: World) -> Outcome:
     recorder = world.recorder
-    counts = dict(sorted((recorder.counts + recorder.deliveries.counts + recorder.gaps.counts).items()))
+    counts = dict(
+        sorted((recorder.counts + recorder.deliveries.counts + recorder.gaps.counts + recorder.order.counts).items())
+    )
     counts |= {f"sent {what}": count for what, count in sorted(recorder.said.items())}
     return Outcome(
         scenario,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
+from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, UpdateReply
 from tamis.simulate import view
 from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
@@ -19,22 +20,22 @@ from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
 
 CLIENTS_US: Final = 5_000 * MS
-"""The last operation may be a client that comes back so late."""
+"""How late after the last operation a client may still come back."""
 SPARE_US: Final = 3_000 * MS
 PROBE_SOURCES: Final = 12
 PROBES_EACH: Final = 3
 PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
-EPOCHS_AHEAD_MS: Final = 2 * DAY_MS
-"""No router is further ahead of its clock, however often it had to jump. What goes further by another clock may give
-way: whoever has no other neighbour takes it on trust, or goes back itself."""
+EPOCHS_AHEAD_MS: Final = DAY_MS
+"""How far an epoch may lie ahead of a clock. One that lies further ahead is refused by that clock, so it may be given
+up again: a router with a single neighbour takes that one's clock on trust, and one that most refuse goes back."""
 GLANCE: Final = 4
-"""Routers looked at before an operation."""
+"""How many routers are looked at before each operation."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
 
 
 class Rest:
-    """Looks at one world whenever it has come to rest."""
+    """Waits until one world is at rest, then judges it."""
 
     def __init__(self, world: World, seed: int) -> None:
         self._world = world
@@ -47,14 +48,15 @@ class Rest:
             layer = Layer(layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree")
         self._layer = layer
         self._tables = Tables(world.recorder.truth, layer, world.meaning, world.recorder.report)
+        world.recorder.on_learnt = self._learnt
 
     @property
     def compares(self) -> bool:
-        """Whether routers hold what can be compared: in mode paper they do not."""
+        """Whether routers hold tables that can be compared; in mode `paper` they do not."""
         return self._world.kit.strategy != "paper"
 
     def glance(self, at_all: bool) -> None:
-        """8, between operations: a few routers, others each time."""
+        """Invariant 8, between operations: look at a few routers, others each time, or with `at_all` at all of them."""
         if not self.compares:
             return
         nodes = self._world.nodes
@@ -63,7 +65,7 @@ class Rest:
             self._look_at_versions(self._turn)
 
     def come(self, round_: int) -> None:
-        """Wait, judge the round, look, probe."""
+        """Wait for rest, judge the messages of the round, look at all tables, and send probes."""
         world = self._world
         world.lose_no_more()
         world.leave_victims_alone()
@@ -75,7 +77,8 @@ class Rest:
         recorder.gaps.at_rest()
         world.messages.clear()
         truth.is_tainted = False
-        self._look_at_waits()
+        truth.forged.clear()
+        world.waits.at_rest()
         said = Counter(recorder.said)
         ways = self._look()
         self._probe(round_, ways)
@@ -98,16 +101,8 @@ class Rest:
 
     # Looking.
 
-    def _look_at_waits(self) -> None:
-        world = self._world
-        for number, ticket in world.tickets.items():
-            node = world.by_number[ticket.router]
-            if node.alive and node.life == ticket.life:
-                world.recorder.report(9, f"{node.number:x} never answered wait {number}")
-        world.tickets.clear()
-
     def _look(self) -> dict[int, dict[int, Ways]]:
-        """4, 7, 8, 11. The ways that messages take now, of some sources."""
+        """Invariants 4, 7, 8, 11: judge what routers hold. Returns the ways that messages of some sources take now."""
         world, report = self._world, self._world.recorder.report
         for link in world.links:
             for way in link.ways:
@@ -131,13 +126,25 @@ class Rest:
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]
         if node.alive:
-            epoch_max = min(node.unix_ms() for node in self._world.nodes) + EPOCHS_AHEAD_MS
-            self._versions.look(node.number, node.life, view.versions(node), epoch_max)
+            self._versions.look(node.number, node.life, view.versions(node), self._epoch_max)
+
+    def _learnt(self, router: int, body: Body) -> None:
+        """8, after each statement: what a router held in between may excuse it for going back, or accuse it."""
+        if not self.compares or not isinstance(body, ReceiverAdvertisement | UpdateReply):
+            return
+        node, epoch_max = self._world.by_number[router], self._epoch_max
+        issuers = [body.issuer] if isinstance(body, ReceiverAdvertisement) else [entry.issuer for entry in body.entries]
+        for issuer in issuers:
+            self._versions.look_at(router, node.life, issuer, view.version(node, issuer), epoch_max)
+
+    @property
+    def _epoch_max(self) -> int:
+        return min(node.unix_ms() for node in self._world.nodes) + EPOCHS_AHEAD_MS
 
     # Probing.
 
     def _probe(self, round_: int, ways: Mapping[int, Mapping[int, Ways]]) -> None:
-        """1, 2, 3, 6: messages from everywhere, now that everything must work."""
+        """Invariants 1, 2, 3, 6: publish from many routers, now that everything must work, and judge who gets what."""
         world, recorder = self._world, self._world.recorder
         random = Random(f"{self._seed}/probes/{round_}")
         living = {node.number: index for index, node in enumerate(world.nodes) if node.alive}
@@ -158,7 +165,7 @@ class Rest:
     # The end.
 
     def long_after(self) -> None:
-        """7: one router leaves for good, and what cannot be reached is forgotten by everybody in time."""
+        """Invariant 7: let one router leave for good, and check that every other one forgets it in time."""
         world = self._world
         if not self.compares:
             return

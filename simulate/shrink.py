@@ -13,11 +13,11 @@ from tamis.simulate.run import Outcome, Scenario, plan_of, run
 
 RUNS_MAX = 200
 Told = Callable[[int, int], bool]
-"""Runs so far, operations left; true: that is enough."""
+"""Called with runs so far and operations left; a true result ends the search."""
 
 
 def shrink(outcome: Outcome, told: Told = lambda *_: False, runs_max: int = RUNS_MAX) -> Outcome:
-    """The smallest run that was found, `outcome` itself where it holds no violation."""
+    """Return the smallest failing run that was found; `outcome` itself if it holds no violation."""
     if not outcome.violations:
         return outcome
     first = outcome.violations[0]
@@ -46,7 +46,7 @@ def _numbers(scenario: Scenario) -> list[int]:
 
 
 def _choices(numbers: list[int], parts: int) -> list[list[int]]:
-    """All; or the list without one of its parts."""
+    """Return the lists to try: `numbers` without each of its `parts` pieces in turn; for one part `numbers` itself."""
     if parts == 1:
         return [numbers]
     size = -(-len(numbers) // parts)

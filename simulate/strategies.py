@@ -1,7 +1,7 @@
 """What the routers of a run are made of.
 
 Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part
-of the kit. The product's code has no switches for experiments.
+of `RunParts`. The product's code has no switches for experiments.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from tamis.router.core.commands import Command
-from tamis.router.core.core import Core, CoreSettings, Parts
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import Event
-from tamis.router.core.forwarder import Forwarder
-from tamis.router.core.paper import PaperCore
-from tamis.router.core.paths import PathCache
-from tamis.router.core.windows import PublisherWindows
+from tamis.router.core.strategies.paper import PaperCore
+from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.direction import Direction
 from tamis.simulate.table import PureTable
 
@@ -42,28 +42,30 @@ class AnyCore(Protocol):
 Wall = Callable[[], int]
 
 
-def advertise(name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: Parts, unix_ms: Wall) -> AnyCore:
+def advertise(
+    name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: CoreParts, unix_ms: Wall
+) -> AnyCore:
     return Core(name, epoch, settings, paths, parts, unix_ms)
 
 
-def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: Parts, unix_ms: Wall) -> AnyCore:
-    """Its parts are its own, so no rule can be left out."""
+def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: CoreParts, unix_ms: Wall) -> AnyCore:
+    """Make a core of mode `paper`. It has parts of its own, so no rule can be left out."""
     return PaperCore(name, epoch, settings, paths, unix_ms=unix_ms)
 
 
-STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, Parts, Wall], AnyCore]]] = {
+STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, CoreParts, Wall], AnyCore]]] = {
     "advertise": advertise,
     "paper": paper,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Kit:
-    """What routers and links are built from."""
+class RunParts:
+    """The classes and settings that routers and links of a run are built from."""
 
     strategy: str = "advertise"
     settings: CoreSettings = field(default_factory=CoreSettings)
-    parts: Parts = field(default_factory=Parts)
+    parts: CoreParts = field(default_factory=CoreParts)
     forwarder: type[Forwarder] = Forwarder
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction

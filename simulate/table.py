@@ -14,7 +14,7 @@ from tamis.protocol.wire.packed_filters import decode_filter
 
 
 class Matches:
-    """Packed filter -> contents that it matches; one for all tables of a run."""
+    """Works out which contents a packed filter matches, once for all tables of a run."""
 
     __slots__ = ("_contents", "_known")
 
@@ -32,7 +32,7 @@ class Matches:
 
 
 class PureTable:
-    """The port that a router's forwarder matches by."""
+    """The table by which a router's forwarder matches, in plain Python."""
 
     __slots__ = ("_bits", "_found", "_matches", "filters")
 
@@ -59,7 +59,7 @@ class PureTable:
         self._bits[issuer] = bits
 
     def matching(self, content: int) -> tuple[int, ...]:
-        """The issuers that want this content, ascending."""
+        """Return the issuers that want `content`, ascending."""
         found = self._found.get(content)
         if found is None:
             found = tuple(sorted(issuer for issuer, bits in self._bits.items() if bits >> content & 1))
@@ -67,5 +67,5 @@ class PureTable:
         return found
 
     def wanted_by(self, issuer: int) -> int:
-        """The contents that an issuer wants, as this router knows it."""
+        """Return the contents that `issuer` wants, as this router knows it."""
         return self._bits.get(issuer, 0)

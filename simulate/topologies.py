@@ -12,16 +12,16 @@ from random import Random
 from typing import cast
 
 from tamis.configs import load_topology
-from tamis.router.core.trees import Broadcast
+from tamis.router.core.ways.trees import Broadcast
 
 Edge = tuple[int, int]
 COSTS = (1, 1, 1, 2, 5)
-"""Equal ones are common, so that there are many shortest paths to choose from."""
+"""Link costs to draw from; equal ones are common, so that many shortest paths compete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Routers by index, and links (smaller index, larger index, cost)."""
+    """A network to simulate: names of routers by index, and links (smaller index, larger index, cost)."""
 
     names: tuple[str, ...]
     links: tuple[tuple[int, int, int], ...]
@@ -47,7 +47,7 @@ def grid(size: int, _: Random) -> set[Edge]:
 
 
 def any_shape(size: int, random: Random) -> set[Edge]:
-    """A tree and half as many links again, anywhere."""
+    """Return a random tree of `size` routers with half as many further links anywhere."""
     edges = tree(size, random)
     for _ in range(size // 2 + 1):
         a, b = random.randrange(size), random.randrange(size)
@@ -57,7 +57,7 @@ def any_shape(size: int, random: Random) -> set[Edge]:
 
 
 def scale_free(size: int, random: Random) -> set[Edge]:
-    """Each newcomer links to two of those before, the more the better linked they are."""
+    """Return a network in which each newcomer links to two earlier routers, preferably well linked ones."""
     edges: set[Edge] = set()
     ends = [0]
     for i in range(1, size):
@@ -68,7 +68,7 @@ def scale_free(size: int, random: Random) -> set[Edge]:
 
 
 def dumbbell(size: int, random: Random) -> set[Edge]:
-    """Two well linked halves and one link between them."""
+    """Return two well linked halves with one link between them."""
     half = size // 2
     left = any_shape(half, random) if half else set()
     right = {(a + half, b + half) for a, b in any_shape(size - half, random)}
@@ -95,7 +95,8 @@ def make(kind: str, size: int, seed: int) -> Network:
 
 
 def read(what: str, seed: int) -> Network:
-    """`KIND:N`, or the path of a topology file; ValueError says what is wrong with a kind or a size."""
+    """Return the network that `what` names: "KIND:N", or the path of a topology file. ValueError for an unknown kind or
+    a bad size."""
     kind, colon, size = what.partition(":")
     if not colon or Path(what).exists():
         return from_file(what)

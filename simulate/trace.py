@@ -1,6 +1,6 @@
 """The digest of all that happened, in its order.
 
-Law: what is noted are numbers that do not depend on the process: times, router and session numbers, serials.
+Law: only numbers that do not depend on the process are noted: times, router and session numbers, serials.
 """
 
 from __future__ import annotations

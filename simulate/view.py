@@ -23,30 +23,34 @@ def versions(node: Node) -> dict[int, tuple[int, int]]:
     return {issuer: held.version for issuer, held in _core(node).desk.rib.entries.items()}
 
 
+def version(node: Node, issuer: int) -> tuple[int, int] | None:
+    return _core(node).desk.rib.version(issuer)
+
+
 def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
-    """By the newest trees."""
+    """Return what `node` does with messages of each source, by its newest trees."""
     trees = _core(node).desk.trees
     return {source: Ways(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
 
 
 def in_reach(node: Node) -> frozenset[int]:
-    """Routers to which it knows a way, itself included."""
+    """Return the routers to which `node` knows a way, itself included."""
     return _core(node).desk.trees.routers
 
 
 def edges(node: Node) -> Iterator[tuple[int, int, int]]:
-    """The links that count, as the router knows them, with their costs."""
+    """Yield the edges that count, as `node` knows them, with their costs."""
     neighbours = _core(node).desk.topology.graph.neighbours
     return ((a, b, cost) for a, costs in neighbours.items() for b, cost in costs.items() if a < b)
 
 
 def known(node: Node) -> frozenset[int]:
-    """Of whom a router holds something."""
+    """Return the routers of which `node` holds anything."""
     return _core(node).figures().known | node.table.filters.keys()
 
 
 def unfinished(node: Node) -> Mapping[str, int]:
-    """How much is under way in it about those in reach."""
+    """Return what `node` has under way about routers in reach: name -> how much."""
     return _core(node).figures().unfinished
 
 

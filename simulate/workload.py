@@ -16,7 +16,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
 Plain = tuple[tuple[str, str, tuple[Value, ...], bool], ...]
-"""Constraints: name, operator, operands, negated."""
+"""Constraints as (name, operator, operands, negated)."""
 
 LEVELS = tuple(range(8))
 PLACES = ("ab", "abc", "b", "bc")
@@ -34,7 +34,7 @@ class Wish(NamedTuple):
 
 
 def wishes(count: int, random: Random) -> tuple[Wish, ...]:
-    """Narrow ones, wide ones, some that cover others, and seldom everything."""
+    """Draw `count` wishes: narrow ones, wide ones, some that cover others, and seldom one for everything."""
     return tuple(_wish(random) for _ in range(count))
 
 

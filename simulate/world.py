@@ -1,24 +1,23 @@
 """Routers, links and clients in one virtual time, and how each operation is done to them.
 
-Law: whoever does something to the network does it here, and the truth is told. An operation that makes no sense is
-passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
+Law: everything that is done to the network is done here, and the truth is told of it. An operation that makes no sense
+is passed over. Chance is seeded by the scenario and by the operation, so that leaving one out changes the others as
 little as can be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from tamis.router.core.events import Await
 from tamis.router.core.times import Times
 from tamis.simulate import view
 from tamis.simulate.account.account import Account
+from tamis.simulate.clients import SimulatedClients
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
-from tamis.simulate.faults import CLIENTS_PER_ROUTER, MS, PUBLISHERS, WISHES, Args, Operation, Say
+from tamis.simulate.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
 from tamis.simulate.liar import Liar
 from tamis.simulate.link import Link
 from tamis.simulate.log_files import Lines
@@ -30,58 +29,45 @@ from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import Recorder, Records
-from tamis.simulate.strategies import Kit
+from tamis.simulate.strategies import RunParts
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
+from tamis.simulate.waits import Waits
 from tamis.simulate.wall import Wall
 from tamis.simulate.workload import CONTENTS, wishes
 
 UNIX_MS: Final = 1_700_000_000_000
 """The wall clock of every router when a run begins; jumps are relative to it."""
 NEWS_US: Final = 200 * MS
-"""Links are so fast that news crosses any network within this: the hold of R5b is made for that."""
+"""Links are made fast enough for news to cross any network in this time, as the hold of R5b presumes."""
 DELAY_MAX_US: Final = 30 * MS
 LEAVE_US: Final = Times().tree_hold_us + 250 * MS
-"""R5b: whoever stops forwards for as long as others may send by the trees before."""
+"""R5b: how long a router that stops forwards: as long as others may send by earlier trees."""
 FAREWELLS: Final = 20
-"""Publications about the moment when a router that leaves is gone."""
+"""Publications around the moment at which a leaving router is gone."""
+STREAM: Final = 60
+"""Messages of one publisher, close enough for one to overtake another where ways become shorter."""
+STREAM_GAP_US: Final = 8 * MS
+STREAM_PUBLISHER: Final = 2_000
+STREAM_KINDS: Final = frozenset({"add", "restore", "merge", "return", "leave"})
 S_NS: Final = 1_000_000_000
 CLOCK_NS: Final = UNIX_MS * 1_000_000
-"""Publishers count from their clocks when they start again, and from 1 at first."""
+"""Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
 
-@dataclass(slots=True)
-class Client:
-    number: int
-    home: int
-    """Index of its router."""
-    wishes: set[int] = field(default_factory=set)
-    is_connected: bool = False
-    attempts: int = 0
-    """A connection that was superseded does not come about."""
-
-
-@dataclass(slots=True)
-class Ticket:
-    """A wait for a subscription to be known everywhere."""
-
-    router: int
-    life: int
-    contents: int
-
-
 def patience(times: Times) -> Patience:
-    """How long the rules allow: damped once, told to everybody, asked once more where a change was missed."""
+    """Return how long the rules allow: a change is damped once, told to every router, and asked for once more where it
+    was missed."""
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
     return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3)
 
 
 class World:
-    def __init__(self, network: Network, seed: int, kit: Kit, lines: Lines | None = None) -> None:
-        """`lines`: where its routers write their records, if they do."""
+    def __init__(self, network: Network, seed: int, kit: RunParts, lines: Lines | None = None) -> None:
+        """Build routers, links and clients. `lines` is where routers write their records; None: they write none."""
         self.network = network
         self.kit = kit
         self._seed = seed
@@ -92,8 +78,7 @@ class World:
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         self.messages: list[Message] = []
-        """Of this round."""
-        self.tickets: dict[int, Ticket] = {}
+        """Messages published in this round."""
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
         paths = SharedPaths(len(network.names))
@@ -104,27 +89,26 @@ class World:
         if self.records:
             self.records.book.begin(self.nodes, self.wishes)
         self.links = [self._link(a, b, cost) for a, b, cost in network.links]
-        self.clients = [
-            Client(number, number // CLIENTS_PER_ROUTER) for number in range(len(self.nodes) * CLIENTS_PER_ROUTER)
-        ]
-        self.recorder.on_reached = self._reached
+        self.clients = SimulatedClients(self)
+        self.waits = Waits(self)
+        self.recorder.on_reached = self.waits.answered
         self._partition: list[Link] = []
         self.liar: Liar | None = None
         self._counters: dict[int, int] = {}
         self._serial = self._starts = 0
 
     def begin(self) -> None:
-        """All start at about the same time, each client with a filter or two."""
+        """Start all routers at about the same time, and give each client a filter or two."""
         for node in self.nodes:
             self.clock.at(self._random.randrange(50 * MS), self._first_start, node)
         for link in self.links:
             link.wake()
         for client in self.clients:
             client.wishes.update(self._random.sample(range(WISHES), self._random.choice((0, 1, 1, 2))))
-            self.clock.at(self._random.randint(50 * MS, 300 * MS), self._connect, (client, client.attempts))
+            self.clients.connect_after(client, self._random.randint(50 * MS, 300 * MS))
 
     def meaning(self, packed: bytes) -> int:
-        """What the judge takes a packed filter for; KeyError: nobody ever asked for it."""
+        """Return the contents that the judge takes `packed` to match; KeyError if nobody ever asked for it."""
         return self._meanings[packed]
 
     def unix_ms(self) -> int:
@@ -135,7 +119,7 @@ class World:
         return component(graph_of(truth.edges(self.clock.now_us), truth.living()), node.number)
 
     def leave_for_good(self) -> None:
-        """The last router that lives, if others do."""
+        """Let the last living router leave for good, if others live."""
         living = [index for index, node in enumerate(self.nodes) if node.alive]
         if len(living) > 1:
             self._crash((living[-1], 0))
@@ -151,23 +135,22 @@ class World:
         _DO[operation.kind](self, operation.args)
         for say in operation.says:
             self.clock.after(say.after_us, self._say, say)
+        if operation.kind in STREAM_KINDS:
+            self._stream()
 
     def _subscribe(self, args: Args) -> None:
         client = self.clients[args[0]]
-        if self.subscribe(client, args[1]) and args[2]:
-            self.wait_network(client)
+        if self.clients.subscribe(client, args[1]) and args[2]:
+            self.waits.begin(client)
 
     def _unsubscribe(self, args: Args) -> None:
-        self.unsubscribe(self.clients[args[0]], args[1])
+        self.clients.unsubscribe(self.clients[args[0]], args[1])
 
     def _reconnect(self, args: Args) -> None:
-        self.reconnect(self.clients[args[0]], args[1])
+        self.clients.reconnect(self.clients[args[0]], args[1])
 
     def _move(self, args: Args) -> None:
-        client = self.clients[args[0]]
-        self._disconnect(client)
-        client.home = args[2]
-        self.clock.after(args[1], self._connect, (client, client.attempts))
+        self.clients.move(self.clients[args[0]], args[1], args[2])
 
     def _cut(self, args: Args) -> None:
         link = self._at(args[0])
@@ -223,19 +206,17 @@ class World:
         if node.alive:
             node.crash(silently=bool(args[1]))
             self.recorder.truth.ended(node.number)
-            for client in self.clients:
-                if client.home == args[0]:
-                    self._lose_connection(client)
+            for client in self.clients.of(args[0]):
+                self.clients.lose_connection(client)
 
     def _leave(self, args: Args) -> None:
-        """It stops as it should: its clients go, others go around it, and then it is gone."""
+        """Stop a router as it should stop: its clients go, others go around it, and then it is gone."""
         node = self.nodes[args[0]]
         if not node.alive or node.is_leaving:
             return
         self.recorder.truth.leaves(node.number)
-        for client in self.clients:
-            if client.home == args[0]:
-                self._disconnect(client)
+        for client in self.clients.of(args[0]):
+            self.clients.disconnect(client)
         node.leave()
         self.clock.after(LEAVE_US, self._left, (args[0], node.life))
         for _ in range(FAREWELLS):
@@ -259,9 +240,8 @@ class World:
         self._start(node)
         for link, _ in node.links.values():
             link.wake()
-        for client in self.clients:
-            if client.home == args[0]:
-                self.clock.after(self._random.randint(*CLIENTS_RETURN_US), self._connect, (client, client.attempts))
+        for client in self.clients.of(args[0]):
+            self.clients.connect_after(client, self._random.randint(*CLIENTS_RETURN_US))
 
     def _part(self, args: Args) -> None:
         if self._partition:
@@ -293,7 +273,7 @@ class World:
                 self.liar.lie(self._random, may_be_believed=bool(args[2]))
 
     def leave_victims_alone(self) -> None:
-        """Whoever has no link but one to the hostile router is its victim: that link begins anew, without lies."""
+        """Begin each link anew, without lies, that is the only one of a victim of the hostile router."""
         if self.liar is not None:
             for link in self.links:
                 if link.open and any(self.liar.owns(end) for end in link.name if end != self.liar.node.number):
@@ -311,7 +291,7 @@ class World:
         self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * S_NS // 1_000
 
     def fill(self, link: Link) -> None:
-        """As much data as its queues hold, both ways."""
+        """Send as much data as the queues of `link` hold, both ways."""
         for side in (0, 1):
             for _ in range(link.line.data_queue_bytes // FILLER_BYTES):
                 link.carry(side, FILLER_BYTES, None)
@@ -319,7 +299,7 @@ class World:
     # Publishing.
 
     def publish(self, router: int, content: int, publisher: int) -> Message | None:
-        """None where the router is down."""
+        """Publish `content` at `router`. Returns the message; None if the router is down."""
         node = self.nodes[router]
         if not node.alive or node.is_leaving:
             return None
@@ -331,6 +311,14 @@ class World:
         node.publish(message)
         return message
 
+    def _stream(self) -> None:
+        """While the news of it spreads, if it does: a link takes up to a second to be there."""
+        router, content = self._random.randrange(len(self.nodes)), self._random.randrange(len(CONTENTS))
+        say = Say(0, STREAM_PUBLISHER + router, router, content, 0, 0)
+        begins_us = self._random.randint(0, 800 * MS)
+        for number in range(STREAM):
+            self.clock.after(begins_us + number * STREAM_GAP_US, self._say, say)
+
     def _say(self, say: Say) -> None:
         message = self.publish(say.router, say.content, say.publisher)
         if message is not None and say.retry_after_us:
@@ -341,88 +329,6 @@ class World:
         if node.alive and not node.is_leaving:
             self.recorder.counts["retries"] += 1
             node.publish(what[1])
-
-    # Clients.
-
-    def subscribe(self, client: Client, wish: int) -> bool:
-        """Whether its router was told now; otherwise it will be when the client connects."""
-        if wish in client.wishes:
-            return False
-        client.wishes.add(wish)
-        if client.is_connected:
-            self._want(client, [wish])
-        return client.is_connected
-
-    def unsubscribe(self, client: Client, wish: int) -> None:
-        if wish in client.wishes:
-            client.wishes.remove(wish)
-            if client.is_connected:
-                self._unwant(client, [wish], is_gone=False)
-
-    def reconnect(self, client: Client, after_us: int) -> None:
-        self._disconnect(client)
-        self.clock.after(after_us, self._connect, (client, client.attempts))
-
-    def _connect(self, what: tuple[Client, int]) -> None:
-        client, attempt = what
-        if client.is_connected or attempt != client.attempts or not self._takes_clients(client.home):
-            return
-        client.is_connected = True
-        sessions = self.recorder.sessions
-        sessions[client.number] = sessions.get(client.number, 0) + 1
-        self._want(client, sorted(client.wishes))
-
-    def _takes_clients(self, index: int) -> bool:
-        return self.nodes[index].alive and not self.nodes[index].is_leaving
-
-    def _disconnect(self, client: Client) -> None:
-        if client.is_connected:
-            self._unwant(client, sorted(client.wishes), is_gone=True)
-        self._lose_connection(client)
-
-    def _lose_connection(self, client: Client) -> None:
-        client.is_connected = False
-        client.attempts += 1
-        for wish in client.wishes:
-            self.recorder.truth.unwanted(client.number, wish)
-
-    def _want(self, client: Client, wishes_: list[int]) -> None:
-        node, truth = self.nodes[client.home], self.recorder.truth
-        for wish in wishes_:
-            self.recorder.wanted(client.number, node.number, wish, self.contents[wish])
-        if wishes_:
-            packed = tuple(self.wishes[wish].packed for wish in wishes_)
-            node.want(client.number, packed, truth.contents_wanted(client.number))
-
-    def _unwant(self, client: Client, wishes_: list[int], is_gone: bool) -> None:
-        node, truth = self.nodes[client.home], self.recorder.truth
-        for wish in wishes_:
-            self.recorder.unwanted(client.number, node.number, wish, is_gone)
-        if wishes_:
-            packed = tuple(self.wishes[wish].packed for wish in wishes_)
-            node.unwant(client.number, packed, truth.contents_wanted(client.number))
-
-    def wait_network(self, client: Client) -> None:
-        """`wait="network"`."""
-        node = self.nodes[client.home]
-        ticket = self.recorder.counts["waits"] = self.recorder.counts["waits"] + 1
-        self.tickets[ticket] = Ticket(node.number, node.life, self.recorder.truth.contents_wanted(client.number))
-        node.ask(Await(ticket))
-
-    def _reached(self, router: int, number: int) -> None:
-        """1: an answer is judged where the topology has been calm for long enough to say who must know. Where a frame
-        was silently lost, a link may still be unknown, and who is behind it: then it answers for those it sees."""
-        ticket = self.tickets.pop(number, None)
-        truth, now = self.recorder.truth, self.clock.now_us
-        if ticket is None:
-            self.recorder.report(9, f"{router:x} answered a wait that nobody asked for, or twice")
-        elif truth.last_calm(self.recorder.patience.known_us, now) == now:
-            contents = ticket.contents & truth.contents_wanted_at(router)
-            others = self.reachable(self.by_number[router]) - {router}
-            for other in others & view.in_reach(self.by_number[router]) if truth.is_tainted else others:
-                if contents & ~self.by_number[other].table.wanted_by(router):
-                    self.recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
-            self.recorder.counts["judged waits"] += 1
 
     # Building.
 
@@ -442,7 +348,7 @@ class World:
         node.start()
 
     def _link(self, a: int, b: int, cost: int) -> Link:
-        """Its delay depends on its ends alone, and both ways are alike."""
+        """Build the link between two routers. Its delay depends on its ends alone and is the same both ways."""
         ends = self.nodes[a], self.nodes[b]
         slowest = min(DELAY_MAX_US, NEWS_US // len(self.nodes))
         chance = Random(f"{ends[0].name}/{ends[1].name}/{self._seed}")

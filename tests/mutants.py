@@ -72,7 +72,7 @@ class Mutant(NamedTuple):
 
 
 def every_mutant() -> Iterator[Mutant]:
-    for path in sorted(CORE.glob("*.py")):
+    for path in sorted(CORE.rglob("*.py")):
         text = path.read_text()
         nodes, annotations = list(ast_nodes(get_ast(text))), list(_annotations(text))
         for name in sorted(cosmic_ray.plugins.operator_names()):
@@ -115,7 +115,7 @@ def start(mutant: Mutant) -> int:
 
 
 def _put_in_place(mutant: Mutant) -> None:
-    name, text = f"tamis.router.core.{mutant.path.stem}", mutant.text()
+    name, text = ".".join(("tamis", *mutant.path.relative_to(ROOT).with_suffix("").parts)), mutant.text()
     get_code = SourceFileLoader.get_code
 
     def get_mutated(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -126,12 +126,12 @@ def _put_in_place(mutant: Mutant) -> None:
 
 def _run_tests(mutant: Mutant) -> int:
     """Most mutants fall by their own tests; that is seen sooner in a process that collects no others."""
-    own = TESTS / f"test_{OTHER_TESTS.get(mutant.path.stem, mutant.path.stem)}.py"
-    others = sorted(path for path in TESTS.glob("test_*.py") if path != own)
-    if own.exists():
+    own = sorted(TESTS.rglob(f"test_{OTHER_TESTS.get(mutant.path.stem, mutant.path.stem)}.py"))
+    others = sorted(path for path in TESTS.rglob("test_*.py") if path not in own)
+    if own:
         pid = os.fork()
         if not pid:
-            os._exit(_pytest(own))
+            os._exit(_pytest(*own))
         if status := os.waitpid(pid, 0)[1]:
             return 1 if os.WIFEXITED(status) else TIMED_OUT
     return _pytest(*others)

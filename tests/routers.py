@@ -1,22 +1,22 @@
-"""Routers as processes of their own, for tests of what talks to them."""
+"""Routers for tests that ask the daemon itself: small topologies on Unix sockets, written here.
+
+What starts them is `tamis.testing`.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamis.bench.peers.process import free_port
+from tamis.testing import blocking, free_port
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """`file` is its topology file; `client` and `admin` are where it listens, as commands take them."""
+    """`file` is its topology file; `client` and `admin` are where it listens, in the words of the daemon."""
 
     file: str
     client: str
@@ -54,30 +54,7 @@ def running_line(
 
 @contextlib.contextmanager
 def started(file: Path, name: str, files: int | None = None) -> Iterator[Running]:
-    bounded = [] if files is None else ["prlimit", f"--nofile={files}"]
-    command = [
-        *bounded,
-        sys.executable,
-        "-m",
-        "tamis.cli.main",
-        "router",
-        "--topology",
-        str(file),
-        "--id",
-        name,
-        "--json-logs",
-    ]
-    log_file = file.parent / f"{name}.log"
-    with (
-        log_file.open("wb") as log,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process,  # noqa: S603 - our own command
-    ):
-        assert process.stdout
-        try:
-            line = process.stdout.readline()
-            assert line, log_file.read_text()
-            ready = json.loads(line)
-            yield Running(str(file), ready["clients"][0], ready["admin"][0], ready["pid"])
-        finally:
-            process.terminate()
-            assert process.wait(15) == 0
+    """A router of a topology file, ready; EndedBadly if it does not end with 0 afterwards."""
+    prefix = () if files is None else ("prlimit", f"--nofile={files}")
+    with blocking.started(file, name, prefix=prefix) as router:
+        yield Running(str(file), router.said["clients"][0], router.said["admin"][0], router.pid)

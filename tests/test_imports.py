@@ -1,5 +1,7 @@
 """The arrows of the architecture: who may import whom, and what stays out of the pure parts.
 
+Imports for types alone count as well: what a file names it has to know.
+
 Read from the syntax trees, not from `sys.modules`: a library loading asyncio for itself is not our arrow.
 """
 
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -37,8 +40,29 @@ ARROWS = {
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
     "analysis": {"analysis", "protocol", "configs", "native"},
-    "bench": {"bench", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
+    "testing": {"testing", "protocol", "router"},
+    "bench": {"bench", "testing", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
+}
+
+
+# room of router/ -> the rooms that it may import besides itself. A file stands in the room with the longest name that
+# fits; `daemon` is the ground on which all others stand, but for `daemon/daemon.py`, which puts them together.
+CORE = {"core", "core/core", "core/statements", "core/strategies", "core/ways"}
+ROOMS = {
+    "core": {"core/ways"},
+    "core/ways": {"core"},
+    "core/statements": {"core", "core/ways"},
+    "core/core": {"core", "core/statements", "core/ways"},
+    "core/strategies": CORE,
+    "daemon": {"core", "core/ways"},
+    "connections": {"daemon"},
+    "clients": {"daemon", "connections"},
+    "links": {"daemon", "connections", *CORE},
+    "records": {"daemon", "connections", "clients", "core", "core/ways"},
+    "admin": {"daemon", "connections", "clients", "links", *CORE},
+    "supervisor": set[str](),
+    "daemon/daemon": {"daemon", "connections", "clients", "links", "records", "admin"},
 }
 
 
@@ -69,14 +93,56 @@ def test_arrows_point_one_way(folder: str) -> None:
                 assert part in ARROWS[folder], f"{path} imports tamis.{rest}"
 
 
+def _room(module: str) -> str:
+    """Of a module of the router, such as `tamis.router.core.ways.paths`; empty for the package itself."""
+    path = module.removeprefix("tamis.router").strip(".").replace(".", "/")
+    fitting = [room for room in ROOMS if path == room or path.startswith(f"{room}/")]
+    return max(fitting, key=len, default="")
+
+
+def test_rooms_of_the_router_know_only_those_below_them() -> None:
+    for path in _sources("router"):
+        room = _room(_name(path))
+        assert room or path.parent == ROOT / "router", f"{path} stands in no room"
+        for name in _imported(path):
+            if name.startswith("tamis.router."):
+                assert _room(name) in {room, *ROOMS.get(room, ())}, f"{path} of {room} imports {name} of {_room(name)}"
+
+
+def _name(path: Path) -> str:
+    """The name by which the module at `path` is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts if parts[0] == "tamis" else ("tamis", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_imports_go_in_circles() -> None:
+    """Anywhere, however long the circle is."""
+    modules = {_name(path): path for part in ARROWS for path in _sources(part)}
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for name, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                graph[name] |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                submodules = {f"{node.module}.{alias.name}" for alias in node.names}
+                graph[name] |= submodules & modules.keys() or {node.module}
+    try:
+        TopologicalSorter({name: found - {name} for name, found in graph.items()}).prepare()
+    except CycleError as error:
+        pytest.fail(f"imports go in a circle: {' <- '.join(error.args[1])}")
+
+
 def test_every_python_folder_has_its_arrow() -> None:
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
     assert folders - {"tests"} == set(ARROWS)
 
 
-def test_every_package_is_in_the_wheel() -> None:
+def test_every_package_but_the_benchmarks_is_in_the_wheel() -> None:
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    folders = {file.parent.relative_to(ROOT) for part in ARROWS for file in (ROOT / part).rglob("__init__.py")}
+    folders = {
+        file.parent.relative_to(ROOT) for part in {*ARROWS} - {"bench"} for file in (ROOT / part).rglob("__init__.py")
+    }
     names = {".".join(folder.parts if folder.parts[0] == "tamis" else ("tamis", *folder.parts)) for folder in folders}
     assert listed == names
 

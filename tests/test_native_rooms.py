@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import trees
+
 NATIVE = Path(__file__).parent.parent / "native"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -71,10 +73,19 @@ def test_no_header_includes_itself() -> None:
         assert path not in others, f"{path} includes itself by way of others"
 
 
-@pytest.mark.parametrize("room", ["network", "records", "switch"])
-def test_the_page_of_the_switch_lists_its_files(room: str) -> None:
-    page = (NATIVE.parent / "docs" / "switch.md").read_text()
-    rows = {name for line in page.splitlines() if line.startswith("| `") for name in re.findall(r"`([\w/]+\.c)`", line)}
-    assert {name for name in rows if name.startswith(f"{room}/")} == {
-        f"{room}/{path.name}" for path in (NATIVE / room).glob("*.c")
-    }
+def test_clocks_are_asked_in_one_place() -> None:
+    assert [_room(path) + "/" + path.name for path in _sources() if "clock_gettime" in path.read_text()] == [
+        "base/clock.c"
+    ]
+
+
+def test_rulers_are_short() -> None:
+    """A ruler that fills the line is broken in two by clang-format as soon as its text grows."""
+    for path in _sources():
+        for line in path.read_text().splitlines():
+            assert not line.startswith("/* ----") or re.fullmatch(r"/\* ---- .*[^-] ---- \*/", line), f"{path}: {line}"
+
+
+def test_other_builds_look_at_every_room() -> None:
+    """A build with sanitizers is made again after a change of any of these."""
+    assert set(_sources()) < set(trees.sources(NATIVE))

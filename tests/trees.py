@@ -27,8 +27,7 @@ def tree(source: Path, into: Path, flags: str = "") -> Path:
     for entry in (source / "native").glob("*.py"):
         _link(native / entry.name, entry)
     built = native / "_tm.abi3.so"
-    newest = max(each.stat().st_mtime for each in (source / "native").glob("*.[chp]*") if each.suffix != ".so")
-    if not built.exists() or built.stat().st_mtime < newest:
+    if not built.exists() or built.stat().st_mtime < max(each.stat().st_mtime for each in sources(source / "native")):
         _build(source, into, flags)
     return into
 
@@ -53,6 +52,12 @@ def tree_of(commit: str, folder: Path) -> Path:
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True)  # noqa: S603, S607
     subprocess.run(["tar", "-x", "-C", str(source)], input=archive.stdout, check=True)  # noqa: S603, S607
     return tree(source, folder / "tree")
+
+
+def sources(native: Path) -> list[Path]:
+    """What the extension is built from, in every folder of `native`."""
+    found = [each for suffix in ("c", "h") for each in native.rglob(f"*.{suffix}") if each.name != "_tm.c"]
+    return [each for each in found if "tests" not in each.relative_to(native).parts] + [native / "build.py"]
 
 
 def _link(link: Path, target: Path) -> None:

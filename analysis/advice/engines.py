@@ -18,16 +18,16 @@ from tamis.native import DEFAULT_ENGINE, ENGINES
 SAVED_NS_MIN: Final = 50
 """A message costs a router some 400 ns whatever the engine; nobody notices an eighth of that."""
 NOISE: Final = 0.1
-"""By which passes of one engine differ on a busy machine."""
+"""Share by which passes of one engine differ on a busy machine."""
 SFF: Final = "sff"
 SFF_ROUNDS: Final = ENGINES[SFF].options["rounds"].standard
-"""Of a file that does not say."""
+"""Rounds of `sff` where the file does not say."""
 FIGURE: Final = "match ns a message"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One place in the file that names an engine, and for which routers."""
+    """One place in the file that names an engine, and the routers that it is for."""
 
     path: Path
     now: Contender
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a look takes: in the logs, and by contender here."""
+    """How long a match takes: by the logs, and for each contender as measured here."""
 
     logged_ns: float
     here_ns: dict[Contender, float]
@@ -51,7 +51,8 @@ class Fit:
         return self.logged_ns * self.here_ns[then] / self.here_ns[now]
 
     def best(self, among: Sequence[Contender]) -> Contender:
-        """Of those that differ by no more than passes do, the default, or the one with the fewest rounds."""
+        """Return the best contender. Among those that differ by no more than NOISE it is the default engine, or the one
+        with the fewest rounds."""
         least = min(self.here_ns[each] for each in among)
         level = [each for each in among if self.here_ns[each] <= least * (1 + NOISE)]
         return min(level, key=lambda each: (each.engine != DEFAULT_ENGINE, each.rounds or 0, self.here_ns[each]))
@@ -130,7 +131,7 @@ def _is_worth_it(fit: Fit, now: Contender, then: Contender) -> bool:
 
 
 def _fit(evidence: Evidence, setting: Setting) -> Fit | str:
-    """Or why there is none."""
+    """Return what a match takes at the setting's routers, or a sentence that says why that is not known."""
     times = {row["router"]: row for row in evidence.match_times if row["router"] in setting.routers}
     if not times:
         return "no match times in the logs: no messages were recorded at its routers, or these were simulated"

@@ -16,9 +16,9 @@ SLOWEST: Final = 0.01
 ACCURACY: Final = 10_000
 QUEUE_FULL: Final = "queue_full"
 PREDICATES: Final = ("RA", "SR", "UR", "HELD")
-"""Control frames that a network would not need which sends everything everywhere."""
+"""Kinds of control frames that a network which sends everything everywhere would not need."""
 THRESHOLDS: Final = (10, 20, 40, 60, 80, 120, 160, 240)
-"""Of reuse: from a few keys up to the largest that paper 001 tried."""
+"""Thresholds of reuse to try: from a few keys up to the largest that paper 001 tried."""
 
 
 def _schema(**types: type[LongType | DoubleType | StringType]) -> StructType:
@@ -52,7 +52,8 @@ def _as(schema: StructType, found: DataFrame) -> DataFrame:
 
 
 def match_times(messages: DataFrame) -> DataFrame:
-    """For each router: how many looks were timed, how long they took, and when half of them had been."""
+    """Return a row for each router: how many matches were timed, how long they took, and when half of them were
+    over."""
     timed = messages.where(F.col("match_ns").isNotNull() & F.col("refused").isNull())
     bounds = timed.groupBy("router").agg(
         F.count("*").alias("messages"),
@@ -94,8 +95,8 @@ def overflows(interface: DataFrame, messages: DataFrame) -> DataFrame:
 
 
 def reach(messages: DataFrame) -> DataFrame:
-    """For each source and set of routers that delivered its messages: how many there were, and the frames between
-    routers that they took."""
+    """Return a row for each source and set of routers that delivered its messages: how many messages, and how many
+    frames between routers they took."""
     took = messages.where(F.col("refused").isNull())
     each = took.groupBy("source", "source_epoch", "transit").agg(
         F.sort_array(F.collect_set(F.when(F.coalesce("matched", F.lit(0)) > 0, F.col("router")))).alias("wanted_at"),
@@ -106,8 +107,8 @@ def reach(messages: DataFrame) -> DataFrame:
 
 
 def totals(interface: DataFrame, control: DataFrame, messages: DataFrame) -> DataFrame:
-    """One row: what clients published, what routers told each other about filters, the size of a frame between them,
-    and the usual match time after the first router."""
+    """Return one row: what clients published, what routers told each other about filters, the size of a frame between
+    routers, and the usual match time after the first router."""
     counted = interface.agg(F.sum(F.when(F.col("neighbour").isNull(), F.col("messages_in"))).alias("published"))
     said = control.where((F.col("way") == "out") & F.col("what").isin(*PREDICATES))
     spoken = said.agg(F.coalesce(F.sum("bytes"), F.lit(0)).alias("control_bytes"))
@@ -118,8 +119,8 @@ def totals(interface: DataFrame, control: DataFrame, messages: DataFrame) -> Dat
 
 
 def exclusions(attributes: DataFrame, constraints: DataFrame, filters: DataFrame) -> DataFrame:
-    """For each name that filters constrain: the share of messages and of filters that have it, and the share of all
-    filters that looking for it first excludes from a message on average: those that need it, where it is absent."""
+    """Return a row for each name that filters constrain: the share of messages and of filters that have it, and the
+    share of all filters that looking for it first excludes on average (those that need it, where it is absent)."""
     total = filters.agg(F.count("*").alias("total"))
     gating = constraints.where(~F.col("operator").startswith("not "))
     named = gating.groupBy("name").agg(F.sum("filters").alias("filters")).crossJoin(F.broadcast(total))
@@ -133,8 +134,8 @@ def exclusions(attributes: DataFrame, constraints: DataFrame, filters: DataFrame
 
 
 def keys(published: DataFrame) -> DataFrame:
-    """For each threshold of reuse: the share of messages that satisfy no more filters than that, and the keys that a
-    message would carry."""
+    """Return a row for each threshold of reuse: the share of messages that satisfy no more filters than that, and the
+    keys that a message would carry."""
     satisfied = published.where(F.col("filters").isNotNull()).select(F.size("filters").alias("size"))
     columns = []
     for threshold in THRESHOLDS:

@@ -14,7 +14,8 @@ from tamis.analysis.advice.say import Advice, Evidence
 from tamis.configs.edit import Path, Value
 
 WASTE_MIN: Final = 0.1
-"""Of all frames. A change of the network or of a filter leaves some in vain whatever the strategy."""
+"""Share of frames in vain from which on something is said: a change of the network or of a filter leaves some in vain
+whatever the strategy."""
 FIGURE: Final = "frames between routers a message"
 TREES: Final = "source-trees"
 EXACT: Final = "exact"
@@ -62,7 +63,7 @@ def _needed(evidence: Evidence) -> int:
 
 
 def flood(evidence: Evidence) -> Iterator[Advice]:
-    """Sending everything everywhere needs no word about filters."""
+    """Advise on strategy `flood`: sending everything everywhere needs no control frames about filters."""
     messages = sum(row["messages"] for row in evidence.reach)
     total = evidence.totals[0] if evidence.totals else None
     if len(evidence.topology.routers) == 1 or not messages or total is None or total["frame_bytes"] is None:

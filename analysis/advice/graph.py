@@ -14,7 +14,7 @@ Neighbours = Mapping[str, Iterable[tuple[str, int]]]
 
 
 def parents(neighbours: Neighbours, source: str) -> dict[str, str]:
-    """For each router that can be reached, the one before it."""
+    """Return, for each router that can be reached from `source`, the router before it on the way."""
     found: dict[str, str] = {}
     heap = [(0, 0, source, source)]
     while heap:
@@ -28,7 +28,8 @@ def parents(neighbours: Neighbours, source: str) -> dict[str, str]:
 
 
 def links_needed(before: Mapping[str, str], wanted_at: Iterable[str]) -> int:
-    """Of one source's tree, to reach all of these; who cannot be reached needs none."""
+    """Return how many links of one source's tree are needed to reach all of `wanted_at`; a router out of reach needs
+    none."""
     crossed: set[str] = set()
     for receiver in wanted_at:
         router = receiver

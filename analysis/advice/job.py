@@ -38,7 +38,7 @@ class OtherNetwork(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A topology file that is sound, and of the logs' network."""
+    """A sound topology file of the network that the logs are of."""
 
     file: Path
     text: str
@@ -46,7 +46,8 @@ class Wanted:
 
 
 def wanted(file: Path, logs: Path) -> Wanted:
-    """ConfigError for a file with mistakes, OtherNetwork if the logs have a router that it does not name."""
+    """Read the topology file. ConfigError if it has mistakes, OtherNetwork if the logs have a router that it does not
+    name."""
     topology = load_topology(file)
     logged = {path.parent.name for path in log_files(logs, "events")}
     strangers = sorted(logged - set(topology.routers))
@@ -56,7 +57,7 @@ def wanted(file: Path, logs: Path) -> Wanted:
 
 
 def advise(study: Study, asked: Wanted, out: Path, told: Told) -> list[Advice]:
-    """Everything is written to `out`."""
+    """Give advice on the topology file, and write tables, changed file and patch to `out`. Returns the advice."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for name, make in _tables(study, asked.topology).items():
         told(f"{QUESTION}/{name}")
@@ -97,7 +98,7 @@ def _trials(study: Study, topology: Topology) -> DataFrame:
 
 
 def _kept(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
-    """Written, and as rows: the tables of advice are small."""
+    """Write `table` under `name` and return its rows; the tables of advice are small."""
     kept = table.cache()
     kept.coalesce(1).write.mode("overwrite").parquet(str(out / QUESTION / name))
     rows = [row.asDict() for row in kept.collect()]
@@ -106,7 +107,7 @@ def _kept(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
 
 
 def write(found: Sequence[Advice], asked: Wanted, out: Path) -> None:
-    """The changed file and the patch."""
+    """Write the changed topology file and the patch."""
     changes = {path: value for each in found for path, value in each.edits.items()}
     after = edited(asked.text, changes)
     parse_topology(after, ADVISED)
@@ -115,7 +116,7 @@ def write(found: Sequence[Advice], asked: Wanted, out: Path) -> None:
 
 
 def difference(before: str, after: str, name: str) -> str:
-    """As `patch` takes it; empty where nothing changed."""
+    """Return the difference of two texts in the form that `patch` reads; empty if they are equal."""
     lines: Iterable[str] = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
     )

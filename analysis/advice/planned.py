@@ -12,15 +12,15 @@ from tamis.analysis.advice.say import GAIN_MIN, Advice, Evidence
 
 NAMES_SHOWN: Final = 5
 EXCLUDED_MIN: Final = 0.1
-"""Of all filters, by the first name that is looked for; less is less than the look."""
+"""Share of all filters that the first name looked for must exclude; excluding fewer is not worth the look."""
 LOOKUP_NS: Final = 50
-"""A probe for a key in a table that is not in the cache: some half a miss, as probes go together."""
+"""Time of a probe for a key in a table outside the cache: some half a cache miss, as probes go together."""
 CARRIED_NS: Final = 100
-"""To write a list of keys into a frame and to read it again."""
+"""Time to write a list of keys into a frame and to read it again."""
 COMPLETE: Final = 0.9
-"""Share of messages whose keys must all be there: the others are matched anew."""
+"""Share of messages whose keys must all fit under the threshold; the others are matched anew."""
 FROM_PAPER: Final = 60
-"""Where more keys would be needed: paper 001 found 60 to 80 to bring most of what reuse can."""
+"""The threshold proposed where COMPLETE would need more keys: paper 001 found 60 to 80 to bring most of the gain."""
 
 
 def order(evidence: Evidence) -> Iterator[Advice]:

@@ -1,8 +1,8 @@
 """How long a queue must be so that its receiver loses nothing.
 
 Law: had a queue had room, it would have been longer by no more than what it lost since it was last empty. So a bound
-that is larger by that is enough for the same traffic. Where no memory is, a bound helps nobody: that receiver is slower
-than what it asked for.
+that is larger by that is enough for the same traffic. Where memory does not allow it, no bound helps: that receiver
+is slower than what it asked for.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from tamis.configs import RouterSettings
 
 MIB: Final = 1024 * 1024
 MARGIN: Final = 1.25
-"""Sizes of messages are known on average, and the next burst is not the last one."""
+"""Factor on the bound that would have sufficed: sizes of messages are known on average only, and the next burst may be
+larger."""
 BOUND_MAX: Final = 1024 * MIB
-"""What the option takes."""
+"""The largest value that the option takes."""
 FIGURE: Final = "messages lost to full queues"
 _KEY: Final = "connection_queue_bytes"
 
@@ -56,7 +57,7 @@ def _queue(settings: RouterSettings, lost: list[Mapping[str, Any]]) -> Advice:
 
 
 def _missing(row: Mapping[str, Any]) -> int:
-    """Bytes that one overflow lost."""
+    """Return the bytes that one overflow lost."""
     octets: float = row["worst"] * (row["message_bytes"] or 0)
     return round(octets)
 

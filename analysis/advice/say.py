@@ -22,7 +22,7 @@ GAIN_MIN: Final = 0.2
 
 Verdict = Literal["change", "nothing to change", "not in Tamis yet"]
 Edits = Mapping[Path, Value | None]
-"""None takes a key away."""
+"""Path of a key -> its new value; None takes the key away."""
 Rows = Sequence[Mapping[str, Any]]
 
 SCHEMA: Final = StructType(
@@ -36,7 +36,7 @@ SCHEMA: Final = StructType(
 
 
 class Contender(NamedTuple):
-    """An engine; `rounds` are of sff alone."""
+    """An engine to compare; `rounds` belong to `sff` alone."""
 
     engine: str
     rounds: int | None = None
@@ -62,7 +62,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`option` is the dotted path of what it is about. Of a `figure` less is better."""
+    """One piece of advice. `option` is the dotted path of the key it is about; of a `figure` less is better."""
 
     rule: str
     option: str
@@ -78,7 +78,7 @@ class Advice:
 
     @property
     def row(self) -> dict[str, Any]:
-        """For programs: paths of edits are dotted."""
+        """Return the advice as a row for programs, with dotted paths of edits."""
         edits = {".".join(path): value for path, value in self.edits.items()}
         return {each.name: getattr(self, each.name) for each in fields(self)} | {"edits": edits}
 

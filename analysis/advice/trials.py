@@ -28,16 +28,17 @@ from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import encode_filter
 
 ROUTERS_MAX: Final = 3
-"""Those whose matching took longest in all: what is best for them decides, and each costs seconds here."""
+"""How many routers are tried: those whose matching took longest in all, since each costs seconds here."""
 MESSAGES_MAX: Final = 5_000
-"""Of each router, chosen evenly, as far as a pass has time for them."""
+"""Messages tried of each router, chosen evenly, as far as a pass has time for them."""
 PASS_NS_MAX: Final = 20_000_000
-"""Short, as a machine is slow for seconds at a time: each engine should meet it slow and fast."""
+"""Length of a pass. It is short because a machine is slow for seconds at a time, and each engine should meet it slow
+and fast."""
 PASSES: Final = 12
 FEW_FILTERS: Final = 32
-"""Up to so many filters the switch asks one after the other, by a plan (native/switch/few.h), and no engine."""
+"""Up to so many filters the switch asks one after the other, by a plan (native/switch/few.h), instead of an engine."""
 ROUNDS: Final = (0, 1, 3, 10, 30, 70)
-"""Of sff. Paper 004 uses 10, and saw no gain past 50 to 70."""
+"""Rounds of `sff` to try. Paper 004 uses 10, and saw no gain past 50 to 70."""
 
 SCHEMA: Final = StructType(
     [
@@ -54,7 +55,7 @@ SCHEMA: Final = StructType(
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a router held and was asked: filters by connection, and by the router that wants them."""
+    """What a router held and was asked: filters by connection, filters by the router that wants them, messages."""
 
     local: Sequence[tuple[int, str]]
     remote: Sequence[tuple[str, str]]
@@ -62,7 +63,8 @@ class Load:
 
 
 def contenders(present: Iterable[Contender]) -> list[Contender]:
-    """All that routers run, and with how many rounds the file has them now."""
+    """Return every engine that routers run; one that has rounds also with the numbers of rounds of ROUNDS, and with
+    those that the file has now."""
     known = [Contender(name) for name, engine in ENGINES.items() if "rounds" not in engine.options]
     several = [Contender(name, rounds) for name in engines_with("rounds") for rounds in ROUNDS]
     named = [each for each in present if each.engine in ENGINES]
@@ -77,7 +79,7 @@ def busiest(match_times: DataFrame) -> DataFrame:
 
 
 def seen(messages: DataFrame, published: DataFrame, routers: DataFrame) -> DataFrame:
-    """router, attributes: some of the messages that were looked up at each of these routers."""
+    """Return rows (router, attributes): some of the messages that each of these routers matched."""
     looked = messages.where(F.col("match_ns").isNotNull() & F.col("refused").isNull())
     looked = looked.join(F.broadcast(routers.select("router")), "router").select("router", "origin", "number")
     some = F.row_number().over(Window.partitionBy("router").orderBy(F.xxhash64("origin", "number")))
@@ -87,14 +89,15 @@ def seen(messages: DataFrame, published: DataFrame, routers: DataFrame) -> DataF
 
 
 def held(in_force: DataFrame, filters: DataFrame, routers: DataFrame) -> DataFrame:
-    """at, router, connection, form: what was in force everywhere when router `at` had seen half of its messages."""
+    """Return rows (at, router, connection, form): the filters in force anywhere when router `at` had seen half of its
+    messages."""
     moments = F.broadcast(routers.select(F.col("router").alias("at"), "at_us"))
     then = in_force.join(moments, F.col("at_us").between(F.col("since_us"), F.col("until_us")))
     return then.join(F.broadcast(filters), "filter").select("at", "router", "connection", "form").distinct()
 
 
 def loads(seen: DataFrame, held: DataFrame) -> dict[str, Load]:
-    """By router, as lists: they are timed where the answer is made."""
+    """Return the load of each router as lists, since it is timed where the answer is made."""
     messages: dict[str, list[str]] = {}
     for row in seen.collect():
         messages.setdefault(row.router, []).append(row.attributes)
@@ -112,7 +115,8 @@ def loads(seen: DataFrame, held: DataFrame) -> dict[str, Load]:
 
 
 def tried(spark: SparkSession, each: dict[str, Load], engines: Sequence[Contender]) -> DataFrame:
-    """A row for each router and contender; one of neither engine nor time where filters are too few to ask one."""
+    """Return a row for each router and contender; one row without engine and time for a router with too few filters to
+    ask an engine."""
     rows: list[tuple[object, ...]] = []
     for router, load in each.items():
         sizes = (len(load.local), len(load.remote), len(load.messages))
@@ -122,8 +126,8 @@ def tried(spark: SparkSession, each: dict[str, Load], engines: Sequence[Contende
 
 
 def _timed(load: Load, engines: Sequence[Contender]) -> Iterator[tuple[Contender, float]]:
-    """Nanoseconds of a look into both tables: that of the router's own clients, of which all filters count, and that of
-    other routers, where one filter of each does."""
+    """Yield each contender with the nanoseconds of a match in both tables: that of the router's clients, where every
+    filter counts, and that of other routers, where one filter of each does."""
     tables = [(rows, mode) for rows, mode in ((load.local, Mode.ALL), (load.remote, Mode.INTERFACES))]
     asked = [(_packed(rows), mode) for rows, mode in tables if len(rows) > FEW_FILTERS]
     messages = [encode_attributes(decode_message(text)) for text in load.messages]
@@ -142,7 +146,7 @@ def _timed(load: Load, engines: Sequence[Contender]) -> Iterator[tuple[Contender
 
 
 def _packed(rows: Sequence[tuple[int, str]] | Sequence[tuple[str, str]]) -> tuple[Batch, array[int]]:
-    """The filters and their interfaces, numbered from 0."""
+    """Return the filters packed, and their interfaces numbered from 0."""
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owner for owner, _ in rows))}
     filters = Batch.of(encode_filter(decode_filter(json.loads(form))) for _, form in rows)
     return filters, array("I", (numbers[owner] for owner, _ in rows))
@@ -158,15 +162,15 @@ def _built(contender: Contender, filters: Batch, interfaces: array[int], mode: M
 
 
 def _affordable(tables: Sequence[tuple[Table, Mode]], messages: list[bytes]) -> Batch:
-    """As many messages as a pass has time for, by what the first hundredth takes. They come in no order, so that those
-    of a slow engine, which are fewer, are like those of a fast one."""
+    """Return as many messages as a pass has time for, by what the first hundredth takes. They come in no order, so that
+    the fewer messages of a slow engine are like those of a fast one."""
     first = Batch.of(messages[: max(1, len(messages) // 100)])
     ns = sum(table.measure(first, mode=mode).total_ns for table, mode in tables) / len(first)
     return Batch.of(messages[: max(1, int(PASS_NS_MAX / max(ns, 1.0)))])
 
 
 def _passed(tables: Sequence[tuple[Table, Mode]], messages: Batch) -> NDArray[np.int64]:
-    """Of each message."""
+    """Return the nanoseconds that each message took."""
     spent = np.zeros(len(messages), np.int64)
     for table, mode in tables:
         spent += np.asarray(table.measure(messages, mode=mode).nanoseconds, np.int64)

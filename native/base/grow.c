@@ -5,7 +5,7 @@
 
 #define LARGE_BYTES ((size_t)1 << 20)
 
-static uint32_t next_capacity(uint32_t capacity, size_t size) {
+uint32_t tm_next_capacity(uint32_t capacity, size_t size) {
     if (capacity == 0) {
         return 1;
     }
@@ -16,15 +16,14 @@ bool tm_grow(tm_memory *memory, tm_heat heat, void *array, size_t size, uint32_t
     if (wanted <= *capacity) {
         return true;
     }
-    uint32_t room = next_capacity(*capacity, size);
+    uint32_t room = tm_next_capacity(*capacity, size);
     room = room < wanted ? wanted : room;
     uint8_t *block;
     memcpy(&block, array, sizeof block);
-    block = tm_realloc_counted(memory, heat, block, size * *capacity, size * room);
+    block = tm_extend_counted(memory, heat, block, size * *capacity, size * room);
     if (block == NULL) {
         return false;
     }
-    memset(block + size * *capacity, 0, size * (room - *capacity));
     memcpy(array, &block, sizeof block);
     *capacity = room;
     return true;

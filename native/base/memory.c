@@ -130,6 +130,16 @@ void *tm_realloc_counted(tm_memory *memory, tm_heat heat, void *block, size_t ol
     return moved;
 }
 
+void *tm_extend_counted(tm_memory *memory, tm_heat heat, void *block, size_t old, size_t size) {
+    uint8_t *extended = tm_realloc_counted(memory, heat, block, old, size);
+    if (extended != NULL && block != NULL) {
+        size_t mapped_end = round_up(old, PAGE_BYTES); /* the page of the old end may hold what was there before */
+        size_t end = is_mapped(size) && mapped_end < size ? mapped_end : size;
+        memset(extended + old, 0, end - old);
+    }
+    return extended;
+}
+
 void tm_free_counted(tm_memory *memory, tm_heat heat, void *block, size_t size) {
     if (block != NULL) {
         release(block, size);

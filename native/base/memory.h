@@ -29,6 +29,10 @@ void *tm_alloc_counted(tm_memory *memory, tm_heat heat, size_t size);           
 void *tm_realloc_counted(tm_memory *memory, tm_heat heat, void *block, size_t old, size_t size); /* tail not zeroed */
 void tm_free_counted(tm_memory *memory, tm_heat heat, void *block, size_t size);                 /* NULL is allowed */
 
+/* tm_realloc_counted for a block that is NULL or grows, with its tail zeroed: what the system has just mapped is zero,
+ * and is not touched. */
+void *tm_extend_counted(tm_memory *memory, tm_heat heat, void *block, size_t old, size_t size);
+
 /* What a block of so many bytes takes, the allocator's share included. */
 uint64_t tm_memory_charge(size_t size);
 /* Hand pages that were freed to the system, once they are many; it takes a few milliseconds then. */

@@ -41,7 +41,7 @@ static int compare_mixed(const tm_value *a, const tm_value *b) {
     return a->kind < b->kind ? -1 : 1;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static bool is_pattern(uint8_t op) {
     return op >= TM_OP_PREFIX && op <= TM_OP_CONTAINS;
@@ -157,7 +157,7 @@ int tm_filter_parse(const uint8_t *bytes, size_t size, tm_filter *out) {
     return cursor.at == cursor.end ? TM_OK : TM_MALFORMED;
 }
 
-/* ---- meaning ---------------------------------------------------------------------------------------------------- */
+/* ---- meaning ---- */
 
 static tm_value value_of(const tm_attribute *attribute) {
     return (tm_value){.string = attribute->string,

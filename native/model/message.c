@@ -63,8 +63,7 @@ static inline bool read_value(tm_cursor *cursor, tm_attribute *out) {
     return read_any_value(cursor, out);
 }
 
-/* ---- names that differ --------------------------------------------------------------------------------------------
- */
+/* ---- names that differ ---- */
 
 static bool names_equal(const tm_attribute *a, const tm_attribute *b) {
     return a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;

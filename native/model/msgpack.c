@@ -166,8 +166,7 @@ bool tm_read_binary(tm_cursor *cursor, const uint8_t **bytes, uint32_t *size) {
     return true;
 }
 
-/* ---- values of no interest ----------------------------------------------------------------------------------------
- */
+/* ---- values of no interest ---- */
 
 static bool pass(tm_cursor *cursor, uint64_t size) {
     if (size > remaining(cursor)) {

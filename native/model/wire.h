@@ -119,7 +119,7 @@ static inline void wire_store64(uint8_t *at, uint64_t word) {
     memcpy(at, &word, sizeof word);
 }
 
-/* ---- control frames that the switch writes itself: a prefix and one msgpack array ------------------------------- */
+/* ---- control frames that the switch writes itself: a prefix and one msgpack array ---- */
 
 #define WIRE_CONTROL_BYTES_MAX 4096U /* of one of them */
 

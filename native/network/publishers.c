@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+#include "base/grow.h"
 #include "base/hash.h"
-
-#define ROWS_MIN 8U
 
 void tm_publishers_init(tm_publishers *publishers, tm_memory *memory, uint32_t rows_max) {
     *publishers = (tm_publishers){
@@ -27,16 +27,16 @@ void tm_publishers_clear(tm_publishers *publishers) {
     tm_publishers_init(publishers, publishers->memory, publishers->rows_max);
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_publishers *publishers = owner;
     return tm_hash_u64(publishers->rows[id - 1].number, &publishers->memory->key);
 }
 
 static uint32_t find(const tm_publishers *publishers, uint64_t number) {
-    uint32_t at = tm_idset_start(&publishers->set, tm_hash_u64(number, &publishers->memory->key));
-    for (uint32_t id; (id = tm_idset_next(&publishers->set, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&publishers->set, tm_hash_u64(number, &publishers->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (publishers->rows[id - 1].number == number) {
             return id - 1;
         }
@@ -45,7 +45,7 @@ static uint32_t find(const tm_publishers *publishers, uint64_t number) {
 }
 
 static bool grow(tm_publishers *publishers) {
-    uint32_t capacity = publishers->capacity + publishers->capacity / 2 + ROWS_MIN;
+    uint32_t capacity = tm_next_capacity(publishers->capacity, sizeof *publishers->rows);
     capacity = capacity < publishers->rows_max ? capacity : publishers->rows_max;
     tm_publisher *rows =
         TM_RESIZE(publishers->memory, TM_COLD, publishers->rows, tm_publisher, publishers->capacity, capacity);
@@ -57,7 +57,7 @@ static bool grow(tm_publishers *publishers) {
     return true;
 }
 
-/* ---- order of use ----------------------------------------------------------------------------------------------- */
+/* ---- order of use ---- */
 
 static void unlink_row(tm_publishers *publishers, uint32_t row) {
     const tm_publisher *publisher = &publishers->rows[row];
@@ -121,11 +121,11 @@ static tm_publisher *use(tm_publishers *publishers, uint64_t number, uint32_t *r
     return &publishers->rows[*row];
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static inline bool has(const tm_run *run, tm_mark mark, uint64_t counter) {
     uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
-    return run->seen[mark][place / 64] >> (place % 64) & 1;
+    return tm_bit_at(run->seen[mark], place);
 }
 
 /* Places of counters after `highest` and up to `counter` belonged to others, which have left the window. */
@@ -137,7 +137,7 @@ static void forget_places(tm_run *run, uint64_t counter) {
     for (uint64_t left = counter - run->highest; left > 0; left--) {
         uint32_t place = (uint32_t)((run->highest + left) % PUBLISHER_WINDOW);
         for (unsigned mark = 0; mark < MARKS; mark++) {
-            run->seen[mark][place / 64] &= ~(UINT64_C(1) << (place % 64));
+            tm_bit_clear(run->seen[mark], place);
         }
     }
 }
@@ -156,9 +156,8 @@ static bool reach(tm_run *run, uint64_t counter) {
 
 static bool mark(tm_run *run, tm_mark mark, uint64_t counter) {
     uint32_t place = (uint32_t)(counter % PUBLISHER_WINDOW);
-    uint64_t bit = UINT64_C(1) << (place % 64);
-    bool is_fresh = (run->seen[mark][place / 64] & bit) == 0;
-    run->seen[mark][place / 64] |= bit;
+    bool is_fresh = !tm_bit_at(run->seen[mark], place);
+    tm_bit_set(run->seen[mark], place);
     return is_fresh;
 }
 
@@ -216,7 +215,7 @@ static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint6
     return run;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {
     uint64_t newest = 0;

@@ -10,8 +10,7 @@ void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm
     *network = (tm_network){.memory = memory, .table = table, .routers = routers, .is_packed = true};
 }
 
-/* ---- packed filters, while they are few --------------------------------------------------------------------------
- */
+/* ---- packed filters, while they are few ---- */
 
 static void drop_packed(tm_network *network, uint32_t at) {
     TM_DELETE(network->memory, TM_COLD, network->packed[at].bytes, uint8_t, network->packed[at].size);
@@ -61,21 +60,21 @@ void tm_network_clear(tm_network *network) {
     tm_network_init(network, network->memory, network->table, network->routers);
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
 static uint64_t hash_pair(const tm_network *network, uint32_t router, uint64_t id) {
     return tm_hash_words(id, router, 0, &network->memory->key);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t entry) {
+static uint64_t hash_of(const void *owner, uint64_t entry) {
     const tm_network *network = owner;
     const tm_remote_filter *filter = &network->filters[entry - 1];
     return hash_pair(network, filter->router, filter->id);
 }
 
 static uint32_t find(const tm_network *network, uint32_t router, uint64_t id) {
-    uint32_t at = tm_idset_start(&network->set, hash_pair(network, router, id));
-    for (uint32_t entry; (entry = tm_idset_next(&network->set, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&network->set, hash_pair(network, router, id));
+    for (uint32_t entry; (entry = tm_idset_next(&at)) != 0;) {
         const tm_remote_filter *filter = &network->filters[entry - 1];
         if (filter->router == router && filter->id == id) {
             return entry - 1;
@@ -85,18 +84,17 @@ static uint32_t find(const tm_network *network, uint32_t router, uint64_t id) {
 }
 
 static bool reserve(tm_network *network, uint32_t handle) {
-    uint32_t old = network->capacity;
     if (!tm_grow(network->memory, TM_COLD, &network->filters, sizeof *network->filters, &network->capacity,
                  handle + 1)) {
         return false;
     }
-    for (uint32_t at = old; at < network->capacity; at++) {
-        network->filters[at].router = ROUTER_NONE;
+    for (; network->used <= handle; network->used++) {
+        network->filters[network->used].router = ROUTER_NONE;
     }
     return true;
 }
 
-/* ---- filters ---------------------------------------------------------------------------------------------------- */
+/* ---- filters ---- */
 
 int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const uint8_t *packed, size_t size) {
     if (find(network, router, id) != FILTER_NONE) {

@@ -34,6 +34,7 @@ typedef struct tm_network {
     tm_routers *routers; /* borrowed */
     tm_remote_filter *filters;
     uint32_t capacity;
+    uint32_t used; /* one more than the highest handle that there has been */
     uint32_t count;
     tm_idset set;     /* of handles + 1, by (router, id) */
     uint64_t version; /* changes with every filter that comes or goes */

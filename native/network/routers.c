@@ -15,14 +15,14 @@ void tm_routers_clear(tm_routers *routers) {
     tm_routers_init(routers, routers->memory);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_routers *routers = owner;
     return tm_hash_u64(routers->rows[id - 1].number, &routers->memory->key);
 }
 
 uint32_t tm_routers_find(const tm_routers *routers, uint64_t number) {
-    uint32_t at = tm_idset_start(&routers->set, tm_hash_u64(number, &routers->memory->key));
-    for (uint32_t id; (id = tm_idset_next(&routers->set, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&routers->set, tm_hash_u64(number, &routers->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (routers->rows[id - 1].number == number) {
             return id - 1;
         }

@@ -3,21 +3,18 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/grow.h"
 
 void tm_routes_init(tm_routes *routes, tm_memory *memory, tm_table *table) {
     *routes = (tm_routes){.memory = memory, .table = table};
 }
 
-static uint32_t words_of(uint32_t bits) {
-    return (bits + 63) / 64;
-}
-
-/* ---- a route ---------------------------------------------------------------------------------------------------- */
+/* ---- a route ---- */
 
 /* At least one word, so that a route which leads nowhere is one all the same. */
 static uint32_t child_words(uint32_t neighbour_count) {
-    return 1 + words_of(neighbour_count);
+    return 1 + tm_bit_words(neighbour_count);
 }
 
 static void clear_route(tm_routes *routes, tm_route *route) {
@@ -32,7 +29,7 @@ static void note_children(tm_route *route) {
     for (uint32_t router = 0; router < route->way_count; router++) {
         uint32_t way = route->ways[router];
         if (way != WAY_NONE) {
-            route->children[way / 64] |= UINT64_C(1) << (way % 64);
+            tm_bit_set(route->children, way);
         }
     }
 }
@@ -58,7 +55,7 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
     return route;
 }
 
-/* ---- generations ------------------------------------------------------------------------------------------------ */
+/* ---- generations ---- */
 
 static void clear_generation(tm_routes *routes, tm_generation *generation) {
     for (uint32_t source = 0; source < generation->capacity; source++) {
@@ -135,19 +132,19 @@ uint8_t tm_routes_hop_limit(const tm_routes *routes) {
     return most;
 }
 
-/* ---- who is in there -------------------------------------------------------------------------------------------- */
+/* ---- who is in there ---- */
 
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->mentions, sizeof *generation->mentions,
                  &generation->mention_words, router / 64 + 1)) {
         return false;
     }
-    generation->mentions[router / 64] |= UINT64_C(1) << (router % 64);
+    tm_bit_set(generation->mentions, router);
     return true;
 }
 
 static bool mentions(const tm_generation *generation, uint32_t router) {
-    return router / 64 < generation->mention_words && (generation->mentions[router / 64] >> (router % 64) & 1);
+    return router / 64 < generation->mention_words && tm_bit_at(generation->mentions, router);
 }
 
 bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
@@ -159,7 +156,7 @@ bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
     return false;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 bool tm_routes_know(const tm_routes *routes, uint32_t source) {
     for (uint32_t i = 0; i < routes->in_force; i++) {
@@ -183,8 +180,8 @@ bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbo
 static bool route_is_sound(const tm_generation *generation, const tm_route *route) {
     for (uint32_t router = 0; router < route->way_count; router++) {
         uint32_t way = route->ways[router];
-        if (way != WAY_NONE && (way >= route->neighbour_count || !(route->children[way / 64] >> (way % 64) & 1) ||
-                                !mentions(generation, router))) {
+        if (way != WAY_NONE &&
+            (way >= route->neighbour_count || !tm_bit_at(route->children, way) || !mentions(generation, router))) {
             return false;
         }
     }

@@ -40,6 +40,7 @@ typedef struct tm_routes {
     tm_table *table;                                       /* borrowed; has the views */
     tm_generation generations[ROUTES_GENERATIONS_MAX + 1]; /* oldest first; behind those in force the one being made */
     uint32_t in_force;
+    uint64_t waits_until_ms; /* messages by the newest wait for those by the others (R5c) */
     bool is_making;
     uint32_t last_id;
 } tm_routes;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+#include "base/grow.h"
 #include "base/hash.h"
-
-#define ROWS_MIN 8U
 
 void tm_windows_init(tm_windows *windows, tm_memory *memory, uint32_t width, uint32_t rows_max) {
     *windows = (tm_windows){.memory = memory,
@@ -26,16 +26,16 @@ static inline tm_window *window_at(const tm_windows *windows, uint32_t row) {
     return (tm_window *)(void *)(windows->rows + (size_t)row * windows->stride);
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_windows *windows = owner;
     return tm_hash_u64(window_at(windows, id - 1)->number, &windows->memory->key);
 }
 
 static uint32_t find(const tm_windows *windows, uint64_t number) {
-    uint32_t at = tm_idset_start(&windows->set, tm_hash_u64(number, &windows->memory->key));
-    for (uint32_t id; (id = tm_idset_next(&windows->set, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&windows->set, tm_hash_u64(number, &windows->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (window_at(windows, id - 1)->number == number) {
             return id - 1;
         }
@@ -44,7 +44,7 @@ static uint32_t find(const tm_windows *windows, uint64_t number) {
 }
 
 static bool grow(tm_windows *windows) {
-    uint32_t capacity = windows->capacity + windows->capacity / 2 + ROWS_MIN;
+    uint32_t capacity = tm_next_capacity(windows->capacity, windows->stride);
     capacity = capacity < windows->rows_max ? capacity : windows->rows_max;
     uint8_t *rows = TM_RESIZE(windows->memory, TM_COLD, windows->rows, uint8_t,
                               (size_t)windows->capacity * windows->stride, (size_t)capacity * windows->stride);
@@ -56,7 +56,7 @@ static bool grow(tm_windows *windows) {
     return true;
 }
 
-/* ---- order of use ----------------------------------------------------------------------------------------------- */
+/* ---- order of use ---- */
 
 static void unlink_row(tm_windows *windows, uint32_t row) {
     tm_window *window = window_at(windows, row);
@@ -104,9 +104,10 @@ static uint32_t new_row(tm_windows *windows, uint64_t number) {
     return row;
 }
 
-/* ---- the window ------------------------------------------------------------------------------------------------- */
+/* ---- the window ---- */
 
-/* Places of counters from `first` to `last` belonged to others that have left the window. Fewer than its width. */
+/* Clear the bits of counters first..last, which older counters used before they left the window. last - first < width.
+ */
 static void forget_places(tm_window *window, uint32_t width, uint64_t first, uint64_t last) {
     for (uint64_t counter = first; counter <= last;) {
         uint32_t at = (uint32_t)(counter % width);
@@ -115,7 +116,7 @@ static void forget_places(tm_window *window, uint32_t width, uint64_t first, uin
             window->seen[at / 64] = 0;
             counter += 64;
         } else {
-            window->seen[at / 64] &= ~(UINT64_C(1) << (at % 64));
+            tm_bit_clear(window->seen, at);
             counter++;
         }
     }
@@ -123,7 +124,6 @@ static void forget_places(tm_window *window, uint32_t width, uint64_t first, uin
 
 static inline bool note(tm_window *window, uint32_t width, uint64_t counter) {
     uint32_t place = (uint32_t)(counter % width);
-    uint64_t bit = UINT64_C(1) << (place % 64);
     if (counter > window->highest) {
         if (counter - window->highest >= width) {
             memset(window->seen, 0, width / 8);
@@ -131,13 +131,13 @@ static inline bool note(tm_window *window, uint32_t width, uint64_t counter) {
             forget_places(window, width, window->highest + 1, counter - 1);
         }
         window->highest = counter;
-        window->seen[place / 64] |= bit;
+        tm_bit_set(window->seen, place);
         return true;
     }
-    if (window->highest - counter >= width || (window->seen[place / 64] & bit)) {
+    if (window->highest - counter >= width || tm_bit_at(window->seen, place)) {
         return false;
     }
-    window->seen[place / 64] |= bit;
+    tm_bit_set(window->seen, place);
     return true;
 }
 
@@ -179,6 +179,15 @@ int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch,
         return counter - window->highest >= windows->width ? WINDOW_AHEAD : 0;
     }
     return window->highest - counter >= windows->width ? WINDOW_BEHIND : 0;
+}
+
+bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter) {
+    uint32_t row = find(windows, number);
+    if (row == WINDOW_NONE) {
+        return false;
+    }
+    const tm_window *window = window_at(windows, row);
+    return epoch < window->epoch || (epoch == window->epoch && counter <= window->highest);
 }
 
 void tm_windows_forget(tm_windows *windows, uint64_t number) {

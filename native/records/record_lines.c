@@ -22,7 +22,7 @@ static const char *const REASONS[TM_DROP_REASONS] = {
     "too_old",    "too_far_ahead", "not_in_step", "costly",    "epoch",
 };
 
-/* ---- pieces ------------------------------------------------------------------------------------------------------ */
+/* ---- pieces ---- */
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t size) {
     memcpy(at, bytes, size);
@@ -63,7 +63,7 @@ static uint8_t *put_hex(uint8_t *at, uint64_t number) {
     return at;
 }
 
-/* ---- attributes: text inside text -------------------------------------------------------------------------------- */
+/* ---- attributes: text inside text ---- */
 
 static uint8_t *put_text(uint8_t *at, const uint8_t *text, uint32_t length) {
     at = PUT(at, "\\\"");
@@ -134,7 +134,7 @@ static uint8_t *put_attributes(uint8_t *at, const uint8_t *bytes, uint32_t size)
     return at;
 }
 
-/* ---- a line ------------------------------------------------------------------------------------------------------ */
+/* ---- a line ---- */
 
 static uint8_t *put_router(const tm_records *records, uint8_t *at, uint64_t number) {
     const tm_record_name *named = tm_records_named(records, number);

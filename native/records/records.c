@@ -12,7 +12,7 @@
 
 #define ENTRY_ALIGN 8U
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static bool options_are_sound(const tm_records_options *options) {
     return options != NULL && options->prefix != NULL && options->ring_bytes >= 2 * TM_FRAME_BYTES_MAX &&
@@ -64,8 +64,7 @@ void tm_records_free(tm_records *records) {
     TM_DELETE(&memory, TM_COLD, records, tm_records, 1);
 }
 
-/* ---- noting ------------------------------------------------------------------------------------------------------
- */
+/* ---- noting ---- */
 
 static uint32_t entry_bytes(const tm_record *shape) {
     uint64_t size = sizeof *shape + sizeof(uint64_t) * (uint64_t)shape->links +
@@ -122,8 +121,7 @@ uint64_t tm_records_lost(const tm_records *records) {
     return atomic_load_explicit(&records->lost, memory_order_relaxed);
 }
 
-/* ---- taking ------------------------------------------------------------------------------------------------------
- */
+/* ---- taking ---- */
 
 void tm_records_call(tm_records *records) {
     atomic_store_explicit(&records->is_called, true, memory_order_relaxed);
@@ -164,17 +162,17 @@ int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capa
     return TM_OK;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_records *records = owner;
     return tm_hash_u64(records->names[id - 1].number, &records->memory.key);
 }
 
 static tm_record_name *find(const tm_records *records, uint64_t number) {
-    uint32_t at = tm_idset_start(&records->name_set, tm_hash_u64(number, &records->memory.key));
+    tm_idset_search at = tm_idset_start(&records->name_set, tm_hash_u64(number, &records->memory.key));
     uint32_t id;
-    while ((id = tm_idset_next(&records->name_set, &at)) != 0) {
+    while ((id = tm_idset_next(&at)) != 0) {
         if (records->names[id - 1].number == number) {
             return &records->names[id - 1];
         }
@@ -217,7 +215,7 @@ int tm_records_name(tm_records *records, uint64_t number, const uint8_t *name, s
     return TM_OK;
 }
 
-/* ---- soundness --------------------------------------------------------------------------------------------------- */
+/* ---- soundness ---- */
 
 static const char *fault_of(const tm_records *records) {
     uint64_t noted = atomic_load(&records->noted);

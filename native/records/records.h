@@ -111,7 +111,7 @@ void tm_records_lose(tm_records *records);
 /* NULL: not named yet. */
 const tm_record_name *tm_records_named(const tm_records *records, uint64_t number);
 
-/* ---- record_lines.c */
+/* ---- record_lines.c ---- */
 
 /* At least as many bytes as its line has. */
 size_t tm_record_line_bytes(const tm_records *records, const tm_record *record);

@@ -39,7 +39,7 @@ static void answer_ping(tm_switch *sw, uint32_t id, uint64_t token) {
     wire_array(&sw->writer, is_link ? 2 : 1);
     wire_unsigned(&sw->writer, token);
     if (is_link) {
-        wire_unsigned(&sw->writer, switch_unix_us());
+        wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
     }
     wire_end(&sw->writer);
     if (!switch_queue_control(sw, id, TM_LANE_URGENT)) {
@@ -48,7 +48,7 @@ static void answer_ping(tm_switch *sw, uint32_t id, uint64_t token) {
 }
 
 static void note_clock(tm_connection *connection, uint64_t sent_us, uint64_t theirs_us) {
-    uint64_t now_us = switch_unix_us();
+    uint64_t now_us = tm_clock_unix_ns() / 1000;
     uint64_t round_trip_us = now_us - sent_us;
     if (sent_us > now_us || round_trip_us > ROUND_TRIP_MAX_US || theirs_us == 0 || theirs_us > INT64_MAX ||
         round_trip_us >= connection->clock_round_trip_us) {

@@ -4,7 +4,6 @@
  * and one that is more than a day ahead are refused by names of their own, with the newest counter that is known, so
  * that a publisher never takes for done what was not. What was refused leaves no trace: it cannot mute what comes next.
  */
-#define _GNU_SOURCE
 #include "switch/message.h"
 
 #define DAY_NS (UINT64_C(86400) * 1000000000)
@@ -12,7 +11,7 @@
 
 /* Counters begin at a clock in nanoseconds, or at 1; an epoch is a clock in milliseconds, which does not go back. */
 uint64_t switch_counter_max(const tm_switch *sw) {
-    uint64_t now = switch_unix_ns();
+    uint64_t now = tm_clock_unix_ns();
     uint64_t epoch_ns = sw->options.epoch < UINT64_MAX / NS_PER_MS ? sw->options.epoch * NS_PER_MS : UINT64_MAX;
     uint64_t latest = now > epoch_ns ? now : epoch_ns;
     return latest < UINT64_MAX - DAY_NS ? latest + DAY_NS : UINT64_MAX;

@@ -9,8 +9,7 @@ _Static_assert(NETWORK_PACKED_MAX == FEW_FILTERS_MAX, "as many are kept as a pla
 
 #define WAIT_MIN 8U /* messages; and one more for each filter */
 
-/* ---- making a plan ------------------------------------------------------------------------------------------------
- */
+/* ---- making a plan ---- */
 
 static uint8_t orders_of(const tm_constraint *constraint) {
     static const uint8_t ORDERS[TM_OP_CONTAINS + 1] = {
@@ -79,8 +78,8 @@ static bool add_packed(tm_few *few, const uint8_t *bytes, uint32_t size, const t
 
 static bool add_subscriptions(tm_few *few, const void *owner, const tm_shape *shape, tm_filter *parsed) {
     const tm_subscriptions *subscriptions = owner;
-    bool fits = subscriptions->filters <= FEW_FILTERS_MAX && subscriptions->kept_capacity <= FEW_HANDLES_MAX;
-    for (uint32_t handle = 0; handle < subscriptions->kept_capacity && fits; handle++) {
+    bool fits = subscriptions->filters <= FEW_FILTERS_MAX && subscriptions->kept_count <= FEW_HANDLES_MAX;
+    for (uint32_t handle = 0; handle < subscriptions->kept_count && fits; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             tm_few_filter row = {.handle = handle, .interface = subscriptions->rows[kept->subscription].connection};
@@ -138,8 +137,7 @@ bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const t
     return few->is_made;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 static bool any_holds(const tm_few_test *test, const tm_attribute *value, tm_work *work) {
     return tm_work_spend(work, tm_constraint_steps(&test->constraint, value)) &&

@@ -44,7 +44,7 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
     return TM_OK;
 }
 
-/* ---- increments ------------------------------------------------------------------------------------------------- */
+/* ---- increments ---- */
 
 static bool has_dropped(const tm_increment *told) {
     uint32_t any = 0;
@@ -105,7 +105,7 @@ int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t 
     return TM_OK;
 }
 
-/* ---- soundness -------------------------------------------------------------------------------------------------- */
+/* ---- soundness ---- */
 
 static const char *fault_of(const tm_switch *sw, const tm_connection *connection) {
     if (!tm_outbox_is_sound(&connection->outbox)) {

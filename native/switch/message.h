@@ -1,8 +1,8 @@
 /* message.h - a data frame on its way through the switch, and the steps it takes.
  *
- *     publish.c   from a client: checked, seen before?, stamped  --+
- *     transit.c   from a link: parent, window, hops              --+-->  local receivers (publish.c)
- *                                                                  +-->  links (transit.c)
+ *     publish.c   from a client: seen before?, stamped   --+-->  check.c    first: the rules about its frame
+ *     transit.c   from a link: parent, window, hops      --+-->  local.c    then: which of our clients want it
+ *                                                          +-->  depart.c   and which links lead to others who do
  *     plant.c     deliveries that go wrong, where a test has asked for it
  *     trail.c     what happened to a message, for trace.c and record.c
  *
@@ -11,6 +11,7 @@
 #ifndef TM_SWITCH_MESSAGE_H
 #define TM_SWITCH_MESSAGE_H
 
+#include "base/clock.h"
 #include "switch/switch.h"
 
 typedef struct parts {
@@ -37,11 +38,9 @@ typedef struct extensions {
     bool is_strange; /* one that must be understood is not */
 } extensions;
 
-uint64_t switch_unix_ns(void);
-uint64_t switch_monotonic_ns(void);
-static inline uint64_t switch_unix_us(void) {
-    return switch_unix_ns() / 1000;
-}
+/* A DELIVER frame names at least one subscription, and is a frame like any other. */
+#define DELIVERABLE_BYTES_MAX (TM_FRAME_BYTES_MAX - WIRE_SATISFIED_BYTES_MIN)
+#define TOO_LARGE_TEXT "the message is larger than 1,048,568 bytes, the most that can be delivered"
 
 /* Tables of the shape. */
 #define SHAPE_LOCAL 0U
@@ -61,15 +60,18 @@ static inline void switch_trim_shape(const parts *message) {
     }
 }
 
-/* ---- publish.c */
+/* ---- check.c ---- */
 
 /* The header, but for what depends on the rest. false: a fault was told. */
 bool switch_check_header(tm_switch *sw, const parts *message);
 /* Attributes, which are decoded, and extensions. false: a fault was told. */
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
 static inline bool switch_is_expired(const extensions *found) {
-    return found->has_expiry && found->expiry_ns <= switch_unix_ns();
+    return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
+
+/* ---- local.c ---- */
+
 /* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
  * begins anew. */
 int switch_match(tm_switch *sw, const parts *message, size_t *count);
@@ -84,43 +86,46 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
 /* One frame to each receiver among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
 
-/* ---- counters.c */
+/* ---- counters.c ---- */
 
 /* The counter of a message that its publisher sends here: noted, unless it is refused. */
 tm_counter switch_note_counter(tm_switch *sw, tm_connection *publisher, uint64_t counter);
 /* Turn it away for its counter, and say so where a confirmation was asked for. */
 void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why);
 
-/* ---- plant.c */
+/* ---- plant.c ---- */
 
 /* How often a delivery is made, and to whom, where a bug is planted. */
 uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
-/* ---- transit.c */
+/* ---- transit.c ---- */
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
+
+/* ---- depart.c ---- */
+
 /* Copies to the links behind which somebody wants it, but for the one it came from; `*behind` is 0 where nobody there
  * wants it. `source` is a router's index. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 
-/* ---- shed.c */
+/* ---- shed.c ---- */
 
 /* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
 void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
 
-/* ---- trail.c */
+/* ---- trail.c ---- */
 
 /* Begin the trail of a message that is traced, a dry run, or sampled; NULL: it is none of them, or there is no memory.
  */
 tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensions *found);
 /* Around a match: its time, where somebody asks. */
 static inline uint64_t switch_trail_clock(const parts *message) {
-    return message->trail != NULL ? switch_monotonic_ns() : 0;
+    return message->trail != NULL ? tm_clock_ns() : 0;
 }
 static inline void switch_trail_matched(const parts *message, uint64_t start_ns) {
     if (message->trail != NULL) {
-        message->trail->head.match_ns += switch_monotonic_ns() - start_ns;
+        message->trail->head.match_ns += tm_clock_ns() - start_ns;
     }
 }
 void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id);
@@ -132,14 +137,14 @@ static inline bool switch_is_traced(const parts *message) {
 }
 void switch_trail_free(tm_trail *trail, tm_memory *memory);
 
-/* ---- trace.c */
+/* ---- trace.c ---- */
 
 void switch_trace(tm_switch *sw, const parts *message);
 /* May this client have one more message traced? If not, a dry run is refused, and false; any other message goes on
  * without its trace, of which `found` knows no more. */
 bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found);
 
-/* ---- record.c */
+/* ---- record.c ---- */
 
 /* Is it to be recorded? One whose body was not looked at (`form` is NULL) is so by its id alone. */
 bool switch_is_recorded(tm_switch *sw, const parts *message);

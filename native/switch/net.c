@@ -1,11 +1,12 @@
 /* net.c - other routers, as tm_api.h hands them in: what they want, the ways to them, who is a neighbour. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/grow.h"
 #include "model/filter.h"
 #include "switch/switch.h"
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 void switch_net_free(tm_net *net, tm_memory *memory) {
     if (net == NULL) {
@@ -74,8 +75,7 @@ void tm_switch_forget_source(tm_switch *sw, uint64_t router) {
     }
 }
 
-/* ---- who is spoken of --------------------------------------------------------------------------------------------
- */
+/* ---- who is spoken of ---- */
 
 void switch_release_router(tm_net *net, uint32_t router) {
     const tm_router *at = &net->routers.rows[router];
@@ -96,7 +96,7 @@ void switch_sweep_routers(tm_net *net) {
     }
 }
 
-/* ---- what they want ---------------------------------------------------------------------------------------------- */
+/* ---- what they want ---- */
 
 int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count, uint8_t *results) {
     tm_memory memory = {0};
@@ -160,7 +160,7 @@ int tm_switch_forget_router(tm_switch *sw, uint64_t number, uint32_t steps, uint
     return TM_OK;
 }
 
-/* ---- neighbours -------------------------------------------------------------------------------------------------- */
+/* ---- neighbours ---- */
 
 static int free_place(tm_switch *sw, uint32_t *place) {
     tm_net *net = sw->net;
@@ -228,7 +228,7 @@ void switch_leave_neighbour(tm_switch *sw, uint32_t id) {
     switch_release_router(sw->net, neighbour->router);
 }
 
-/* ---- ways -------------------------------------------------------------------------------------------------------- */
+/* ---- ways ---- */
 
 int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generation) {
     if (sw == NULL || sw->net == NULL || generation == NULL || hop_limit == 0) {
@@ -242,8 +242,8 @@ int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generatio
     return TM_OK;
 }
 
-/* Every router and neighbour of a route has its index before the route is made, so that it is made as long as need be
- * and nothing can fail half way. */
+/* Allocate the indices of all routers and neighbours of a route first: its arrays then have their final length, and
+ * filling them cannot fail. */
 static int mention_all(tm_switch *sw, tm_generation *generation, const uint64_t *issuers, const uint64_t *children,
                        size_t count) {
     tm_routes *routes = &sw->net->routes;
@@ -315,7 +315,7 @@ static void note_generations(tm_switch *sw) {
     switch_sweep_routers(sw->net);
 }
 
-int tm_switch_commit(tm_switch *sw, uint32_t hold_ms) {
+int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms) {
     if (sw == NULL || sw->net == NULL) {
         return TM_MISUSED;
     }
@@ -323,6 +323,7 @@ int tm_switch_commit(tm_switch *sw, uint32_t hold_ms) {
     if (!tm_routes_commit(&sw->net->routes, sw->now_ms, hold_ms)) {
         return TM_MISUSED;
     }
+    sw->net->routes.waits_until_ms = sw->now_ms + (wait_ms < hold_ms ? wait_ms : hold_ms);
     note_generations(sw);
     return TM_OK;
 }
@@ -333,7 +334,7 @@ void switch_expire_routes(tm_switch *sw) {
     }
 }
 
-/* ---- soundness --------------------------------------------------------------------------------------------------- */
+/* ---- soundness ---- */
 
 bool switch_net_is_sound(const tm_net *net) {
     for (uint32_t place = 0; place < net->neighbour_count; place++) {

@@ -5,7 +5,7 @@
 
 #define LANE_BYTES_MIN 512U
 
-/* ---- lanes ------------------------------------------------------------------------------------------------------ */
+/* ---- lanes ---- */
 
 /* Twice what is needed: moving the unsent bytes down then pays for as many bytes as were appended. */
 static bool lane_grow(tm_lane *lane, tm_memory *memory, uint32_t size) {
@@ -50,7 +50,7 @@ static void lane_clear(tm_lane *lane, tm_memory *memory) {
     *lane = (tm_lane){0};
 }
 
-/* ---- appending -------------------------------------------------------------------------------------------------- */
+/* ---- appending ---- */
 
 uint8_t *tm_outbox_append(tm_outbox *outbox, tm_memory *memory, uint32_t size) {
     uint32_t moved;
@@ -106,7 +106,7 @@ uint32_t tm_outbox_messages(const tm_outbox *outbox, uint64_t *bytes) {
     return count;
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static int add_piece(struct iovec *pieces, int count, const tm_lane *lane, uint32_t from, uint32_t to) {
     if (from < to) {
@@ -148,7 +148,7 @@ void tm_outbox_sent(tm_outbox *outbox, uint64_t bytes) {
     }
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void lane_trim(tm_lane *lane, tm_memory *memory, uint32_t peak) {
     if (lane->head == lane->tail && lane->capacity / 4 >= peak) {

@@ -7,18 +7,11 @@
 #include "switch/message.h"
 
 #include <sys/epoll.h>
-#include <time.h>
 
 #define READY_MAX 64
 #define TICKS_BETWEEN_TRIMS 10U
 #define EVENT_BYTES_KEPT 65536U
 #define CLOCK_EVERY_MS 1000U
-
-static uint64_t now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
@@ -36,7 +29,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     if (!switch_is_alive(connection)) {
         return;
     }
-    if (!connection->is_deaf && !connection->is_paused && !connection->waits_for_step &&
+    if (!connection->is_deaf && !connection->is_paused && !switch_waits(connection) &&
         (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
         switch_read(sw, id);
     } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
@@ -49,15 +42,16 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
         return TM_MISUSED;
     }
     switch_begin(sw);
-    uint64_t end_us = now_us() + budget_us;
+    uint64_t end_us = tm_clock_ns() / 1000 + budget_us;
     struct epoll_event ready[READY_MAX];
     int left = epoll_wait(sw->epoll, ready, READY_MAX, 0);
     for (int i = 0; i < left && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
         serve(sw, &ready[i]);
-        if (i + 1 < left && now_us() >= end_us) {
+        if (i + 1 < left && tm_clock_ns() / 1000 >= end_us) {
             break;
         }
     }
+    switch_catch_up(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
@@ -71,18 +65,19 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
     if (switch_is_alive(switch_at(sw, id))) {
         switch_take(sw, id, bytes, size);
     }
+    switch_catch_up(sw);
+    switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /* The token is the time when it left: the answer tells how long it took. */
 static void ping(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     wire_begin(&sw->writer, WIRE_PING);
     wire_array(&sw->writer, 1);
-    wire_unsigned(&sw->writer, switch_unix_us());
+    wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
     wire_end(&sw->writer);
     switch_queue_control(sw, id, TM_LANE_URGENT); /* where there is no room, something else is about to go out */
     connection->sent_ms = sw->now_ms;
@@ -106,7 +101,7 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
     const tm_admission *admission = &connection->admission;
     connection->told_extension = false;
     connection->told_untraced = false;
-    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !connection->waits_for_step) {
+    if (connection->state == CONNECTION_OPEN && !connection->is_paused && !switch_waits(connection)) {
         if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
             !connection->told_silent) {
             connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
@@ -143,6 +138,7 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
     }
+    switch_catch_up(sw);
     switch_unblock(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);

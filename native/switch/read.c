@@ -16,7 +16,7 @@
 #define PARTIAL_BYTES_MIN 256U
 #define WAITING_BYTES_MAX (4U << 20) /* of a connection without a socket, kept while it waits; then it is closed */
 
-/* ---- one frame -------------------------------------------------------------------------------------------------- */
+/* ---- one frame ---- */
 
 static bool kind_is_known(uint8_t kind) {
     return (kind >= WIRE_PUBLISH && kind <= WIRE_DRY_RUN) || (kind >= WIRE_HELLO && kind <= WIRE_DRAIN) ||
@@ -104,7 +104,7 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
     return false;
 }
 
-/* ---- a chunk ---------------------------------------------------------------------------------------------------- */
+/* ---- a chunk ---- */
 
 /* Is it a publish that may not be confirmed yet? */
 static inline bool must_wait(const tm_switch *sw, const tm_connection *connection, const uint8_t *frame) {
@@ -125,6 +125,10 @@ static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
         }
         if (must_wait(sw, switch_at(sw, id), bytes + at)) {
             switch_wait(sw, id);
+            break;
+        }
+        if (switch_must_follow(sw, id, bytes + at, length)) {
+            switch_follow(sw, id);
             break;
         }
         take_frame(sw, id, bytes + at, length);
@@ -210,6 +214,7 @@ void switch_take_kept(tm_switch *sw, uint32_t id) {
     connection->partial = NULL;
     connection->partial_capacity = 0;
     connection->partial_size = 0;
+    connection->put_back = 0;
     take_chunk(sw, id, bytes, size);
     TM_DELETE(&sw->memory, TM_COLD, bytes, uint8_t, capacity);
 }
@@ -236,6 +241,19 @@ static void take_kept(tm_switch *sw, tm_connection *connection) {
     }
 }
 
+bool switch_put_back(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
+    tm_connection *connection = switch_at(sw, id);
+    uint32_t at = connection->put_back;
+    if (!reserve_partial(sw, connection, connection->partial_size + size)) {
+        return false;
+    }
+    memmove(connection->partial + at + size, connection->partial + at, connection->partial_size - at);
+    memcpy(connection->partial + at, frame, size);
+    connection->partial_size += size;
+    connection->put_back += size;
+    return true;
+}
+
 /* What was fed before anybody heard that it is to be fed no more. */
 static void keep_behind(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     tm_connection *connection = switch_at(sw, id);
@@ -252,7 +270,7 @@ void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
     note_received(sw, switch_at(sw, id), size);
     while (size > 0 && !switch_at(sw, id)->is_deaf) {
         tm_connection *connection = switch_at(sw, id);
-        if (connection->waits_for_step) {
+        if (switch_waits(connection)) {
             keep_behind(sw, id, bytes, size);
             return;
         }
@@ -274,7 +292,7 @@ void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
     }
 }
 
-/* ---- a socket --------------------------------------------------------------------------------------------------- */
+/* ---- a socket ---- */
 
 void switch_read(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);

@@ -10,7 +10,7 @@
 
 #include "model/msgpack.h"
 
-/* ---- values ------------------------------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 /* By first byte, the size of values of which every spelling is sound; 0: of others. */
 static const uint8_t SOUND_BYTES[256] = {
@@ -86,8 +86,7 @@ static inline const uint8_t *take_value(const uint8_t *at, const uint8_t *end, t
     return at + SOUND_BYTES[*at];
 }
 
-/* ---- a message of the shape ---------------------------------------------------------------------------------------
- */
+/* ---- a message of the shape ---- */
 
 static inline bool is_name(const tm_shape *shape, const tm_shape_name *name, const uint8_t *at, const uint8_t *end) {
     uint64_t differs =
@@ -123,8 +122,7 @@ static bool take_like(const tm_shape *shape, const uint8_t *at, const uint8_t *e
     return at == end;
 }
 
-/* ---- another ------------------------------------------------------------------------------------------------------
- */
+/* ---- another ---- */
 
 /* The size of a name as it stands in the message; 0: its length is spelled longer than need be. */
 static uint32_t spelled_size(const tm_attribute *attribute) {
@@ -184,8 +182,7 @@ int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attri
     return result;
 }
 
-/* ---- what is left out ---------------------------------------------------------------------------------------------
- */
+/* ---- what is left out ---- */
 
 void tm_shape_want_all(tm_shape *shape, const uint64_t unknown[SHAPE_TABLES]) {
     for (uint32_t i = 0; i < shape->count; i++) {

@@ -4,17 +4,29 @@
  * its neighbours are in step, or that it took too long, and is refused then. With it waits all that came behind it on
  * its connection, whose socket is not read meanwhile: order is kept, and what waits is one read for each connection.
  */
-#define _GNU_SOURCE
 #include "switch/message.h"
+
+void switch_stop_reading(tm_switch *sw, uint32_t id) {
+    switch_watch(sw, id);
+    if (switch_at(sw, id)->is_fed) {
+        switch_tell(sw, (tm_event){.type = TM_EVENT_WAITS, .connection = id});
+    }
+}
+
+void switch_go_on_reading(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    connection->received_ms = sw->now_ms; /* it could not be heard */
+    switch_watch(sw, id);
+    if (connection->is_fed && switch_is_alive(connection)) {
+        switch_tell(sw, (tm_event){.type = TM_EVENT_GOES_ON, .connection = id});
+    }
+}
 
 void switch_wait(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     connection->waits_for_step = true;
     sw->waiting_count++;
-    switch_watch(sw, id);
-    if (connection->is_fed) {
-        switch_tell(sw, (tm_event){.type = TM_EVENT_WAITS, .connection = id});
-    }
+    switch_stop_reading(sw, id);
 }
 
 void switch_wait_no_more(tm_switch *sw, uint32_t id) {
@@ -23,12 +35,8 @@ void switch_wait_no_more(tm_switch *sw, uint32_t id) {
         return;
     }
     connection->waits_for_step = false;
-    connection->received_ms = sw->now_ms; /* it could not be heard */
     sw->waiting_count--;
-    switch_watch(sw, id);
-    if (connection->is_fed && switch_is_alive(connection)) {
-        switch_tell(sw, (tm_event){.type = TM_EVENT_GOES_ON, .connection = id});
-    }
+    switch_go_on_reading(sw, id);
 }
 
 int tm_switch_step(tm_switch *sw, int step) {
@@ -44,7 +52,7 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
         return TM_MISUSED;
     }
     switch_begin(sw);
-    uint64_t end_ns = switch_monotonic_ns() + UINT64_C(1000) * budget_us;
+    uint64_t end_ns = tm_clock_ns() + UINT64_C(1000) * budget_us;
     bool is_over = sw->step != TM_STEP_WAIT || sw->is_draining;
     for (uint32_t id = 0; is_over && id < sw->connection_count && sw->waiting_count > 0; id++) {
         if (!switch_at(sw, id)->waits_for_step) {
@@ -52,7 +60,7 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
         }
         switch_wait_no_more(sw, id);
         switch_take_kept(sw, id);
-        if (switch_monotonic_ns() >= end_ns) {
+        if (tm_clock_ns() >= end_ns) {
             break;
         }
     }

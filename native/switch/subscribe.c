@@ -7,14 +7,15 @@
 
 #include "model/msgpack.h"
 
+/* As in protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
 #define FILTER_BYTES_MAX 65536U
 #define FIELDS_MAX 64U
 #define SKIPPED_DEPTH_MAX 8U
+#define SLICE_BYTES 16384U /* of filters: a millisecond of work */
 
-/* ---- the frame ----------------------------------------------------------------------------------------------------
- */
+/* ---- the frame ---- */
 
 static bool read_u32(tm_cursor *cursor, uint32_t *out) {
     int64_t number;
@@ -107,8 +108,7 @@ int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
     return result;
 }
 
-/* ---- taking them --------------------------------------------------------------------------------------------------
- */
+/* ---- taking them ---- */
 
 static uint16_t refusal_of(int result) {
     return result == TM_NO_MEMORY ? WIRE_REFUSED_OUT_OF_MEMORY
@@ -169,7 +169,8 @@ int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint3
     tm_cursor cursor = {subscribe->frame + subscribe->at, subscribe->frame + subscribe->size};
     *refused = 0;
     uint32_t taken = 0;
-    while (subscribe->left > 0 && taken < filters && *refused < count) {
+    const uint8_t *end = cursor.end - cursor.at < SLICE_BYTES ? cursor.end : cursor.at + SLICE_BYTES;
+    while (subscribe->left > 0 && taken < filters && *refused < count && cursor.at < end) {
         entry wanted;
         if (read_entry(&cursor, &wanted) != TM_OK) {
             return TM_MALFORMED;
@@ -202,7 +203,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
         return TM_MISUSED;
     }
     const tm_subscriptions *subscriptions = &sw->subscriptions;
-    for (; handle < subscriptions->kept_capacity; handle++) {
+    for (; handle < subscriptions->kept_count; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             const tm_subscription *row = &subscriptions->rows[kept->subscription];

@@ -7,78 +7,39 @@
 #include "tm.h"
 
 #define ROWS_MIN 16U
-#define SLOTS_MIN 32U
+#define LOAD_PERCENT 66U                     /* four bytes a slot are cheap, long probes are not */
 #define SHRUNK_UNITS_MIN (UINT32_C(1) << 17) /* 1 MiB */
 #define COPIED_UNITS_MAX (UINT32_C(1) << 22) /* 32 MiB, which take some ten milliseconds */
 
 void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, tm_table *table) {
     *subscriptions = (tm_subscriptions){.memory = memory, .table = table, .free = SUBSCRIPTION_NONE};
+    subscriptions->set.percent_max = LOAD_PERCENT;
     tm_arena_init(&subscriptions->bytes, memory, TM_COLD);
 }
 
 void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     tm_memory *memory = subscriptions->memory;
     TM_DELETE(memory, TM_COLD, subscriptions->rows, tm_subscription, subscriptions->row_capacity);
-    TM_DELETE(memory, TM_COLD, subscriptions->slots, uint32_t, subscriptions->slot_capacity);
+    tm_idset_free(&subscriptions->set, memory, TM_COLD);
     TM_DELETE(memory, TM_COLD, subscriptions->kept, tm_kept_filter, subscriptions->kept_capacity);
     tm_arena_clear(&subscriptions->bytes);
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
 
-/* ---- the set of (connection, id) -------------------------------------------------------------------------------- */
+/* ---- the set of (connection, id) ---- */
 
-static uint32_t home_of(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
-    uint64_t both = (uint64_t)connection << 32 | id;
-    return (uint32_t)tm_hash_u64(both, &subscriptions->memory->key) & (subscriptions->slot_capacity - 1);
+static uint64_t hash_pair(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
+    return tm_hash_u64((uint64_t)connection << 32 | id, &subscriptions->memory->key);
 }
 
-/* The slot of the subscription, or the empty one where it would go. */
-static uint32_t find_slot(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
-    uint32_t mask = subscriptions->slot_capacity - 1;
-    uint32_t at = home_of(subscriptions, connection, id);
-    for (;; at = (at + 1) & mask) {
-        uint32_t row = subscriptions->slots[at];
-        if (row == SUBSCRIPTION_NONE ||
-            (subscriptions->rows[row].connection == connection && subscriptions->rows[row].id == id)) {
-            return at;
-        }
-    }
+static uint64_t hash_of(const void *owner, uint64_t next) {
+    const tm_subscriptions *subscriptions = owner;
+    const tm_subscription *row = &subscriptions->rows[next - 1];
+    return hash_pair(subscriptions, row->connection, row->id);
 }
 
-static void erase_slot(tm_subscriptions *subscriptions, uint32_t hole) {
-    uint32_t mask = subscriptions->slot_capacity - 1;
-    for (uint32_t at = (hole + 1) & mask; subscriptions->slots[at] != SUBSCRIPTION_NONE; at = (at + 1) & mask) {
-        const tm_subscription *row = &subscriptions->rows[subscriptions->slots[at]];
-        uint32_t home = home_of(subscriptions, row->connection, row->id);
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            subscriptions->slots[hole] = subscriptions->slots[at];
-            hole = at;
-        }
-    }
-    subscriptions->slots[hole] = SUBSCRIPTION_NONE;
-}
-
-/* At most two thirds full: four bytes a slot are cheap, long probes are not. */
 static bool reserve_slot(tm_subscriptions *subscriptions) {
-    if ((uint64_t)(subscriptions->live + 1) * 3 <= (uint64_t)subscriptions->slot_capacity * 2) {
-        return true;
-    }
-    uint32_t capacity = subscriptions->slot_capacity == 0 ? SLOTS_MIN : subscriptions->slot_capacity * 2;
-    uint32_t *slots = TM_NEW(subscriptions->memory, TM_COLD, uint32_t, capacity);
-    if (slots == NULL) {
-        return false;
-    }
-    memset(slots, 0xff, sizeof *slots * capacity);
-    TM_DELETE(subscriptions->memory, TM_COLD, subscriptions->slots, uint32_t, subscriptions->slot_capacity);
-    subscriptions->slots = slots;
-    subscriptions->slot_capacity = capacity;
-    for (uint32_t row = 0; row < subscriptions->row_count; row++) {
-        const tm_subscription *at = &subscriptions->rows[row];
-        if (at->in_use) {
-            slots[find_slot(subscriptions, at->connection, at->id)] = row;
-        }
-    }
-    return true;
+    return tm_idset_reserve(&subscriptions->set, subscriptions->memory, TM_COLD, hash_of, subscriptions) == TM_OK;
 }
 
 static bool reserve_row(tm_subscriptions *subscriptions) {
@@ -97,29 +58,34 @@ static bool reserve_row(tm_subscriptions *subscriptions) {
 }
 
 static bool reserve_kept(tm_subscriptions *subscriptions, uint32_t handle) {
-    if (handle < subscriptions->kept_capacity) {
-        return true;
+    if (handle >= subscriptions->kept_capacity) {
+        uint32_t capacity = handle + handle / 4 + ROWS_MIN;
+        tm_kept_filter *kept = TM_RESIZE(subscriptions->memory, TM_COLD, subscriptions->kept, tm_kept_filter,
+                                         subscriptions->kept_capacity, capacity);
+        if (kept == NULL) {
+            return false;
+        }
+        subscriptions->kept = kept;
+        subscriptions->kept_capacity = capacity;
     }
-    uint32_t capacity = handle + handle / 4 + ROWS_MIN;
-    tm_kept_filter *kept = TM_RESIZE(subscriptions->memory, TM_COLD, subscriptions->kept, tm_kept_filter,
-                                     subscriptions->kept_capacity, capacity);
-    if (kept == NULL) {
-        return false;
+    for (; subscriptions->kept_count <= handle; subscriptions->kept_count++) {
+        subscriptions->kept[subscriptions->kept_count] = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
     }
-    for (uint32_t at = subscriptions->kept_capacity; at < capacity; at++) {
-        kept[at] = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
-    }
-    subscriptions->kept = kept;
-    subscriptions->kept_capacity = capacity;
     return true;
 }
 
 uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
-    return subscriptions->live == 0 ? SUBSCRIPTION_NONE
-                                    : subscriptions->slots[find_slot(subscriptions, connection, id)];
+    tm_idset_search at = tm_idset_start(&subscriptions->set, hash_pair(subscriptions, connection, id));
+    for (uint32_t next; (next = tm_idset_next(&at)) != 0;) {
+        const tm_subscription *row = &subscriptions->rows[next - 1];
+        if (row->connection == connection && row->id == id) {
+            return next - 1;
+        }
+    }
+    return SUBSCRIPTION_NONE;
 }
 
-/* ---- a subscription's life -------------------------------------------------------------------------------------- */
+/* ---- a subscription's life ---- */
 
 int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row) {
@@ -146,7 +112,7 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection,
         subscriptions->rows[*list].previous = *row;
     }
     *list = *row;
-    subscriptions->slots[find_slot(subscriptions, connection, id)] = *row;
+    tm_idset_insert(&subscriptions->set, hash_pair(subscriptions, connection, id), *row + 1);
     subscriptions->live++;
     return TM_OK;
 }
@@ -193,7 +159,7 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
         *kept = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
         handle = next;
     }
-    erase_slot(subscriptions, find_slot(subscriptions, at->connection, at->id));
+    tm_idset_remove(&subscriptions->set, hash_of(subscriptions, row + 1), row + 1, hash_of, subscriptions);
     if (at->previous != SUBSCRIPTION_NONE) {
         subscriptions->rows[at->previous].next = at->next;
     } else {
@@ -222,7 +188,7 @@ void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
     if (!tm_arena_reserve(&fresh, subscriptions->bytes.used)) {
         return;
     }
-    for (uint32_t handle = 0; handle < subscriptions->kept_capacity; handle++) {
+    for (uint32_t handle = 0; handle < subscriptions->kept_count; handle++) {
         tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             uint32_t block = tm_arena_take(&fresh, tm_arena_class(units_of(kept->size)));

@@ -7,6 +7,7 @@
 #define TM_SUBSCRIPTIONS_H
 
 #include "base/arena.h"
+#include "base/idset.h"
 #include "tm.h"
 
 #define SUBSCRIPTION_NONE UINT32_MAX
@@ -39,10 +40,10 @@ typedef struct tm_subscriptions {
     uint32_t row_capacity;
     uint32_t free;
     uint32_t live;
-    uint32_t *slots; /* hash of (connection, id) -> row */
-    uint32_t slot_capacity;
+    tm_idset set; /* of rows + 1, by (connection, id) */
     tm_kept_filter *kept;
     uint32_t kept_capacity;
+    uint32_t kept_count; /* one more than the highest handle that there has been */
     uint32_t filters;
     uint64_t version; /* changes with every filter that comes or goes */
     tm_arena bytes;

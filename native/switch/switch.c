@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 
 #define EVENTS_MIN 64U
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int fill(tm_switch *sw) {
     sw->receive = TM_NEW(&sw->memory, TM_COLD, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
@@ -107,12 +106,10 @@ void tm_switch_advance(tm_switch *sw, uint64_t ms) {
     sw->ahead_ms += ms;
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 void switch_begin(tm_switch *sw) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    sw->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + sw->ahead_ms;
+    sw->now_ms = tm_clock_ns() / 1000000 + sw->ahead_ms;
     if (sw->events_are_out) { /* others wait: what happened in a call that returns none */
         sw->events_are_out = false;
         sw->event_count = 0;
@@ -193,7 +190,7 @@ void switch_fault(tm_switch *sw, uint32_t id, wire_error code, const uint8_t *fr
     }
 }
 
-/* ---- connections ------------------------------------------------------------------------------------------------ */
+/* ---- connections ---- */
 
 static bool grow_list(tm_switch *sw, uint32_t **list, uint32_t old, uint32_t capacity) {
     uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *list, uint32_t, old, capacity);
@@ -207,7 +204,7 @@ static bool reserve_connection(tm_switch *sw) {
         return true;
     }
     uint32_t old = sw->connection_capacity;
-    uint32_t capacity = old + old / 2 + 16;
+    uint32_t capacity = tm_next_capacity(old, sizeof *sw->connections);
     capacity = capacity < sw->options.connections_max ? capacity : sw->options.connections_max;
     if (!tm_grow(&sw->memory, TM_COLD, &sw->events, sizeof *sw->events, &sw->event_capacity, capacity + EVENTS_MIN) ||
         !grow_list(sw, &sw->touched, old, capacity)) {
@@ -337,6 +334,7 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
     switch_wait_no_more(sw, id);
+    switch_follow_no_more(sw, id);
     if (switch_is_blocked(connection)) {
         connection->blocker_count = 0;
         sw->blocked_count--;
@@ -374,9 +372,9 @@ int tm_switch_forget(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left)
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
-    uint64_t stop_ns = switch_monotonic_ns() + SWITCH_SLICE_NS;
+    uint64_t stop_ns = tm_clock_ns() + SWITCH_SLICE_NS;
     for (uint32_t done = 0; done < steps && connection->subscriptions != SUBSCRIPTION_NONE;) {
-        if (done > 0 && switch_monotonic_ns() > stop_ns) {
+        if (done > 0 && tm_clock_ns() > stop_ns) {
             break;
         }
         connection->table_bytes -= sw->subscriptions.rows[connection->subscriptions].table_bytes;

@@ -1,21 +1,7 @@
 /* switch.h - what the parts of the switch share.
  *
- *     switch.c           life of the switch and of its connections
- *     read.c      bytes in -> whole frames
- *     publish.c   a PUBLISH: checked, matched, copied into the outputs that want it
- *     counters.c  whether the counter of a PUBLISH is taken
- *     write.c     outputs -> sockets; queues that are full; losses, credit and confirmations told
- *     poll.c      sockets that are ready, and what time brings
- *     step.c      confirmed publishes that wait until neighbours are in step
- *     beat.c      PINGs and PONGs, and what they say of a neighbour's clock
- *     subscribe.c SUBSCRIBE frames and single subscriptions
- *     net.c       other routers: neighbours, what they want, the ways to them
- *     transit.c   a message from a neighbour, or for one
- *     shed.c      what was dropped between routers, until somebody asks
- *     trail.c     what becomes of a message, noted for whoever wants to know
- *     trace.c     the trail of a message that somebody asks about, handed up
- *     record.c    the trail of a message that is sampled, into the records
- *     figures.c   counters, and every invariant
+ * What each file of the switch is for stands at its top; docs/design/files.md lists them all. The steps of a message
+ * are in message.h.
  *
  * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
  * an open connection's data frames are looked at and only to an open one is anything delivered. Whatever a peer sends
@@ -57,6 +43,7 @@ typedef struct tm_connection {
     bool is_deaf; /* after a fault, or closing: nothing more is read */
     bool is_paused;
     bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
+    bool waits_for_way;  /* a link: a message of it does (order.c), and with it all that came behind */
     bool has_drained;    /* the peer has sent DRAIN */
     bool is_dirty;       /* has output that nobody tried to send yet */
     bool waits_to_write;
@@ -71,6 +58,7 @@ typedef struct tm_connection {
     uint8_t *partial; /* owned: the beginning of a frame */
     uint32_t partial_capacity;
     uint32_t partial_size;
+    uint32_t put_back; /* of it, at its front: messages that went up for want of a route, and wait now */
     uint32_t greeting_left;
 
     tm_outbox outbox;
@@ -169,6 +157,7 @@ struct tm_switch {
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
     uint32_t waiting_count; /* connections that wait for it */
+    uint32_t ordered_count; /* links that wait for messages by another way */
 
     tm_connection *connections; /* owned */
     uint32_t connection_count;  /* high-water mark of ids */
@@ -214,12 +203,25 @@ struct tm_switch {
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
     return &sw->connections[connection];
 }
+
+/* What was queued for it is sent by the next switch_flush_dirty. */
+static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (!connection->is_dirty) {
+        connection->is_dirty = true;
+        sw->dirty[sw->dirty_count++] = id;
+    }
+}
+
 /* Is it an id that names anything? */
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
 }
 static inline bool switch_is_link(const tm_connection *connection) {
     return connection->neighbour != NEIGHBOUR_NONE;
+}
+static inline bool switch_waits(const tm_connection *connection) {
+    return connection->waits_for_step || connection->waits_for_way;
 }
 static inline bool switch_is_blocked(const tm_connection *connection) {
     return connection->blocker_count > 0;
@@ -232,7 +234,7 @@ static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t fr
     sw->stats.drop_bytes[reason] += bytes;
 }
 
-/* ---- switch.c */
+/* ---- switch.c ---- */
 
 /* Start a call: the clock is read and events of the last call are forgotten. */
 void switch_begin(tm_switch *sw);
@@ -248,36 +250,52 @@ void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uin
 /* The socket is gone or to be gone. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
 
-/* ---- read.c */
+/* ---- read.c ---- */
 
 void switch_read(tm_switch *sw, uint32_t connection);
 void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
 
 /* Go on with what was kept when a connection began to wait. */
 void switch_take_kept(tm_switch *sw, uint32_t connection);
+/* A message that went up comes back and waits, behind others that did and in front of what came later. false: no
+ * memory. */
+bool switch_put_back(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- step.c */
+/* ---- step.c ---- */
 
 /* A frame of this connection is to be taken later, and all behind it. */
 void switch_wait(tm_switch *sw, uint32_t connection);
 /* It waits no longer, whatever the reason. */
 void switch_wait_no_more(tm_switch *sw, uint32_t connection);
+/* Read nothing of it, or go on: somebody above who feeds it is told. */
+void switch_stop_reading(tm_switch *sw, uint32_t connection);
+void switch_go_on_reading(tm_switch *sw, uint32_t connection);
 
-/* ---- beat.c */
+/* ---- order.c ---- */
+
+/* Must the message of a link wait for those that went the old way of its source? */
+bool switch_must_follow(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
+void switch_follow(tm_switch *sw, uint32_t connection);
+/* It waits no longer, whatever the reason. */
+void switch_follow_no_more(tm_switch *sw, uint32_t connection);
+/* Take what need not wait any more. */
+void switch_catch_up(tm_switch *sw);
+
+/* ---- beat.c ---- */
 
 /* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
 bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- publish.c */
+/* ---- publish.c ---- */
 
 void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
-/* ---- counters.c */
+/* ---- counters.c ---- */
 
 /* The highest counter that a message may have now: a day ahead of the later of this router's clock and its epoch. */
 uint64_t switch_counter_max(const tm_switch *sw);
 
-/* ---- net.c */
+/* ---- net.c ---- */
 
 /* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
 int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
@@ -286,26 +304,35 @@ void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
 /* Holds that are over. */
 void switch_expire_routes(tm_switch *sw);
 
-/* ---- write.c */
+/* ---- credit.c ---- */
 
-/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
-uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
-/* Queue the control frame in `sw->writer`; false: no room. */
-bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
-void switch_mark_dirty(tm_switch *sw, uint32_t connection);
-void switch_flush(tm_switch *sw, uint32_t connection);
-void switch_flush_dirty(tm_switch *sw);
 /* More credit where half of it is used up and nothing blocks. */
 void switch_grant(tm_switch *sw, uint32_t connection);
+/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
+bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
+/* Grant credit again to the publishers whose receivers block no longer. */
+void switch_unblock(tm_switch *sw);
+
+/* ---- control.c ---- */
+
+/* Queue the control frame in `sw->writer`; false: no room. */
+bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
+/* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
+void switch_send_urgent(tm_switch *sw, uint32_t connection);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
                    uint64_t newest);
+
+/* ---- write.c ---- */
+
+/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
+void switch_flush(tm_switch *sw, uint32_t connection);
+void switch_flush_dirty(tm_switch *sw);
 /* Tell losses that were not told yet: in the place of the gap where there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t connection);
-/* Publishers get credit again that need to wait for no receiver any more. */
-void switch_unblock(tm_switch *sw);
 /* What the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 

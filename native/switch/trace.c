@@ -9,7 +9,7 @@
 
 void switch_trace(tm_switch *sw, const parts *message) {
     tm_trail *trail = message->trail;
-    trail->head.queued_ns = switch_unix_ns();
+    trail->head.queued_ns = tm_clock_unix_ns();
     uint32_t size = sizeof trail->head;
     for (unsigned list = 0; list < TM_TRACE_LISTS; list++) {
         uint32_t count = trail->lists[list].count;
@@ -36,7 +36,7 @@ void switch_trace(tm_switch *sw, const parts *message) {
     }
 }
 
-/* ---- what a client may ask for ---------------------------------------------------------------------------------- */
+/* ---- what a client may ask for ---- */
 
 /* The bucket fills with time; it is kept as what is missing in it. */
 static bool take_trace(tm_switch *sw, tm_connection *client) {
@@ -71,7 +71,7 @@ static void tell_untraced(tm_switch *sw, const parts *message, uint64_t trace) {
     uint8_t *at = switch_tell_bytes(sw, event, sizeof(tm_trace));
     if (at != NULL) {
         client->told_untraced = true;
-        uint64_t now_ns = switch_unix_ns();
+        uint64_t now_ns = tm_clock_unix_ns();
         tm_trace head = {.trace = trace,
                          .source = sw->options.number,
                          .came_from = client->admission.number,

@@ -32,7 +32,7 @@ tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensio
     trail->head = (tm_trace){.trace = found->trace,
                              .source = message->source,
                              .came_from = switch_at(sw, message->from)->admission.number,
-                             .arrived_ns = switch_unix_ns(),
+                             .arrived_ns = tm_clock_unix_ns(),
                              .hop_limit = message->frame[WIRE_HOPS],
                              .is_dry = message->is_dry};
     trail->matched = 0;

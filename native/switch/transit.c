@@ -1,215 +1,10 @@
-/* transit.c - messages between routers: whether one from a link is taken, and to which links one goes on.
+/* transit.c - a message from a link: whether it is taken.
  *
- * Law: a message is taken from a parent in the tree of its source, once, with a hop left, in this order (R5, R11). It
- * goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back to where it
- * came from. Every link after the first takes a hop. Its identity from end to end is looked at before local delivery
- * alone: a copy that somebody here has had is still news to those behind.
+ * Law: a message is taken from a parent in the tree of its source, once, with a hop left, in this order (R5, R11). Its
+ * identity from end to end is looked at before local delivery alone: a copy that somebody here has had is still news to
+ * those behind.
  */
 #include "switch/message.h"
-
-/* ---- departures -------------------------------------------------------------------------------------------------- */
-
-static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
-    tm_neighbour *neighbour = &sw->net->neighbours[place];
-    if (neighbour->connection == CONNECTION_NONE) {
-        switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
-        neighbour->unlinked++;
-        return false;
-    }
-    uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);
-    if (out == NULL) {
-        bool is_too_large = message->size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
-        switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
-        return false;
-    }
-    memcpy(out, message->frame, message->size);
-    out[WIRE_HOPS] = message->hops_onward;
-    wire_store64(out + WIRE_TRANSIT, message->source);
-    wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
-    wire_store64(out + WIRE_TRANSIT + 16, message->counter);
-    sw->stats.forwarded++;
-    switch_at(sw, neighbour->connection)->deliveries++;
-    return true;
-}
-
-static void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
-    bool sent = send_copy(sw, message, place);
-    if (message->trail != NULL) {
-        const tm_neighbour *neighbour = &sw->net->neighbours[place];
-        uint64_t number = sw->net->routers.rows[neighbour->router].number;
-        switch_trail_add(sw, sent ? TM_TRACE_LINKS : TRAIL_DROPPED, number, neighbour->connection);
-    }
-}
-
-/* The network table. What there is no memory for is a drop; what is too costly is one for all. */
-static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
-    uint64_t start = switch_trail_clock(message);
-    query->memo = message->form->shape.memo[SHAPE_NETWORK];
-    int result = switch_ask(sw, sw->net->network.table, message, query, hits);
-    switch_trail_matched(message, start);
-    if (result == TM_OK) {
-        tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
-    } else if (result != TM_TOO_COSTLY) {
-        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
-        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
-    }
-    return result;
-}
-
-/* The table gave no answer. Without memory for it the message is dropped and counted, so that it is not counted as
- * unmatched, too. */
-static int unanswered(int result, uint32_t *behind) {
-    if (result != TM_TOO_COSTLY) {
-        *behind = 1;
-        return TM_OK;
-    }
-    return result;
-}
-
-/* Nobody lies behind this router; but until all tables were asked which names they know, no name is left out. */
-static void depart_to_nobody(tm_switch *sw, const parts *message) {
-    if (!message->form->shape.is_trimmed) {
-        tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
-        tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
-        ask(sw, message, &query, &hits);
-    }
-}
-
-/* One topology is in force: the table itself answers with links, and stops when all have matched. */
-static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from, uint32_t *behind) {
-    tm_net *net = sw->net;
-    tm_query query = {.candidates = route->children,
-                      .view = route->view,
-                      .link_count = route->neighbour_count,
-                      .mode = TM_MATCH_INTERFACES};
-    tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
-    int result = ask(sw, message, &query, &hits);
-    if (result != TM_OK) {
-        return unanswered(result, behind);
-    }
-    for (size_t i = 0; i < hits.count; i++) {
-        if (net->found[i] != came_from) {
-            queue_copy(sw, message, net->found[i]);
-            ++*behind;
-        }
-    }
-    return TM_OK;
-}
-
-static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, uint32_t router) {
-    const tm_route *route = tm_generation_route(&net->routes.generations[generation], source);
-    return route == NULL ? WAY_NONE : tm_route_way(route, router);
-}
-
-static void mark(tm_net *net, uint32_t way) {
-    net->departures[way / 64] |= UINT64_C(1) << (way % 64);
-}
-
-/* By the newest trees the way to a router leads by others, not by this one. */
-static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
-    uint32_t newest = net->routes.in_force - 1;
-    return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
-}
-
-/* Mark the links behind which a router lies; is there one? A link that is down is marked, and the message lost on it,
- * only where the message has no other way to that router. */
-static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
-    bool is_linked = false;
-    uint32_t down = WAY_NONE;
-    for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        uint32_t way = way_to(net, i, source, router);
-        if (way == WAY_NONE || way == came_from) {
-            continue;
-        }
-        if (net->neighbours[way].connection == CONNECTION_NONE) {
-            down = way;
-        } else {
-            mark(net, way);
-            is_linked = true;
-        }
-    }
-    if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
-        mark(net, down);
-    }
-    return is_linked || down != WAY_NONE;
-}
-
-static void note_matched(tm_switch *sw, const parts *message, uint32_t router, uint32_t handle) {
-    const tm_net *net = sw->net;
-    const tm_remote_filter *filter = &net->network.filters[handle];
-    if (switch_is_traced(message) && filter->router == router) { /* else it is gone, until the table settles */
-        switch_trail_add(sw, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
-    }
-}
-
-/* One copy for each link that was marked. */
-static void queue_marked(tm_switch *sw, const parts *message) {
-    tm_net *net = sw->net;
-    for (uint32_t word = 0; word < net->departure_words; word++) {
-        for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
-            queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
-        }
-        net->departures[word] = 0;
-    }
-}
-
-/* Few filters are in the table: they are asked one after the other. */
-static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source, uint32_t came_from,
-                          uint32_t *behind) {
-    tm_net *net = sw->net;
-    uint64_t start = switch_trail_clock(message);
-    size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles, &sw->work);
-    switch_trail_matched(message, start);
-    if (tm_work_is_over(&sw->work)) {
-        return TM_TOO_COSTLY;
-    }
-    for (size_t i = 0; i < count; i++) {
-        *behind += mark_ways(net, source, net->found[i], came_from);
-    }
-    queue_marked(sw, message);
-    return TM_OK;
-}
-
-/* Several are in force, or the filters are asked for: the table answers with routers. */
-static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
-    tm_net *net = sw->net;
-    tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
-    tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
-    int result = ask(sw, message, &query, &hits);
-    if (result != TM_OK) {
-        return unanswered(result, behind);
-    }
-    for (size_t i = 0; i < hits.count; i++) {
-        if (mark_ways(net, source, net->found[i], came_from)) {
-            ++*behind;
-            note_matched(sw, message, net->found[i], net->handles[i]);
-        }
-    }
-    queue_marked(sw, message);
-    return TM_OK;
-}
-
-int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
-    const tm_net *net = sw->net;
-    *behind = 0;
-    if (net->network.count == 0 || net->routes.in_force == 0) {
-        return TM_OK;
-    }
-    const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
-    bool is_one = net->routes.in_force == 1;
-    if (is_one && (route == NULL || route->way_count == 0)) {
-        depart_to_nobody(sw, message);
-        return TM_OK;
-    }
-    tm_few *plan = &net->plans[message->form - sw->forms];
-    if (!switch_is_traced(message) && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
-        return depart_by_plan(sw, message, plan, source, came_from, behind);
-    }
-    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, behind)
-                                                : depart_by_all(sw, message, source, came_from, behind);
-}
-
-/* ---- arrivals ---------------------------------------------------------------------------------------------------- */
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
@@ -237,7 +32,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
     }
 }
 
-/* Is it taken? TM_TRACE_NOT_DROPPED, or why not. */
+/* Why the message is not taken: TM_DROP_*, or TM_TRACE_NOT_DROPPED if it is. */
 static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
@@ -261,8 +56,8 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
-/* Local clients, of whom `count` rows are found unless there was no memory: how many it is for; 1 where it is dropped,
- * which is counted under that reason alone. */
+/* Deliver to local clients; returns for how many it was. `count` rows match, if `is_known` (there was memory for them).
+ * A message that is dropped here returns 1, so that it is not counted as unmatched, too. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
     bool is_fresh = true;
     if (is_known && count > 0 && !message->is_dry) {
@@ -321,7 +116,7 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
     }
 }
 
-/* Nobody has said which way it goes. */
+/* Hand up a message whose source has no route; drop it if that was done before (`again`) or there is no memory. */
 static void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
@@ -367,8 +162,16 @@ int tm_switch_retake(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t si
     }
     memcpy(copy, frame, size);
     switch_begin(sw);
-    switch_transit(sw, id, copy, (uint32_t)size, true);
+    int result = TM_OK;
+    if (switch_at(sw, id)->waits_for_way || switch_must_follow(sw, id, copy, size)) {
+        result = switch_put_back(sw, id, copy, (uint32_t)size) ? TM_OK : TM_NO_MEMORY;
+        if (result == TM_OK) {
+            switch_follow(sw, id);
+        }
+    } else {
+        switch_transit(sw, id, copy, (uint32_t)size, true);
+    }
     switch_flush_dirty(sw);
     TM_DELETE(&sw->memory, TM_COLD, copy, uint8_t, room);
-    return TM_OK;
+    return result;
 }

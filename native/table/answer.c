@@ -5,7 +5,7 @@ static uint32_t words_of(uint32_t bits) {
     return bits / 64 + (bits % 64 > 0);
 }
 
-/* ---- marks ------------------------------------------------------------------------------------------------------- */
+/* ---- marks ---- */
 
 int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links) {
     uint32_t wanted = words_of(links);
@@ -35,7 +35,7 @@ bool tm_marks_are_clear(const tm_marks *marks) {
     return any == 0;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static tm_answer_form form_of(const tm_query *query) {
     if (query->mode == TM_MATCH_ALL) {
@@ -127,7 +127,7 @@ void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t
     answer->wanted = answer->form == TM_ANSWER_ALL && wanted > 0 ? SIZE_MAX : wanted;
 }
 
-/* ---- closing ----------------------------------------------------------------------------------------------------- */
+/* ---- closing ---- */
 
 static void clear_marks(const tm_answer *answer) {
     const tm_hits *hits = answer->hits;

@@ -202,7 +202,7 @@ static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, 
     }
 }
 
-/* ---- for the table ----------------------------------------------------------------------------------------------- */
+/* ---- for the table ---- */
 
 /* Marks for any answer of a table; owned by it. */
 typedef struct tm_marks {

@@ -27,7 +27,7 @@ void tm_holders_free(tm_holders *holders) {
     TM_DELETE(holders->memory, TM_HOT, holders->clients, uint64_t, holders->client_capacity);
 }
 
-/* ---- interfaces -------------------------------------------------------------------------------------------------- */
+/* ---- interfaces ---- */
 
 static bool reserve_interface(tm_holders *holders, uint32_t interface) {
     tm_memory *memory = holders->memory;
@@ -74,7 +74,7 @@ static void vacate(tm_holders *holders, uint32_t interface) {
     }
 }
 
-/* ---- handles ----------------------------------------------------------------------------------------------------- */
+/* ---- handles ---- */
 
 int tm_holders_take(tm_holders *holders, uint32_t interface, size_t constraints, uint32_t *handle) {
     bool is_new = holders->free == NO_HANDLE;
@@ -121,7 +121,7 @@ void tm_holders_release(tm_holders *holders, uint32_t handle) {
     }
 }
 
-/* ---- validation -------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 static int fails(const char **reason, const char *why) {
     *reason = why;

@@ -3,10 +3,7 @@
  * Law: every message is decoded before the first clock is read; one pass warms the caches; then each match is timed by
  * itself, and all of them once more without a clock between. What is found is summed, so no match can be left out.
  */
-#define _POSIX_C_SOURCE 200809L
-
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "tm.h"
@@ -27,12 +24,6 @@ typedef struct measured {
 /* A pair in one number, for a sum that does not depend on their order. */
 static uint64_t mix(uint64_t a, uint64_t b) {
     return tm_fold(a ^ 0x9e3779b97f4a7c15U, b ^ 0xe7037ed1a0b428dbU);
-}
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
 static bool reserve_attributes(measured *work, size_t wanted) {
@@ -115,18 +106,18 @@ static uint32_t clamp_ns(uint64_t ns) {
 
 static void time_each(tm_table *table, measured *work, const tm_query *query, uint32_t *nanoseconds) {
     for (size_t i = 0; i < work->count; i++) {
-        uint64_t start = now_ns();
+        uint64_t start = tm_clock_ns();
         match_one(table, work, query, i);
-        nanoseconds[i] = clamp_ns(now_ns() - start);
+        nanoseconds[i] = clamp_ns(tm_clock_ns() - start);
     }
 }
 
 static uint64_t time_all(tm_table *table, measured *work, const tm_query *query) {
-    uint64_t start = now_ns();
+    uint64_t start = tm_clock_ns();
     for (size_t i = 0; i < work->count; i++) {
         match_one(table, work, query, i);
     }
-    return now_ns() - start;
+    return tm_clock_ns() - start;
 }
 
 static void forget(measured *work) {

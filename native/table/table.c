@@ -20,7 +20,7 @@ struct tm_table {
     uint64_t bytes_without; /* that it took before it had filters */
 };
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 /* The table lives in memory that it counts itself, so the count must outlive it by a moment. */
 void tm_table_free(tm_table *table) {
@@ -75,7 +75,7 @@ int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
     return TM_OK;
 }
 
-/* ---- change ----------------------------------------------------------------------------------------------------- */
+/* ---- change ---- */
 
 /* A match finds marks for every interface there is: they come before it. */
 static int reserve_marks(tm_table *table, uint32_t interface) {
@@ -141,7 +141,7 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
     return TM_OK;
 }
 
-/* ---- views ----------------------------------------------------------------------------------------------------- */
+/* ---- views ---- */
 
 int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view) {
     if (table == NULL || view == NULL || (links == NULL && count > 0)) {
@@ -179,7 +179,7 @@ const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32
     return found != NULL ? found->links : NULL;
 }
 
-/* ---- match ------------------------------------------------------------------------------------------------------ */
+/* ---- match ---- */
 
 static bool query_is_sound(const tm_table *table, const tm_query *query) {
     return query != NULL && query->mode <= TM_MATCH_ALL &&
@@ -273,7 +273,7 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
     return TM_OK;
 }
 
-/* ---- looking at it ---------------------------------------------------------------------------------------------- */
+/* ---- looking at it ---- */
 
 void tm_table_stats(const tm_table *table, tm_stats *stats) {
     if (table == NULL || stats == NULL) {

@@ -3,10 +3,7 @@
  * Law: what another process did to the processor meanwhile is not counted: a time is the smaller one of what the clock
  * on the wall says and what the thread's own clock says. The latter costs a system call, so it is read outside.
  */
-#define _POSIX_C_SOURCE 200809L
-
-#include <time.h>
-
+#include "base/clock.h"
 #include "tm.h"
 
 typedef struct stopwatch {
@@ -14,20 +11,14 @@ typedef struct stopwatch {
     uint64_t wall_ns;
 } stopwatch;
 
-static uint64_t read_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static stopwatch started(void) {
-    uint64_t thread_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-    return (stopwatch){.thread_ns = thread_ns, .wall_ns = read_ns(CLOCK_MONOTONIC)};
+    uint64_t thread_ns = tm_clock_thread_ns();
+    return (stopwatch){.thread_ns = thread_ns, .wall_ns = tm_clock_ns()};
 }
 
 static uint32_t elapsed_ns(stopwatch since) {
-    uint64_t wall_ns = read_ns(CLOCK_MONOTONIC) - since.wall_ns;
-    uint64_t thread_ns = read_ns(CLOCK_THREAD_CPUTIME_ID) - since.thread_ns;
+    uint64_t wall_ns = tm_clock_ns() - since.wall_ns;
+    uint64_t thread_ns = tm_clock_thread_ns() - since.thread_ns;
     uint64_t elapsed = wall_ns < thread_ns ? wall_ns : thread_ns;
     return elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
 }

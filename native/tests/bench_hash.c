@@ -18,8 +18,7 @@
 
 static uint8_t texts[TEXTS][TEXT_BYTES];
 
-/* ---- what there was: the head, eight bytes a product, one secret ----------------------------------------------------
- */
+/* ---- what there was: the head, eight bytes a product, one secret ---- */
 
 static inline uint64_t old_mix(uint64_t a, uint64_t b) {
     return tm_fold(a ^ UINT64_C(0x9e3779b97f4a7c15), b ^ UINT64_C(0xe7037ed1a0b428db));
@@ -34,15 +33,13 @@ static __attribute__((noinline)) uint64_t old(const uint8_t *bytes, size_t size,
     return hash;
 }
 
-/* ---- what there is -------------------------------------------------------------------------------------------------
- */
+/* ---- what there is ---- */
 
 static __attribute__((noinline)) uint64_t keyed(const uint8_t *bytes, size_t size, const tm_hash_key *key) {
     return tm_hash_text(bytes, size, key);
 }
 
-/* ---- SipHash-1-3
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- SipHash-1-3 ---- */
 
 static inline uint64_t rotated(uint64_t word, unsigned bits) {
     return word << bits | word >> (64 - bits);
@@ -90,8 +87,7 @@ static __attribute__((noinline)) uint64_t siphash(const uint8_t *bytes, size_t s
     return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
 }
 
-/* ---- the clock ------------------------------------------------------------------------------------------------------
- */
+/* ---- the clock ---- */
 
 typedef uint64_t (*candidate)(const uint8_t *bytes, size_t size, const tm_hash_key *key);
 

@@ -78,7 +78,7 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
         check(tm_switch_begin_routes(sw, 5, &generation) == TM_OK);
         check(tm_switch_route(sw, generation, 1, 0, &neighbour, &neighbour, 1) == TM_OK);
         check(tm_switch_route(sw, generation, STRANGER, STRANGER, &neighbour, &neighbour, 1) == TM_OK);
-        check(tm_switch_commit(sw, 1000) == TM_OK);
+        check(tm_switch_commit(sw, 1000, 100) == TM_OK);
     }
     return link;
 }

@@ -7,8 +7,7 @@ net_world w;
 wire scratch;
 frame out;
 
-/* ---- routes -------------------------------------------------------------------------------------------------------
- */
+/* ---- routes ---- */
 
 static void fail_next(router *at) {
     tm_switch_fail_allocation(at->sw, w.failing);
@@ -47,11 +46,10 @@ void reroute(router *at, uint32_t hold_ms) {
             CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "route: %d", result);
         }
     }
-    CHECK(tm_switch_commit(at->sw, hold_ms) == TM_OK, "commit");
+    CHECK(tm_switch_commit(at->sw, hold_ms, 0) == TM_OK, "commit");
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ---- */
 
 static void set_missing(router *at, uint64_t source) {
     for (unsigned i = 0; i < ROUTES_GENERATIONS_MAX; i++) {
@@ -140,8 +138,7 @@ void carry_all(void) {
     }
 }
 
-/* ---- links and filters --------------------------------------------------------------------------------------------
- */
+/* ---- links and filters ---- */
 
 bool admit(router *at, end *to, uint64_t number, bool is_link) {
     tm_admission admission = {.number = number,

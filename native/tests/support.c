@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-/* ---- randomness ----------------------------------------------------------------------------------------------- */
+/* ---- randomness ---- */
 
 uint64_t roll(dice *d) {
     uint64_t z = d->state += 0x9e3779b97f4a7c15U;
@@ -18,7 +18,7 @@ uint32_t below(dice *d, uint32_t bound) {
     return (uint32_t)(roll(d) >> 33) % bound;
 }
 
-/* ---- bytes of the wire ------------------------------------------------------------------------------------------ */
+/* ---- bytes of the wire ---- */
 
 static void put_big_endian(wire *out, uint8_t tag, uint64_t value, unsigned width) {
     out->bytes[out->size++] = tag;
@@ -79,8 +79,7 @@ void unguard(guarded *copy) {
     munmap(copy->mapping, copy->mapped);
 }
 
-/* ---- random content -----------------------------------------------------------------------------------------------
- */
+/* ---- random content ---- */
 
 static void put_name(dice *d, wire *out) {
     static const char *const names[] = {"a", "b", "ab", "price", "a-much-longer-name-than-the-others"};
@@ -208,8 +207,7 @@ void random_values(dice *d, uint32_t present, wire *out) {
     }
 }
 
-/* ---- the twin ------------------------------------------------------------------------------------------------------
- */
+/* ---- the twin ---- */
 
 void twin_add(twin *t, const wire *filter, uint32_t interface, uint32_t handle) {
     uint32_t place = 0;
@@ -268,8 +266,7 @@ bool twin_matches(const twin_filter *filter, const tm_attribute *attributes, siz
     return true;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 /* A query, and the grouping behind its view. */
 typedef struct question {

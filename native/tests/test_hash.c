@@ -56,8 +56,7 @@ static void check_spread(const char *family, uint32_t length, uint64_t seed) {
     memset(&all, 0, sizeof all);
 }
 
-/* ---- texts --------------------------------------------------------------------------------------------------------
- */
+/* ---- texts ---- */
 
 #define OLD_K2 UINT64_C(0xe7037ed1a0b428db)
 #define OLD_SIZE UINT64_C(0x8ebc6af09c88c6e3)
@@ -152,8 +151,7 @@ static void try_lengths(uint64_t seed) {
     }
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static uint64_t inverse_of(uint64_t odd) {
     uint64_t inverse = odd;
@@ -205,8 +203,7 @@ static void try_numbers(uint64_t seed) {
     }
 }
 
-/* ---- what equal means ---------------------------------------------------------------------------------------------
- */
+/* ---- what equal means ---- */
 
 static void check_equal(void) {
     tm_hash_key key = tm_hash_key_of(1);

@@ -11,8 +11,7 @@
 
 static tm_attribute attributes[TM_ATTRIBUTES_MAX];
 
-/* ---- messages -----------------------------------------------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 static uint64_t mix(uint64_t origin, uint64_t counter) {
     return (counter * 1000003 + origin) * UINT64_C(0x9e3779b97f4a7c15) | 1;
@@ -135,8 +134,7 @@ static void check_all(void) {
     }
 }
 
-/* ---- lives --------------------------------------------------------------------------------------------------------
- */
+/* ---- lives ---- */
 
 static void record(router *at) {
     tm_records_options options = {

@@ -87,7 +87,7 @@ static void wander(dice *chance) {
     CHECK(memory.bytes == 0, "left %zu", (size_t)memory.bytes);
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------------------------- */
+/* ---- waiting ---- */
 
 static void resume(tm_switch *sw) {
     const tm_event *events;

@@ -71,7 +71,7 @@ static uint64_t read_line(const uint8_t **at, const uint8_t *end) {
     return number;
 }
 
-/* ---- one thread -------------------------------------------------------------------------------------------------- */
+/* ---- one thread ---- */
 
 typedef struct walk {
     dice dice;
@@ -138,7 +138,7 @@ static void walk_at_random(uint64_t seed) {
     tm_records_free(w.records);
 }
 
-/* ---- two threads ------------------------------------------------------------------------------------------------- */
+/* ---- two threads ---- */
 
 static void *note_all(void *given) {
     for (uint64_t number = 0; number < BY_TWO; number++) {
@@ -171,7 +171,7 @@ static void take_while_another_notes(void) {
     tm_records_free(records);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 static void name_routers(void) {
     tm_records *records = new_records(0);

@@ -58,8 +58,7 @@ static uint64_t mix(uint64_t counter, uint32_t id) {
 
 static frame out;
 
-/* ---- what a peer sees ---------------------------------------------------------------------------------------------
- */
+/* ---- what a peer sees ---- */
 
 static void read_deliver(peer *p, const uint8_t *bytes) {
     CHECK(tm_load16(bytes + WIRE_HEADER_BYTES) == WIRE_SATISFIED, "the first extension");
@@ -111,8 +110,7 @@ static void fetch(peer *p, bool all) {
     read_stream(p);
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------
- */
+/* ---- steps ---- */
 
 static void fail_next(void) {
     tm_switch_fail_allocation(w.sw, w.failing);

@@ -45,18 +45,18 @@ class Buckets(Generic[KeyT, EntryT]):
         return self._buckets.get(key) or {}
 
     def first(self, keys: int) -> Iterator[EntryT]:
-        """The entries of so many keys from the lowest on."""
+        """Yield the entries of the lowest `keys` keys."""
         # Like `last`, several times cheaper to begin than SortedList.islice, which is for a place in the middle.
         for key in itertools.islice(self.keys, keys):
             yield from self._buckets[key]
 
     def last(self, keys: int) -> Iterator[EntryT]:
-        """The entries of so many keys from the highest down."""
+        """Yield the entries of the highest `keys` keys, from the highest down."""
         for key in itertools.islice(reversed(self.keys), keys):
             yield from self._buckets[key]
 
     def between(self, start: int, stop: int) -> Iterator[EntryT]:
-        """The entries of the keys at these places."""
+        """Yield the entries of the keys at places `start` to `stop`, `stop` excluded."""
         for key in self.keys.islice(start, stop):
             yield from self._buckets[key]
 
@@ -65,7 +65,7 @@ class Buckets(Generic[KeyT, EntryT]):
 
 
 def discard(buckets: dict[KeyT, Bucket[EntryT]], key: KeyT, entry: EntryT) -> bool:
-    """Whether that was the last of its bucket."""
+    """Remove `entry` from its bucket. Returns whether the bucket is gone with it."""
     bucket = buckets[key]
     del bucket[entry]
     if not bucket:

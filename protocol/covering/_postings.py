@@ -9,7 +9,7 @@ For `narrower` an entry stands in one place, under the end that tells most about
     unstarted   its upper end        ranges that begin where their kind begins
     loose                            several kinds, or absence
 
-For `wider` ranges are told apart likewise (`_Ranges`), so that for those with one end nobody is asked in vain.
+For `wider` ranges are kept apart likewise (`_Ranges`), so that among those with one end no entry is asked in vain.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from tamis.protocol.values import Kind, Value, identity, kind_of
 EntryT = TypeVar("EntryT", bound=Hashable)
 
 Key = tuple[int, Value]
-"""Kind and value, as `values.identity` has them."""
+"""(kind, value), as `values.identity` has them."""
 
 End = tuple[bool, Value]
-"""What sorts intervals by their end, those without one last."""
+"""Sort key of an interval's end; intervals without an end come last."""
 
 _LOWEST_KEYS = frozenset({identity(intervals.LOWEST_NUMBER), identity(intervals.LOWEST_STRING)})
 _ONLY_ABSENT = Broad(absent=True)
@@ -83,7 +83,8 @@ class Postings(Generic[EntryT]):
         return self._anchors.around(region)
 
     def narrower_count(self, region: Region) -> float:
-        """About how many `narrower` returns: exact for values, and for ranges as if all buckets were of one size."""
+        """Return about how many entries `narrower` returns: exact for values, and for ranges as if all buckets had one
+        size."""
         if isinstance(region, Finite):
             return sum(len(self._started.at(key)) for key in region.values)
         if region.only_part is None:
@@ -122,7 +123,7 @@ class Postings(Generic[EntryT]):
 
 
 class _Anchors(Generic[EntryT]):
-    """The filters that wait under this attribute, in the four places that `index.py` lists."""
+    """The filters anchored at one attribute, in the four places that `index.py` lists."""
 
     __slots__ = ("_loose", "_prefixes", "_ranges", "_values")
 
@@ -175,7 +176,7 @@ class _Anchors(Generic[EntryT]):
 
 
 class _Ranges(Generic[EntryT]):
-    """Intervals of one kind. Those with one end by that end, those with two by each."""
+    """Intervals of one kind: those with one end sorted by it, those with two ends sorted by each."""
 
     __slots__ = ("_by_end", "_by_start", "_unended", "_unstarted")
 
@@ -211,7 +212,7 @@ class _Ranges(Generic[EntryT]):
             yield from self._unstarted.last(len(ends) - ends.bisect_left(end))
         if not self._by_start.keys:
             return
-        # Both ends must lie far enough out: whichever rules out more chooses whom to ask.
+        # Both ends must lie far enough out: the end that rules out more chooses which entries to ask.
         starting = self._by_start.keys.bisect_right(low)
         ending = len(self._by_end.keys) - self._by_end.keys.bisect_left(end)
         if starting * self._by_start.mean_size <= ending * self._by_end.mean_size:
@@ -221,7 +222,7 @@ class _Ranges(Generic[EntryT]):
 
 
 def _interval(region: Region) -> Interval | None:
-    """The interval around a region of one ordered kind."""
+    """Return the interval around a region of one ordered kind; None for other regions."""
     if isinstance(region, Broad):
         part = region.only_part
         return None if part is None else part.interval

@@ -54,7 +54,7 @@ def _pattern_share(suffix: str, contains: Iterable[str]) -> float:
 
 
 def _position(value: Value) -> float:
-    """Where a value stands in its kind, from 0 to 1."""
+    """Return where `value` stands among the values of its kind, from 0 to 1."""
     if isinstance(value, str):
         return sum(byte / 256.0 ** (place + 1) for place, byte in enumerate(value.encode()[:8]))
     return 0.5 + 0.5 * math.copysign(min(1.0, math.log1p(abs(value)) / _LOG_END), value)

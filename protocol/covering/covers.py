@@ -19,7 +19,8 @@ Regions = Mapping[str, Region]
 
 
 def covers(a: Filter, b: Filter) -> bool:
-    """Every message matching b matches a; a filter that never matches is covered by all."""
+    """Return whether every message that matches `b` matches `a`. A filter that never matches is covered by every
+    filter."""
     narrow = _regions_or_none(b)
     if narrow is None:
         return True
@@ -28,14 +29,15 @@ def covers(a: Filter, b: Filter) -> bool:
 
 
 def covers_normal(a: Filter, b: Filter) -> bool:
-    """The same for two normal forms. Faster: there, an attribute that a names and b does not decides at once."""
+    """Return what `covers` does, for two normal forms. Faster, because an attribute that `a` names and `b` does not
+    decides."""
     if not {constraint.name for constraint in a.constraints} <= {constraint.name for constraint in b.constraints}:
         return False
     return a == b or regions_cover(regions_of(a), regions_of(b))
 
 
 def regions_cover(a: Regions, b: Regions) -> bool:
-    """The same for filters whose regions are at hand, as the index keeps them."""
+    """Return what `covers` does, for two filters given by their regions, as the index keeps them."""
     if not a.keys() <= b.keys():
         return False
     for name, region in a.items():
@@ -46,7 +48,8 @@ def regions_cover(a: Regions, b: Regions) -> bool:
 
 
 def predicate_covers(p: Predicate, q: Predicate) -> bool:
-    """Every message matching q matches p. Never wrongly true; false where only several filters of p together do."""
+    """Return whether every message that matches `q` matches `p`. True is always right; false may be wrong where only
+    several filters of `p` together cover one of `q`."""
     wide = [regions for filter_ in p.filters if (regions := _regions_or_none(filter_)) is not None]
     narrow = [regions for filter_ in q.filters if (regions := _regions_or_none(filter_)) is not None]
     return all(any(regions_cover(a, b) for a in wide) for b in narrow)

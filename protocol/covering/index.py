@@ -1,6 +1,6 @@
 """A table of filters that answers, without a scan, which of them cover a filter and which of them it covers.
 
-Law: the answers are exactly those of `covers` against every filter of the table; postings only choose whom to ask.
+Law: the answers are exactly those of `covers` against every filter of the table; postings only say which to ask.
 
 A filter is posted under each attribute that it constrains. What x covers lies inside x there, so `covered_by` walks one
 stretch of one attribute: the shortest. For `covering` a filter waits under one attribute alone, its anchor, where the
@@ -57,7 +57,7 @@ class CoverIndex(Generic[Id]):
         return id_ in self._entries
 
     def add(self, id_: Id, filter_: Filter) -> None:
-        """ValueError if the id is taken: remove it first."""
+        """Add a filter under `id_`. ValueError if the id is taken: remove it first."""
         if id_ in self._entries:
             raise ValueError(f"the index already has a filter {id_!r}")
         regions = self._regions_of(filter_)
@@ -74,7 +74,7 @@ class CoverIndex(Generic[Id]):
         self._version += 1
 
     def remove(self, id_: Id) -> None:
-        """KeyError if there is none."""
+        """Remove the filter under `id_`; KeyError if there is none."""
         entry = self._entries.pop(id_)
         if entry.anchor is None:
             del self._everything[entry]
@@ -87,22 +87,23 @@ class CoverIndex(Generic[Id]):
         self._version += 1
 
     def covering(self, filter_: Filter) -> Iterator[Id]:
-        """The ids of all filters that cover this one, those with the same meaning included."""
+        """Yield the ids of all filters that cover `filter_`, those with the same meaning included."""
         return self._one_by_one(*self._covering(filter_), self._version)
 
     def covered_by(self, filter_: Filter) -> Iterator[Id]:
-        """The ids of all filters that this one covers, those with the same meaning included."""
+        """Yield the ids of all filters that `filter_` covers, those with the same meaning included."""
         return self._one_by_one(*self._covered_by(filter_), self._version)
 
     def covering_slices(self, filter_: Filter, candidates: int) -> Iterator[list[Id]]:
-        """What `covering` gives, in lists: the answers, often none, among every so many filters that are judged."""
+        """Yield what `covering` yields, in lists: the answers, often none, among each `candidates` filters that are
+        judged."""
         return self._sliced(*self._covering(filter_), self._version, candidates)
 
     def covered_by_slices(self, filter_: Filter, candidates: int) -> Iterator[list[Id]]:
-        """What `covered_by` gives, likewise."""
+        """Yield what `covered_by` yields, in lists: the answers among each `candidates` filters that are judged."""
         return self._sliced(*self._covered_by(filter_), self._version, candidates)
 
-    # --- whom to ask, and what
+    # --- which filters to ask, and what
 
     def _covering(self, filter_: Filter) -> tuple[Iterator[_Entry[Id]], Test]:
         regions = self._regions_of(filter_)
@@ -113,7 +114,7 @@ class CoverIndex(Generic[Id]):
         return self._maybe_covered(regions), lambda other: regions_cover(regions, other)
 
     def _regions_of(self, filter_: Filter) -> Regions:
-        # Who adds a filter has usually just asked about it, twice.
+        # A caller that adds a filter has usually just asked about it, twice.
         if self._asked[0] is not filter_:
             self._asked = (filter_, regions_of(filter_))
         return self._asked[1]
@@ -133,7 +134,8 @@ class CoverIndex(Generic[Id]):
         return self._postings[name].narrower(regions[name])
 
     def _best_anchor(self, regions: Regions) -> str | None:
-        """The attribute where the fewest filters so far would ask for this one; a set of values, if all are equal."""
+        """Return the attribute under which the fewest filters so far would ask for this one; at a tie one with a set of
+        values."""
         return min(regions, key=lambda name: self._askers(name, regions[name]), default=None)
 
     def _askers(self, name: str, region: Region) -> tuple[float, bool]:

@@ -26,10 +26,10 @@ from tamis.protocol.normal import normalize, regions_of, spell_region
 from tamis.protocol.values import Kind, Value, kind_of
 
 VALUES_MAX = 16
-"""Values a merged set may have. Past that a range is shorter to send and as quick to match."""
+"""Values that a merged set may have. A range is shorter to send than more of them, and as quick to match."""
 
 _LEAST_WIDENING = 1e-6
-"""What a merge costs at least if it admits anything new, however small the model thinks it is."""
+"""The least cost of a merge that admits anything new, however small the model takes it to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Merged:
 
 
 def merge(a: Filter, b: Filter) -> Merged:
-    """A normal form covering both. A filter that never matches adds nothing; two of them raise NeverMatches."""
+    """Return a normal form that covers both. A filter that never matches adds nothing; two of them raise
+    NeverMatches."""
     try:
         narrow = regions_of(b)
     except NeverMatches:
@@ -58,7 +59,7 @@ def merge(a: Filter, b: Filter) -> Merged:
     for name in wide.keys() & narrow.keys():
         constraints += spell_region(name, _join(name, wide[name], narrow[name]))
     constraints.sort(key=lambda constraint: constraint.identity)
-    # A conjunct less is wider, so what a filter has no room for can go.
+    # A filter with one conjunct less is wider, so those that it has no room for can be left out.
     merged = normalize(Filter(tuple(constraints[: limits.CONSTRAINTS_MAX])))
     return Merged(merged, _widening(wide, narrow, regions_of(merged)))
 
@@ -95,7 +96,8 @@ def _hull(a: Region, b: Region) -> Region:
 
 
 def _only_part(region: Region) -> Part | None:
-    """The part of a region of one ordered kind; for a set, the range that it spans and the suffix that it shares."""
+    """Return the part of a region of one ordered kind: for a set, the range that it spans and the suffix that it
+    shares."""
     if isinstance(region, Broad):
         return region.only_part
     values: list[Value] = list(region.values.values())
@@ -155,7 +157,8 @@ def _meet_share(a: Mapping[str, Region], b: Mapping[str, Region]) -> float:
 
 
 def _is_exact(a: Mapping[str, Region], b: Mapping[str, Region], merged: Mapping[str, Region]) -> bool:
-    """The two differ in one attribute only, and there nothing lies between them."""
+    """Return whether `merged` admits nothing new: `a` and `b` differ in one attribute, and nothing lies between them
+    there."""
     differing = [name for name in a.keys() | b.keys() if a.get(name) != b.get(name)]
     if len(differing) != 1:
         return False
@@ -183,7 +186,7 @@ def _is_part_filled(merged: Broad, a: Region, b: Region, kind: Kind) -> bool:
 
 
 def _pieces(region: Region, kind: Kind) -> list[Interval]:
-    """The intervals between the holes; none where patterns leave out more."""
+    """Return the intervals between the holes; none if patterns leave out more."""
     if isinstance(region, Finite):
         return [at(value) for value in region.values.values() if kind_of(value) is kind]
     part = region.part(kind)

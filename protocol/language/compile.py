@@ -98,7 +98,8 @@ class _Expansion:
         return found
 
     def _add_conjunction(self, found: Disjuncts, one: Filter, other: Filter, at: int) -> None:
-        """Both at once, unless they contradict each other, which is noted."""
+        """Add the conjunction of `one` and `other` to `found`; if they contradict each other, note it at `at`
+        instead."""
         self._count_steps(1, at)
         constraints = dict.fromkeys(one.constraints + other.constraints)
         if len(constraints) > limits.CONSTRAINTS_MAX:
@@ -119,7 +120,7 @@ class _Expansion:
 
 
 def _first(warnings: list[str]) -> tuple[str, ...]:
-    """As many as anyone reads; a product can drop thousands."""
+    """Return the first warnings, as many as anyone reads; a product can drop thousands of alternatives."""
     shown = limits.DISJUNCTS_MAX
     rest = [f"{len(warnings) - shown} more dropped"] if len(warnings) > shown else []
     return (*warnings[:shown], *rest)

@@ -33,7 +33,8 @@ _NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9][\w.]*")
 
 
 def about_token(token: Token, expected: Collection[str], open_tokens: Collection[Token]) -> Mistake:
-    """A token that cannot stand where it does. `open_tokens` are those read before it and not yet part of a whole."""
+    """Return the mistake for a token that cannot stand where it does. `open_tokens` were read before it and are not yet
+    part of a whole."""
     unclosed = [kept for kept in open_tokens if kept.type == "LPAR"]
     place = _place(expected, Place.END_OF_GROUP if unclosed else Place.END)
     if token.type != "$END":
@@ -46,7 +47,7 @@ def about_token(token: Token, expected: Collection[str], open_tokens: Collection
 
 
 def about_character(text: str, at: int) -> Mistake:
-    """No token starts at this character."""
+    """Return the mistake for a character at which no token starts."""
     char = text[at]
     if char in "\"'`":
         return _about_quote(text, at)

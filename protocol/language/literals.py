@@ -36,11 +36,11 @@ _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _INT_DIGITS_MAX = 20  # sign included: a longer one is outside 64 bits, and is never handed to int()
 
 _ESCAPES_KEPT: Final = 4_096
-"""Characters; so many are a few hundred KiB."""
+"""Characters whose escapes are kept; so many take a few hundred KiB."""
 
 
 def quoted_end(text: str, start: int) -> int:
-    """The offset behind the quoted text that opens at `start`, or the mistake for which it has no end."""
+    """Return the offset behind the quoted text that opens at `start`, or raise the mistake for which it has no end."""
     quote = text[start]
     what = "name" if quote == "`" else "string"
     inside = _INSIDE[quote].match(text, start + 1)
@@ -56,7 +56,7 @@ def quoted_end(text: str, start: int) -> int:
 
 
 def read_quoted(token: str, at: int) -> str:
-    """The text that a whole quoted token stands for; `at` is where it starts, for the mistakes in it."""
+    """Return the text that a whole quoted token stands for. `at` is the token's offset, for the mistakes in it."""
 
     def meaning(match: re.Match[str]) -> str:
         digits = match[1] or match[2] or match[3]
@@ -90,7 +90,7 @@ def write_string(text: str) -> str:
 
 
 def write_name(name: str, reserved: frozenset[str] = RESERVED) -> str:
-    """The name bare if it reads as one, otherwise between backticks."""
+    """Return `name` bare if it reads as a name, otherwise between backticks."""
     if BARE_NAME.fullmatch(name) and name.lower() not in reserved:
         return name
     return _quoted(name, "`")
@@ -125,7 +125,8 @@ def _quoted(text: str, quote: str) -> str:
 
 
 class _Escapes(dict[int, str]):
-    """Code point -> how it is written. It keeps the first that it was asked for: most texts are of few characters."""
+    """Code point -> how it is written. Keeps the first that it was asked for, since most texts consist of few
+    characters."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

@@ -28,12 +28,13 @@ def refused(error: type[Error], text: str, mistake: Mistake) -> Error:
 
 
 def place(text: str, offset: int) -> tuple[int, int]:
-    """Line and column of `offset`. Only a line feed ends a line, as in the caret that is shown."""
+    """Return line and column of `offset`. Only a line feed ends a line, as in the caret line that is shown."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def check_unicode(text: str) -> int:
-    """The length of `text` in UTF-8; a lone surrogate (a byte that was not UTF-8 where it was typed) is a mistake."""
+    """Return the length of `text` in UTF-8. A lone surrogate (a byte that was not UTF-8 where it was typed) is a
+    mistake."""
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:

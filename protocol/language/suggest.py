@@ -54,7 +54,7 @@ _CHARACTERS = {
 
 
 def for_operator(word: str) -> str:
-    """A hint for something that stands where an operator should."""
+    """Return a hint for `word`, which stands where an operator should."""
     word = word.lower()
     if word in ("not", "!"):
         return _NO_NOT_IN
@@ -66,12 +66,12 @@ def for_operator(word: str) -> str:
 
 
 def for_character(char: str) -> str:
-    """A hint for a character that starts nothing."""
+    """Return a hint for `char`, at which no token starts."""
     return _CHARACTERS.get(char, "")
 
 
 def for_token(place: Place, kind: str, word: str) -> str:
-    """A hint for a token of terminal `kind` that stands where something else is expected."""
+    """Return a hint for a token of terminal `kind` that stands where something else is expected."""
     if place is Place.OPERATOR:
         return "write `exists` before the name" if kind == "EXISTS" else for_operator(word)
     if place in (Place.VALUE, Place.LIST_ITEM) and kind == "NAME":

@@ -35,7 +35,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """What stands in parentheses, or behind a `not`: the two that count as a level of nesting."""
+    """A tree in parentheses, or behind a `not`: the two constructions that count as a level of nesting."""
 
     child: Node
     negates: bool
@@ -44,7 +44,7 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Junction:
-    """Two or more alternatives, or conditions that must all hold."""
+    """Two or more trees joined by `or` (alternatives) or by `and` (all must hold)."""
 
     children: tuple[Node, ...]
     conjunctive: bool
@@ -55,7 +55,7 @@ Node = Leaf | Constant | Nested | Junction
 
 
 class _Placed(NamedTuple):
-    """A name or a value, and where it starts."""
+    """A name or a value, and the offset at which it starts."""
 
     content: Any
     at: int

@@ -17,7 +17,7 @@ from tamis.protocol.wire._msgpack import READ_ERRORS, pack_small, unpack
 from tamis.protocol.wire.codes import ErrorCode
 
 _SURELY_SHORT: Final = STRING_BYTES_MAX // 4
-"""So many characters fit in STRING_BYTES_MAX whatever they are."""
+"""A string of so many characters fits in STRING_BYTES_MAX whatever the characters are."""
 
 
 # Applications use few names, again and again: one that has passed is not checked again. A full set starts anew, so
@@ -27,7 +27,7 @@ _good_names: Final[set[str]] = set()
 
 
 def encode_attributes(attributes: Mapping[str, Value]) -> bytes:
-    """The map's bytes; Refused if a message may not carry it."""
+    """Return the map's bytes; Refused if a message may not carry these attributes."""
     if type(attributes) is not dict:
         attributes = dict(attributes)
     _check(attributes)
@@ -38,7 +38,7 @@ def encode_attributes(attributes: Mapping[str, Value]) -> bytes:
 
 
 def decode_attributes(data: bytes | memoryview) -> dict[str, Value]:
-    """The attributes in exactly `data`; FrameError if a message may not carry them."""
+    """Return the attributes that `data` consists of; FrameError if a message may not carry them."""
     try:
         attributes = unpack(data, max_array_len=0, max_map_len=ATTRIBUTES_MAX)
         if not isinstance(attributes, dict):
@@ -54,12 +54,12 @@ def decode_attributes(data: bytes | memoryview) -> dict[str, Value]:
 
 
 def _claimed_count(data: bytes | memoryview) -> int:
-    """The count in the header of a msgpack map."""
+    """Return the count in the header of a msgpack map."""
     return data[0] & 0x0F if data[0] < 0x90 else int.from_bytes(data[1 : 3 if data[0] == 0xDE else 5], "big")
 
 
 def _check(attributes: Mapping[str, Value]) -> None:
-    """What `check_attributes` checks, in a sixth of the time for values of the plain types."""
+    """Check what `check_attributes` checks, in a sixth of the time for values of the plain types."""
     if len(attributes) > ATTRIBUTES_MAX:
         raise Refused(f"a message has at most {ATTRIBUTES_MAX} attributes, this one has {len(attributes)}")
     for name, value in attributes.items():
@@ -85,7 +85,8 @@ def _learn(name: str) -> None:
 
 
 def _refuse(name: str, value: Value) -> None:
-    """The full check, for the sentence: a long string or a subclass may still pass it."""
+    """Run the full check, which raises with a sentence; a long string or an instance of a subclass may still pass
+    it."""
     try:
         check_value(value)
     except Refused as error:

@@ -19,7 +19,7 @@ from tamis.protocol.wire.codes import ErrorCode
 T = TypeVar("T")
 Row = tuple[Any, ...]
 _ROWS_BYTES: Final = 262_144
-"""What is read ahead for rows: nothing larger is built before it is judged."""
+"""Bytes read ahead for rows: nothing larger is built before it is judged."""
 
 
 class BodyReader:
@@ -38,7 +38,7 @@ class BodyReader:
         self._unpacker.feed(body)
 
     def array(self, least: int, most: int) -> int:
-        """Enter an array; its count, which lies within the bounds and within the bytes that are left."""
+        """Enter an array. Returns its count, which lies within the bounds and within the bytes that are left."""
         count = self._count(self._unpacker.read_array_header)
         if count < least:
             raise FrameError(ErrorCode.MALFORMED, f"{self.what}: at least {least} elements, not {count}")
@@ -47,11 +47,12 @@ class BodyReader:
         return count
 
     def scalar(self) -> object:
-        """The next element, which is not a container (an empty one passes, for the codec's type check to refuse)."""
+        """Return the next element, which is no container (an empty one passes, and the codec's type check refuses
+        it)."""
         return self._guarded(self._unpacker.unpack)
 
     def skip(self) -> bytes:
-        """Pass over one element of any type that a later version has appended; its bytes."""
+        """Pass over one element of any type that a later version has appended. Returns its bytes."""
         start = self._unpacker.tell()
         self._skip(CONTROL_DEPTH_MAX)
         return bytes(self._body[start : self._unpacker.tell()])
@@ -65,8 +66,8 @@ class BodyReader:
     def rows(
         self, count: int, width: int, fits: Callable[[list[tuple[Any, ...]]], bool]
     ) -> list[tuple[Any, ...]] | None:
-        """The next `count` arrays of `width` elements as tuples, if they are short and `fits` says that they are what
-        they should be; otherwise None, and nothing is read. For long lists, element by element being slow."""
+        """Return the next `count` arrays of `width` elements as tuples, if they are short and `fits` accepts them;
+        otherwise None, and nothing is read. This is for long lists, since reading element by element is slow."""
         at = self._unpacker.tell()
         unpacker = Unpacker(max_array_len=width, max_map_len=0, use_list=False, max_buffer_size=_ROWS_BYTES)
         unpacker.feed(memoryview(self._body)[at : at + _ROWS_BYTES])
@@ -81,12 +82,12 @@ class BodyReader:
         return rows
 
     def finish(self) -> None:
-        """Refuse what follows the body."""
+        """Refuse bytes that follow the body."""
         if self._left():
             raise FrameError(ErrorCode.TRAILING_BYTES, f"{self.what}: {self._left()} bytes after the end")
 
     def _enter_any(self) -> int:
-        """Read a container's header or a whole scalar; how many elements follow from it."""
+        """Read a container's header or a whole scalar. Returns how many elements belong to it."""
         tag = self._body[self._unpacker.tell()] if self._left() else 0
         if tag & 0xF0 == 0x90 or tag in (0xDC, 0xDD):
             return self._count(self._unpacker.read_array_header)

@@ -113,10 +113,10 @@ class Credit:
 class Lost:
     """Messages that were dropped on their way here since the last such frame: a number of `codes.LossReason` says why.
 
-    `messages` is 0 where nobody knows how many, if any. `subscriptions` lists those of the receiver that they
-    satisfied, where that is known. Missing is what was published within `span_ms` before; 0: what belongs exactly
-    here. `goes_on`: routers are out of reach, and what is published there goes on missing. Between routers, `sources`
-    are the routers where the messages entered, and `hops` how many links may still carry the frame.
+    `messages` is 0 if it is not known how many, if any. `subscriptions` lists those of the receiver that the messages
+    satisfied, if that is known. Messages may be missing that were published within `span_ms` before the frame; with 0
+    they belong exactly here. `goes_on` says that routers are out of reach, whose messages go on missing. Between
+    routers, `sources` are the routers where the messages entered, and `hops` says over how many links the frame may go.
     """
 
     messages: U64

@@ -1,7 +1,8 @@
 """The numbers that say what went wrong: in an ERROR frame, in a refusal inside an ACK, in a LOST frame.
 
 Law: a number keeps its meaning for ever and is never given out again. Fields carry these as plain integers, because a
-newer peer may know more of them; a number that is not listed here means "failed, see the text".
+newer peer may know more of them; a number that is not listed here means "failed, see the text". Numbers promised to
+later parts stand in `register.py`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from tamis.protocol.wire.kinds import Kind
 
 _PUBLISH: Final = int(Kind.PUBLISH)
 _PUBLISH_HEADER: Final = struct.Struct("<IBB2x24xQQQH2xI")
-"""The same header with what a client leaves 0 as padding: fewer arguments are most of the gain."""
+"""The header in which the fields that a client leaves 0 are padding: fewer arguments are most of the gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class DataFrame:
 
 
 def encode_data(frame: DataFrame) -> bytes:
-    """The frame's bytes; Refused if they could not be decoded."""
+    """Return the frame's bytes; Refused if they could not be decoded."""
     kind, message = frame.kind, frame.message
     if not kind.is_data:
         raise Refused(f"{kind.name} is not a data frame")
@@ -75,7 +75,8 @@ def encode_publish(
     flags: int = 0,
     extensions: Extensions = NO_EXTENSIONS,
 ) -> bytes:
-    """A PUBLISH frame as a client sends it; Refused if it could not be decoded. TRACED follows from `extensions`."""
+    """Return a PUBLISH frame as a client sends it; Refused if it could not be decoded. TRACED follows from
+    `extensions`."""
     area = b""
     if extensions is not NO_EXTENSIONS or flags & TRACED:
         flags |= TRACED if ExtensionType.TRACE in extensions else 0
@@ -94,7 +95,7 @@ def encode_publish(
 
 
 def decode_data(frame: bytes | memoryview) -> DataFrame:
-    """The data frame in exactly `frame`, every part of it checked."""
+    """Return the data frame that `frame` consists of, with every part checked."""
     view = DeliverView(frame)
     message = Message(view.attributes, view.payload, view.id)
     return DataFrame(
@@ -115,7 +116,7 @@ def _too_long(length: int) -> Refused:
 
 
 def _our_mistake(error: FrameError | struct.error) -> Refused:
-    """What the decoder would hold against a peer, said of ourselves."""
+    """Return `error`, the decoder's complaint, as Refused: the frame is ours and not a peer's."""
     if isinstance(error, FrameError):
         return Refused(error.problem)
     return Refused("counters, times and numbers are u64; flags and hop limit are u8")

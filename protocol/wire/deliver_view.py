@@ -47,7 +47,7 @@ _DELIVER: Final = int(Kind.DELIVER)
 
 
 class DeliverView:
-    """Any data frame, whole, as bytes or a memoryview that outlives the view."""
+    """A view of one whole data frame, given as bytes or as a memoryview that outlives the view."""
 
     __slots__ = ("_frame",)
 
@@ -98,7 +98,7 @@ class DeliverView:
 
     @property
     def satisfied(self) -> tuple[int, ...]:
-        """The subscriptions of this connection that the message satisfies; empty where the frame does not say."""
+        """The subscriptions of this connection that the message satisfies; empty if the frame does not say."""
         frame = self._frame
         attributes_at, _ = self._edges()
         is_plain = frame[KIND_OFFSET] == _DELIVER and not frame[FLAGS_OFFSET] & TRACED
@@ -120,7 +120,7 @@ class DeliverView:
         return bytes(self._frame[payload_at:])
 
     def _edges(self) -> tuple[int, int]:
-        """Where the attributes and the payload begin."""
+        """Return the offsets at which the attributes and the payload begin."""
         extensions, attributes = _LENGTHS.unpack_from(self._frame, LENGTHS_OFFSET)
         return HEADER_BYTES + extensions, HEADER_BYTES + extensions + attributes
 

@@ -4,6 +4,7 @@
 
 Law: a type occurs once. A router carries types that it does not know along, unread; a type with its top bit set must be
 understood, so a receiver that does not know it refuses the frame (and that frame alone). Known types are checked.
+Numbers that are promised stand in `register.py`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
 
 DELIVER_ONLY: Final = frozenset({ExtensionType.SATISFIED, ExtensionType.LOG_POSITION})
-"""What the last router adds; in any other frame it would be a stranger's claim."""
+"""Types that the last router adds to a DELIVER; in any other frame they would be a stranger's claim."""
 
 
 class _Codec(Protocol):
@@ -121,7 +122,7 @@ _CODECS: Final[Mapping[int, _Codec]] = {
 
 
 def encode_extensions(extensions: Extensions, kind: Kind) -> bytes:
-    """The area's bytes; Refused if it could not be decoded. An unknown type carries bytes."""
+    """Return the area's bytes; Refused if it could not be decoded. An unknown type carries bytes."""
     parts: list[bytes] = []
     for type_, value in extensions.items():
         try:
@@ -138,7 +139,7 @@ def encode_extensions(extensions: Extensions, kind: Kind) -> bytes:
 
 
 def decode_extensions(area: bytes, kind: Kind) -> dict[int, ExtensionValue]:
-    """Every extension by its type; FrameError for what breaks the law."""
+    """Return every extension by its type; FrameError for an area that breaks the law above."""
     extensions: dict[int, ExtensionValue] = {}
     at = 0
     while at < len(area):

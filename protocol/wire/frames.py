@@ -76,7 +76,7 @@ def kind_of(frame: Frame) -> Kind:
 
 
 def encode(frame: Frame, frame_bytes_max: int = FRAME_BYTES_MAX) -> bytes:
-    """The frame's bytes; Refused if they could not be decoded, or are more than the peer takes."""
+    """Return the frame's bytes; Refused if they could not be decoded or are more than `frame_bytes_max`."""
     data = encode_data(frame) if isinstance(frame, DataFrame) else _encode_body(frame)
     if len(data) > frame_bytes_max:
         raise Refused(f"a frame has at most {frame_bytes_max} bytes here, this one {len(data)}")
@@ -84,7 +84,7 @@ def encode(frame: Frame, frame_bytes_max: int = FRAME_BYTES_MAX) -> bytes:
 
 
 def decode(frame: bytes) -> Frame:
-    """The frame in exactly `frame`, which FrameReader has cut out of the stream; FrameError for whatever is wrong."""
+    """Return the frame in `frame`, which FrameReader has cut out of the stream; FrameError for whatever is wrong."""
     prefix = read_prefix(frame)
     if prefix.kind not in KINDS:
         raise FrameError(ErrorCode.UNKNOWN_KIND, f"no frame kind 0x{prefix.kind:02x}")

@@ -67,7 +67,7 @@ NOT_ENTERED: Final = Transit()
 
 
 def check_header(kind: int, flags: int, origin: int, counter: int) -> None:
-    """What must hold of the header alone."""
+    """Check what must hold of the header alone; FrameError if it does not."""
     if flags & _UNNAMED:
         raise FrameError(ErrorCode.RESERVED, f"flags 0x{flags:02x}: a bit without a name is set")
     if flags & OWN and kind != _DELIVER:
@@ -77,7 +77,8 @@ def check_header(kind: int, flags: int, origin: int, counter: int) -> None:
 
 
 def check_trace(kind: int, flags: int, extensions: Extensions) -> None:
-    """Flag TRACED says what is in the extensions, so that a switch need not look; a dry run is always traced."""
+    """Check that flag TRACED is set exactly if there is a TRACE extension, so that a switch need not look; a dry run is
+    always traced."""
     traced = ExtensionType.TRACE in extensions
     if traced is not bool(flags & TRACED):
         raise FrameError(ErrorCode.MALFORMED, "flag TRACED and extension TRACE go together")
@@ -86,7 +87,7 @@ def check_trace(kind: int, flags: int, extensions: Extensions) -> None:
 
 
 def check_transit(transit: Transit, from_client: bool) -> None:
-    """Where the frame came from decides whether it has entered the network already."""
+    """Check that the transit fields fit the sender: all 0 from a client, with a source from a router."""
     if from_client and transit != NOT_ENTERED:
         raise FrameError(ErrorCode.WRONG_SENDER, "a client leaves the transit fields 0")
     if not from_client and not transit.source:

@@ -2,7 +2,7 @@
 
 Law: a number keeps its meaning for ever. Data frames are those below 0x10: fixed header, then bytes that a router
 passes on unread. All others are a prefix and one msgpack array. A kind that a receiver does not know is skipped if its
-top bit is set; otherwise it ends the connection.
+top bit is set; otherwise it ends the connection. Numbers that are promised stand in `register.py`.
 """
 
 from __future__ import annotations

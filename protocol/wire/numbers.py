@@ -26,28 +26,28 @@ _VERSION: Final = struct.Struct("<QQQ")
 
 @lru_cache(65_536)
 def stable_number(name: str) -> int:
-    """The number of a router or a publisher: 8 bytes of BLAKE2b of its name, little-endian; 0 is reserved."""
+    """Return the number of a router or publisher: 8 bytes of BLAKE2b of its name, little-endian; 0 is reserved."""
     digest = hashlib.blake2b(check_name(name).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1
 
 
 def filter_digest(filter_id: int, packed: bytes) -> bytes:
-    """What one advertised filter adds to the digest of its issuer's predicate."""
+    """Return what one advertised filter adds to the digest of its issuer's predicate."""
     return _digest(b"filter" + _ID.pack(filter_id) + packed)
 
 
 def entry_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
-    """What one issuer's entry adds to the digest over all that a router knows."""
+    """Return what one issuer's entry adds to the digest over all that a router knows."""
     return _digest(b"issuer" + _VERSION.pack(issuer, epoch, seq) + digest)
 
 
 def links_digest(links: Iterable[tuple[int, int, int]]) -> bytes:
-    """The digest of a link state, from (neighbour, link epoch, cost) in any order."""
+    """Return the digest of a link state, given as (neighbour, link epoch, cost) in any order."""
     return _digest(b"links" + b"".join(_VERSION.pack(*link) for link in sorted(links)))
 
 
 def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
-    """What one link state adds to the digest over all that a router knows."""
+    """Return what one link state adds to the digest over all that a router knows."""
     return _digest(b"states" + _VERSION.pack(issuer, epoch, seq) + digest)
 
 
@@ -60,12 +60,12 @@ def subtract(digest: bytes, *others: bytes) -> bytes:
 
 
 def exchange(digest: bytes, old: bytes, new: bytes) -> bytes:
-    """The sum with one element in the place of another."""
+    """Return `digest` with the element `new` in the place of `old`."""
     return _sum(digest, _number(new) - _number(old))
 
 
 def weight_of(filters: Iterable[tuple[int, bytes]]) -> int:
-    """What filters add to the digest of their issuer's predicate, together."""
+    """Return what `filters` together add to the digest of their issuer's predicate."""
     blake2b, number, id_of = hashlib.blake2b, int.from_bytes, _ID.pack
     return sum(
         [
@@ -76,12 +76,12 @@ def weight_of(filters: Iterable[tuple[int, bytes]]) -> int:
 
 
 def moved(digest: bytes, by: int) -> bytes:
-    """The digest of a predicate that has gained filters of this weight, or lost them where it is below 0."""
+    """Return the digest of a predicate that has gained filters of weight `by`, or lost them if `by` is below 0."""
     return _sum(digest, by)
 
 
 def predicate_digest(filters: Iterable[tuple[int, bytes]]) -> bytes:
-    """The digest of a whole predicate, from (filter id, packed filter) in any order."""
+    """Return the digest of a whole predicate, given as (filter id, packed filter) in any order."""
     return moved(NO_DIGEST, weight_of(filters))
 
 

@@ -40,7 +40,7 @@ _HEAD: Final = 2  # name and opcode
 
 
 def encode_filter(filter_: Filter) -> bytes:
-    """The packed form; Refused if it is longer than FILTER_BYTES_MAX."""
+    """Return the packed form of `filter_`; Refused if it is longer than FILTER_BYTES_MAX."""
     packed = pack([_plain(constraint) for constraint in filter_.constraints])
     if len(packed) > limits.FILTER_BYTES_MAX:
         raise Refused(f"a packed filter has at most {limits.FILTER_BYTES_MAX} bytes, this one {len(packed)}")
@@ -48,7 +48,7 @@ def encode_filter(filter_: Filter) -> bytes:
 
 
 def decode_filter(packed: bytes | memoryview) -> Filter:
-    """The filter in exactly `packed`; FrameError says what is wrong with it."""
+    """Return the filter that `packed` consists of; FrameError says what is wrong with it."""
     if len(packed) > limits.FILTER_BYTES_MAX:
         raise FrameError(ErrorCode.BAD_FILTER, f"a packed filter has at most {limits.FILTER_BYTES_MAX} bytes")
     reader = BodyReader(packed, "filter")

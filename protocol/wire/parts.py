@@ -20,7 +20,7 @@ from tamis.protocol.wire.schema import U64, Binary, PositiveU32, record_of
 from tamis.protocol.wire.slices import Slices, at_once, packed, read
 
 PART_OVERHEAD_BYTES: Final = 64
-"""More than prefix, ticket and counts take, so that a whole part frame fits CONTROL_PART_BYTES_MAX."""
+"""Room for prefix, ticket and counts, so that a whole part frame fits CONTROL_PART_BYTES_MAX."""
 
 CHUNK_BYTES_MAX: Final = limits.CONTROL_PART_BYTES_MAX - PART_OVERHEAD_BYTES
 
@@ -73,12 +73,13 @@ _PART_OF: Final = {whole: part for part, whole in _WHOLE_OF.items()}
 
 
 def split(whole: Whole, part_bytes_max: int = limits.CONTROL_PART_BYTES_MAX) -> list[Part]:
-    """The parts of a body, whose frames have at most `part_bytes_max` bytes: the peer's frame limit may be smaller."""
+    """Return the parts of a body. Their frames have at most `part_bytes_max` bytes, which a peer with a small frame
+    limit needs."""
     return cut(whole, at_once(packed_whole(whole)), part_bytes_max)
 
 
 def packed_whole(whole: Whole) -> Slices[bytes]:
-    """What `cut` makes parts of: as it came, or packed in slices."""
+    """Return the bytes that `cut` makes parts of: those in which the body came, or else it is packed in slices."""
     if whole.raw:
         return whole.raw
     return (yield from packed(record_of(type(whole)), whole))
@@ -92,7 +93,7 @@ def cut(whole: Whole, body: bytes, part_bytes_max: int) -> list[Part]:
 
 
 class PartAssembler:
-    """Makes bodies whole again; one for each session of a link."""
+    """Puts the parts of bodies together again. Each session of a link has one."""
 
     def __init__(self, bytes_max: int = limits.ASSEMBLY_BYTES_MAX) -> None:
         self._bytes_max = bytes_max
@@ -100,12 +101,13 @@ class PartAssembler:
         self.bytes_held = 0
 
     def add(self, part: Part) -> Whole | None:
-        """The body that `part` completes. FrameError once for a body that is refused; its other parts are dropped."""
+        """Add a part. Returns the body that it completes, else None. FrameError once for a body that is refused; its
+        other parts are dropped."""
         complete = self.collect(part)
         return None if complete is None else at_once(complete.read())
 
     def collect(self, part: Part) -> Complete | None:
-        """The same, to be read in slices."""
+        """Add a part. Returns the complete body as bytes to be read in slices, else None."""
         key = (type(part), part.origin)
         held = self._unfinished.get(key)
         if held is None or part.ticket > held.ticket:
@@ -147,7 +149,7 @@ class PartAssembler:
 
 @dataclass(slots=True)
 class _Unfinished:
-    """A body so far. A refused one stays, empty, so that its other parts are recognised."""
+    """The parts of one body so far. A refused body stays, empty, so that its other parts are recognised."""
 
     ticket: Ticket
     n: int
@@ -164,7 +166,7 @@ class Complete:
     body: bytes
 
     def read(self) -> Slices[Whole]:
-        """FrameError if it is none."""
+        """Read the body in slices; FrameError if the bytes are none."""
         declared = _WHOLE_OF[type(self.last)]
         reader = BodyReader(self.body, declared.__name__)
         try:

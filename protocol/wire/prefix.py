@@ -28,12 +28,12 @@ class Prefix(NamedTuple):
 
 
 def pack_prefix(kind: Kind, length: int) -> bytes:
-    """The prefix of a frame that is not a data frame."""
+    """Return the prefix of a frame that is not a data frame."""
     return _PREFIX.pack(length, kind, 0, 0, 0)
 
 
 def read_prefix(frame: bytes) -> Prefix:
-    """The prefix of a whole frame, checked against the frame's real length."""
+    """Return the prefix of a whole frame, checked against the frame's real length."""
     if len(frame) < PREFIX_BYTES:
         raise FrameError(ErrorCode.TOO_SHORT, f"a frame has at least {PREFIX_BYTES} bytes, this one {len(frame)}")
     prefix = Prefix._make(_PREFIX.unpack_from(frame))

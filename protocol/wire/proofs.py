@@ -18,10 +18,11 @@ class Prover(enum.Enum):
 
 
 def proof(secret: bytes, prover: Prover, hello: bytes, welcome: bytes) -> bytes:
-    """HMAC-SHA256 over label, HELLO frame and WELCOME frame, each frame with its prefix as it was on the wire."""
+    """Return the HMAC-SHA256 over label, HELLO frame and WELCOME frame, each frame with its prefix as it was on the
+    wire."""
     return hmac.digest(secret, prover.value + hello + welcome, "sha256")
 
 
 def proves(candidate: bytes, secret: bytes, prover: Prover, hello: bytes, welcome: bytes) -> bool:
-    """Is `candidate` that proof? Takes equally long whichever byte differs."""
+    """Return whether `candidate` is that proof, in a time that does not depend on which byte differs."""
     return hmac.compare_digest(candidate, proof(secret, prover, hello, welcome))

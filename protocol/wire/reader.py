@@ -38,22 +38,23 @@ class FrameReader:
         self.skipped = 0
 
     def authenticated(self) -> None:
-        """The peer has proved who it is: only the limit of a single frame remains."""
+        """Note that the peer has proved who it is: from here on only the limit of a single frame remains."""
         self._is_authenticated = True
         self._allowed = self._frame_bytes_max
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Take over what was received; `data` is copied."""
+        """Take over received bytes; `data` is copied."""
         self._buffer += data
 
     def take_rest(self) -> bytes:
-        """Take back what is fed and no frame yet, for a caller that reads on by itself and feeds what it leaves."""
+        """Take back the fed bytes that make no frame yet, for a caller that reads on by itself and feeds what it
+        leaves."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return rest
 
     def __iter__(self) -> Iterator[bytes]:
-        """The frames that are complete; FrameError at the first that cannot be one."""
+        """Yield the frames that are complete; FrameError at the first that cannot be a frame."""
         if self._error is not None:
             raise self._error
         buffer = self._buffer
@@ -80,7 +81,7 @@ class FrameReader:
             self._judge(int.from_bytes(buffer, "little"), kind=None)
 
     def _judge(self, length: int, kind: int | None) -> None:
-        """Raise what is wrong with the beginning of a frame, now and ever after."""
+        """Raise FrameError for what is wrong with the beginning of a frame, now and on every later call."""
         try:
             self._check_length(length)
             if kind is not None:

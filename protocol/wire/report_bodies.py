@@ -13,9 +13,9 @@ from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.schema import U8, U32, U64, Between, Name, PositiveU64, Sentence
 
 _HEAD_BYTES: Final = 1_536
-"""More than a report has without its lists: the longest name and sentence, and ten numbers."""
+"""Room for a report without its lists: the longest name and sentence, and ten numbers."""
 _ROW_BYTES: Final = 20
-"""The longest row of a list: a Departure."""
+"""Bytes of the longest row of a list, a Departure."""
 
 
 class MatchedFilter(NamedTuple):
@@ -60,7 +60,7 @@ class WouldDeliver(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DryRunReport:
-    """Whom one router would have delivered a message to, and the routers it passed the dry run on to."""
+    """The subscriptions to which one router would have delivered, and the routers to which it passed the dry run on."""
 
     trace: PositiveU64
     source: U64
@@ -76,7 +76,7 @@ Report = TraceRecord | DryRunReport
 
 
 def fitted(report: Report, frame_bytes_max: int) -> Report:
-    """The same in a frame of at most so many bytes: of each list the first rows are left."""
+    """Return `report` with as many first rows of each list as fit a frame of `frame_bytes_max` bytes."""
     rows = max(0, frame_bytes_max - _HEAD_BYTES) // (2 * _ROW_BYTES)
     if isinstance(report, TraceRecord):
         return replace(report, filters=report.filters[:rows], departures=report.departures[:rows])

@@ -1,8 +1,8 @@
-"""Bodies between routers: topology, advertisements, requests and replies (`ROUTING`: LSA, RA, SR, UR).
+"""Bodies between routers: topology, advertisements, requests and replies (LSA, RA, SR, UR).
 
 Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR and UR may be large and travel in
-parts (`parts.py`); each says in `ticket` what its parts are known by. A body that came from somebody is passed on in
+parts (`parts.py`); each says in `ticket` what its parts are known by. A body that was received is passed on in
 the bytes in which it came (`raw`), fields of later versions included. Records that are stated anew keep those fields:
 an advertised filter its own, an entry its own, HELD likewise.
 """
@@ -45,7 +45,7 @@ class _Relayed:
     raw: bytes
 
     def keep(self, raw: bytes) -> None:
-        """It came in these bytes."""
+        """Note the bytes in which the body came."""
         object.__setattr__(self, "raw", raw)
 
 
@@ -89,7 +89,8 @@ class AdvertisedFilter(NamedTuple):
         return self.filter.rest if isinstance(self.filter, Extended) else ()
 
     def keeping(self, rest: Rest) -> AdvertisedFilter:
-        """They go with the filter, wherever it is held."""
+        """Return this filter with `rest`, the packed fields of later versions, which stay with it wherever it is
+        held."""
         extended = Extended(self.filter)
         extended.rest = rest
         return AdvertisedFilter(self.id, extended)
@@ -227,3 +228,6 @@ class Held:
 
     def keeping(self, rest: Rest) -> Held:
         return replace(self, rest=rest)
+
+
+Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused

@@ -40,13 +40,13 @@ class Codec(Protocol):
     """How one field travels."""
 
     def read(self, reader: BodyReader) -> Any:  # noqa: ANN401 - the type is the annotation's
-        """The value at the cursor; FrameError if it is not one."""
+        """Return the value at the cursor; FrameError if there is none."""
 
     def plain(self, value: Any) -> object:  # noqa: ANN401
-        """`value` as msgpack packs it; Refused if it is outside the bounds."""
+        """Return `value` as msgpack packs it; Refused if it is outside the bounds."""
 
     def __str__(self) -> str:
-        """As the reference page names the type."""
+        """Return the name of the type on the reference page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +201,12 @@ class Record:
         return self.made([self._read_field(field, reader) for field in self.fields[:count]], count, reader)
 
     def enter(self, reader: BodyReader) -> int:
-        """How many fields the record at the cursor has."""
+        """Enter the record at the cursor; returns how many fields it has."""
         return reader.array(self._required, FIELDS_MAX)
 
     def made(self, values: list[object], count: int, reader: BodyReader) -> Any:  # noqa: ANN401
-        """The record of these `values`, the first of its `count` fields; the others are kept or skipped."""
+        """Return the record of `values`, which are the first of its `count` fields; the other fields are kept or
+        skipped."""
         rest = tuple([reader.skip() for _ in range(count - len(values))])
         try:
             made = self.of(*values)
@@ -219,11 +220,11 @@ class Record:
         return [self._plain_field(field, getattr(value, field.name)) for field in self.written(value)]
 
     def rest(self, value: Any) -> Rest:  # noqa: ANN401
-        """The fields of later versions that stand behind those of `value`."""
+        """Return the fields of later versions that stand behind those of `value`."""
         return getattr(value, "rest", ()) if self._keeps_rest else ()
 
     def written(self, value: object) -> tuple[Field, ...]:
-        """The fields that `value` is written with: all but appended ones at the end that have their defaults."""
+        """Return the fields that `value` is written with: all but appended ones at the end that have their defaults."""
         count = len(self.fields)
         if self.rest(value):
             return self.fields
@@ -259,7 +260,7 @@ class Between:
 
 
 def record_of(declared: type) -> Record:
-    """The codec of a declared class, made once."""
+    """Return the codec of a declared class, which is made once."""
     if declared not in _RECORDS:
         _RECORDS[declared] = Record(declared)
     return _RECORDS[declared]

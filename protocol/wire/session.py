@@ -70,7 +70,8 @@ _ACCEPTOR_DRAINS: Final = {
 
 
 def _open_life(begins: frozenset[Kind], goes_on: frozenset[Kind], drains: Mapping[State, State]) -> Table:
-    """Before its DRAIN a side begins things and goes on with them; after it, it goes on with what was begun."""
+    """Return a side's table while it is open: before its DRAIN it may begin things and go on with them, after it only
+    go on."""
     before = {(state, kind): state for state in drains for kind in begins | goes_on}
     at = {(state, Kind.DRAIN): after for state, after in drains.items()}
     return before | at | {(state, kind): state for state in drains.values() for kind in goes_on}
@@ -109,17 +110,17 @@ class Session:
         self._ours, self._theirs = sides if self._is_connector else (sides.acceptor, sides.connector)
 
     def sent(self, kind: Kind) -> None:
-        """We are about to send `kind`; Refused if it is not for us to send now."""
+        """Note that we are about to send `kind`; Refused if we may not send it now."""
         if (self.state, kind) not in self._ours:
             raise Refused(f"{kind.name} is not ours to send: {self.state.value}")
         self.state = self._ours[self.state, kind]
 
     def received(self, kind: Kind) -> None:
-        """The peer has sent `kind`; FrameError if it was not for the peer to send now."""
+        """Note that the peer has sent `kind`; FrameError if the peer may not send it now."""
         if (self.state, kind) not in self._theirs:
             raise FrameError(ErrorCode.UNEXPECTED_KIND, f"{kind.name} is not the peer's to send: {self.state.value}")
         self.state = self._theirs[self.state, kind]
 
     def closed(self) -> None:
-        """The connection has ended, by a fatal error or otherwise."""
+        """Note that the connection has ended, by a fatal error or otherwise."""
         self.state = State.CLOSED

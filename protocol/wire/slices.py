@@ -1,4 +1,4 @@
-"""Large records packed and read a slice at a time, for whoever has other things to do between.
+"""Packs and reads large records a slice at a time, so that a caller can do other things in between.
 
 Law: the bytes and the values are those of `Record.plain` and `Record.read`, as is what is refused. A generator yields
 between ROWS_PER_SLICE elements of a list and the next, and between any two that hold lists themselves; then it returns
@@ -18,14 +18,14 @@ from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.schema import Binary, Codec, Many, Record, Unsigned
 
 ROWS_PER_SLICE: Final = 1_000
-"""A few milliseconds."""
+"""Rows between two yields: a few milliseconds of work."""
 
 T = TypeVar("T")
 Slices = Generator[None, None, T]
 
 
 def at_once(slices: Slices[T]) -> T:
-    """The result, with nothing between the slices."""
+    """Run all slices at once and return the result."""
     while True:
         try:
             next(slices)
@@ -34,7 +34,7 @@ def at_once(slices: Slices[T]) -> T:
 
 
 def packed(codec: Codec, value: Any) -> Slices[bytes]:  # noqa: ANN401 - the type is the codec's
-    """The value's bytes; Refused if it is outside the bounds."""
+    """Pack `value` in slices; returns its bytes. Refused if it is outside the bounds."""
     if isinstance(codec, Record):
         return (yield from _packed_record(codec, value))
     if isinstance(codec, Many):
@@ -43,7 +43,7 @@ def packed(codec: Codec, value: Any) -> Slices[bytes]:  # noqa: ANN401 - the typ
 
 
 def read(codec: Codec, reader: BodyReader) -> Slices[Any]:
-    """The value at the cursor; FrameError if it is not one."""
+    """Read the value at the cursor in slices; FrameError if there is none."""
     if isinstance(codec, Record):
         return (yield from _read_record(codec, reader))
     if isinstance(codec, Many):
@@ -126,13 +126,14 @@ def _read_rows(item: Codec, count: int, reader: BodyReader) -> Iterable[Any]:
 
 
 def _scalars(record: Record) -> list[Unsigned | Binary] | None:
-    """The fields of a named tuple of nothing but numbers and bytes."""
+    """Return the codecs of a named tuple that has nothing but numbers and bytes; None for other records."""
     codecs = [field.codec for field in record.fields if isinstance(field.codec, Unsigned | Binary)]
     return codecs if len(codecs) == len(record.fields) and issubclass(record.of, tuple) else None
 
 
 def _fit(codecs: list[Unsigned | Binary], rows: Sequence[Any]) -> bool:
-    """Whether the rows are tuples of what the codecs take, judged a column at a time. False may also mean: unusual."""
+    """Return whether each row is a tuple of what `codecs` take, judged a column at a time. False may also mean that a
+    row is unusual."""
     if not all(map(isinstance, rows, repeat(tuple))) or set(map(len, rows)) != {len(codecs)}:
         return False
     return all(map(_column_fits, codecs, zip(*rows, strict=True)))
@@ -146,7 +147,7 @@ def _column_fits(codec: Unsigned | Binary, column: tuple[Any, ...]) -> bool:
 
 
 def _step(many: Many) -> int:
-    """Elements between two yields."""
+    """Return how many elements are handled between two yields."""
     return 1 if _holds_list(many.item) else ROWS_PER_SLICE
 
 

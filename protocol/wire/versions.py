@@ -28,7 +28,7 @@ SPOKEN: Final = VersionRange(1, PROTOCOL_VERSION)
 
 
 def negotiate(ours: VersionRange, theirs: VersionRange) -> int:
-    """The highest version in both ranges; VersionRefused says what each side speaks."""
+    """Return the highest version in both ranges; VersionRefused says what each side speaks."""
     version = min(ours.high, theirs.high)
     if version < max(ours.low, theirs.low):
         raise VersionRefused(ErrorCode.VERSION_REFUSED, f"no version in common: we speak {ours}, the peer {theirs}")

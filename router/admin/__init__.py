@@ -1,6 +1,7 @@
 """Administration over HTTP: health, metrics, status, tables, explanations.
 
     server     requests and answers, by h11       pages      path -> answer
+    view       what there is to look at           routes     links and routes as JSON
     metrics    the Prometheus page                exposition its text format
 
 Law: a page changes nothing of what the router does, and takes a bounded time however large the tables are.

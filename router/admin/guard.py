@@ -17,7 +17,7 @@ from typing import Final
 
 from tamis.protocol.shown import shown
 from tamis.router.admin.answers import Problem
-from tamis.router.settings import CannotStart
+from tamis.router.daemon.settings import CannotStart
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
 """They say nothing but yes or no."""

@@ -15,15 +15,15 @@ from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
-from tamis.router.admin.status import resident_bytes
-from tamis.router.running import Running
-from tamis.router.settings import switch_bytes_max, table_bytes_max
+from tamis.router.admin.view import RouterView
+from tamis.router.daemon.process import resident_bytes
+from tamis.router.daemon.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
 
 
-def metrics(running: Running, version: str) -> str:
+def metrics(running: RouterView, version: str) -> str:
     page = Exposition()
     figures = running.plane.switch.figures()
     _about(page, running, version)
@@ -32,13 +32,13 @@ def metrics(running: Running, version: str) -> str:
     _admissions(page, running)
     _tables(page, figures, running.plane.table.stats())
     _limits(page, running, figures)
-    if running.plane.network is not None:
-        _links(page, running.plane.network)
+    if running.network is not None:
+        _links(page, running.network)
     _process(page, running)
     return str(page)
 
 
-def _about(page: Exposition, running: Running, version: str) -> None:
+def _about(page: Exposition, running: RouterView, version: str) -> None:
     settings = running.settings
     build = {"version": version, "python": platform.python_version()}
     page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(build, 1)])
@@ -48,7 +48,7 @@ def _about(page: Exposition, running: Running, version: str) -> None:
     health = running.plane.health
     page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
     page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
-    page.gauge("tamis_clients", "Clients that are let in.", len(running.plane.names))
+    page.gauge("tamis_clients", "Clients that are let in.", len(running.clients.names))
 
 
 def _traffic(page: Exposition, figures: SwitchFigures) -> None:
@@ -74,14 +74,14 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
 
-def _admissions(page: Exposition, running: Running) -> None:
+def _admissions(page: Exposition, running: RouterView) -> None:
     admissions = running.plane.admissions
     let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
     page.family("tamis_admissions_total", "counter", "Clients and neighbours that were let in.", let_in)
     refused = [({"side": side.value, "reason": why.value}, count) for (side, why), count in admissions.refused.items()]
     meaning = "Connections that were not let in."
     page.family("tamis_admissions_refused_total", "counter", meaning, refused)
-    page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.plane.room))
+    page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.clients.room))
 
 
 def _matching(page: Exposition, figures: SwitchFigures) -> None:
@@ -100,7 +100,7 @@ def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None
     page.gauge("tamis_switch_bytes", "Memory of queues, buffers and subscriptions.", figures.memory_bytes)
 
 
-def _limits(page: Exposition, running: Running, figures: SwitchFigures) -> None:
+def _limits(page: Exposition, running: RouterView, figures: SwitchFigures) -> None:
     """What is bounded, beside its bound."""
     settings = running.settings
     page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
@@ -147,7 +147,7 @@ _LINK_FAMILIES: Final = (
 )
 
 
-def _process(page: Exposition, running: Running) -> None:
+def _process(page: Exposition, running: RouterView) -> None:
     stalls = running.stalls
     page.gauge("tamis_loop_late_max_seconds", "Longest the loop came late, whatever the reason.", stalls.late_s_max)
     page.gauge("tamis_loop_stall_max_seconds", "Longest that the router itself held the loop.", stalls.held_s_max)

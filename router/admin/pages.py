@@ -20,8 +20,8 @@ from tamis.router.admin.answers import Answer, Budget, Items, Problem, json_answ
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
-from tamis.router.dry_run import reached
-from tamis.router.running import Running
+from tamis.router.admin.view import RouterView
+from tamis.router.clients.dry_run import reached
 
 if TYPE_CHECKING:
     from tamis.router.links.network import Network
@@ -55,7 +55,7 @@ class Request:
         return int(text)
 
 
-def answer(request: Request, running: Running) -> Answer:
+def answer(request: Request, running: RouterView) -> Answer:
     """What `request` gets; Problem where it asks for what there is not, or too often."""
     if request.path not in PAGES:
         raise Problem(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
@@ -74,34 +74,33 @@ def _version() -> str:
     return version("tamis")
 
 
-def _health(_: Request, running: Running) -> Answer:
+def _health(_: Request, running: RouterView) -> Answer:
     return json_answer({"healthy": True, "state": running.life.value})
 
 
-def _ready(_: Request, running: Running) -> Answer:
+def _ready(_: Request, running: RouterView) -> Answer:
     """Once all links that are up have been in step, whatever they are later: others may not go elsewhere for that."""
-    network = running.plane.network
     said = {
         "ready": running.is_ready,
         "state": running.life.value,
-        "in_step": network is None or network.step.is_in_step,
+        "in_step": running.plane.network.is_in_step,
         "problems": running.plane.health.problems,
     }
     return json_answer(said, 200 if running.is_ready else 503)
 
 
-def _metrics(_: Request, running: Running) -> Answer:
+def _metrics(_: Request, running: RouterView) -> Answer:
     return Answer(metrics(running, _version()).encode(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _status(_: Request, running: Running) -> Answer:
+def _status(_: Request, running: RouterView) -> Answer:
     return json_answer(status_form(running, _version()))
 
 
-def _connections(request: Request, running: Running) -> Answer:
+def _connections(request: Request, running: RouterView) -> Answer:
     """In the order of their numbers, from `cursor` on."""
     limit, cursor = _page_of(request)
-    budget, clients = Budget(), running.plane.clients
+    budget, clients = Budget(), running.clients.by_connection
     items, end = Items(limit, budget), running.plane.places.connections
     while cursor < end and not items.is_full:
         client = clients.get(cursor)
@@ -113,7 +112,7 @@ def _connections(request: Request, running: Running) -> Answer:
     return items.page("connections", next=cursor if cursor < end else None)
 
 
-def _filters(request: Request, running: Running) -> Answer:
+def _filters(request: Request, running: RouterView) -> Answer:
     """In the order of their handles, from `cursor` on."""
     limit, handle = _page_of(request)
     items = Items(limit, Budget())
@@ -124,7 +123,7 @@ def _filters(request: Request, running: Running) -> Answer:
     return items.page("filters", next=None if found is None else found.handle)
 
 
-def _explain(request: Request, running: Running) -> Answer:
+def _explain(request: Request, running: RouterView) -> Answer:
     """A message, as a JSON object of its attributes, by the live table."""
     from tamis.protocol.message_text import parse_message
 
@@ -151,7 +150,7 @@ def _explain(request: Request, running: Running) -> Answer:
     )
 
 
-def _routes(request: Request, running: Running) -> Answer:
+def _routes(request: Request, running: RouterView) -> Answer:
     """Routers in the order of their numbers, from `cursor` on; with the first, what lies behind each neighbour."""
     network = _network(running)
     limit, cursor = _page_of(request, 2**64 - 1)
@@ -165,12 +164,12 @@ def _routes(request: Request, running: Running) -> Answer:
     return items.page("routers", **head, interfaces=interface_forms(network) if cursor == 0 else [], next=after)
 
 
-def _ask_all(_: Request, running: Running) -> Answer:
+def _ask_all(_: Request, running: RouterView) -> Answer:
     """Begin an audit."""
     return json_answer({"ticket": _network(running).audit()})
 
 
-def _audited(request: Request, running: Running) -> Answer:
+def _audited(request: Request, running: RouterView) -> Answer:
     """How the audit `ticket` went; only the latest is kept."""
     network = _network(running)
     ticket = request.number("ticket", 0, 0, 2**32 - 1)
@@ -185,17 +184,17 @@ def _audited(request: Request, running: Running) -> Answer:
     )
 
 
-def _network(running: Running) -> Network:
-    if running.plane.network is None:
+def _network(running: RouterView) -> Network:
+    if running.network is None:
         raise Problem(404, "this router has no links")
-    return running.plane.network
+    return running.network
 
 
 def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
     return request.number("limit", LIMIT, 1, LIMIT_MAX), request.number("cursor", 0, 0, cursor_max)
 
 
-def _filter_form(item: Subscribed, running: Running) -> dict[str, object]:
+def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
     from tamis.protocol.language import format_filter
 
     return {
@@ -208,15 +207,15 @@ def _filter_form(item: Subscribed, running: Running) -> dict[str, object]:
     }
 
 
-def _client_name(connection: int, running: Running) -> str:
+def _client_name(connection: int, running: RouterView) -> str:
     """Empty for one that has gone and whose filters are being forgotten."""
-    client = running.plane.clients.get(connection)
+    client = running.clients.by_connection.get(connection)
     return client.name if client is not None else ""
 
 
 class Page(NamedTuple):
     method: str
-    show: Callable[[Request, Running], Answer]
+    show: Callable[[Request, RouterView], Answer]
 
 
 PAGES: Final[Mapping[str, Page]] = {

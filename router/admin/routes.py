@@ -9,16 +9,15 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tamis.router.links.figures import state_of
-from tamis.router.plane import Plane
+from tamis.router.connections.connections import Connections
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
-    from tamis.router.links.neighbours import Neighbour
+    from tamis.router.links.neighbour import Neighbour
     from tamis.router.links.network import Network
 
 
-def link_form(neighbour: Neighbour, plane: Plane, is_in_step: bool) -> dict[str, Any]:
+def link_form(neighbour: Neighbour, plane: Connections, is_in_step: bool) -> dict[str, Any]:
     link, settings = neighbour.link, neighbour.settings
     present: dict[str, object] = {"peer": None, "since_s": None, "rtt_us": None, "queued_bytes": 0}
     if link is not None:
@@ -26,7 +25,7 @@ def link_form(neighbour: Neighbour, plane: Plane, is_in_step: bool) -> dict[str,
         present = {"peer": link.peer, "since_s": link.since_s, "rtt_us": link.rtt_us(), "queued_bytes": queued}
     return {
         "neighbour": settings.neighbour,
-        "state": state_of(neighbour),
+        "state": neighbour.state,
         "in_step": is_in_step,
         "cost": settings.cost,
         "dials": str(settings.dial) if settings.dial else None,
@@ -83,7 +82,7 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
     return [
         {
             "neighbour": neighbour.settings.neighbour,
-            "state": state_of(neighbour),
+            "state": neighbour.state,
             "synced": is_synced(core, neighbour.number),
             "cost": neighbour.settings.cost,
             "child": neighbour.number in children,

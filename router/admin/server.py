@@ -17,16 +17,16 @@ from typing import Final
 
 import h11
 
-from tamis.router.addresses import address_of
 from tamis.router.admin.answers import Answer, Problem
 from tamis.router.admin.guard import OPEN, Headers, Local, check_addressed, check_origin, has_token
 from tamis.router.admin.pages import Request, answer
-from tamis.router.admissions import Reason
-from tamis.router.listeners import Acceptor, Listener
-from tamis.router.other_end import unread_bytes
-from tamis.router.places import Spare
-from tamis.router.running import Running
-from tamis.router.waiting import WaitingRoom
+from tamis.router.admin.view import RouterView
+from tamis.router.connections.admissions import Reason
+from tamis.router.connections.listeners import Acceptor, Listener
+from tamis.router.connections.other_end import unread_bytes
+from tamis.router.connections.places import Spare
+from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.daemon.addresses import address_of
 
 BODY_BYTES_MAX: Final = 131_072
 """Two strings as long as they may be, and more: reading it takes a few milliseconds."""
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 class AdminServer:
     """The opener of administration's connections (see listeners.Opener)."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: RouterView) -> None:
         self.running = running
         self.room = WaitingRoom(running.plane.places.admin, time.monotonic)
         self.turn = asyncio.Lock()

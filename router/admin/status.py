@@ -9,13 +9,14 @@ from typing import Final
 
 from tamis.native.switch_figures import DROP_REASONS, LOSSES
 from tamis.router.admin.routes import network_form
-from tamis.router.client import Client
-from tamis.router.running import Running
+from tamis.router.admin.view import RouterView
+from tamis.router.clients.client import Client
+from tamis.router.daemon.process import resident_bytes
 
 _STATES: Final = ("free", "greeting", "open", "closing", "closed")
 
 
-def status_form(running: Running, version: str) -> dict[str, object]:
+def status_form(running: RouterView, version: str) -> dict[str, object]:
     plane, settings = running.plane, running.settings
     figures = plane.switch.figures()
     dropped = dict(zip(DROP_REASONS, figures.dropped, strict=True))
@@ -32,7 +33,7 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "uptime_s": round(time.time() - running.started_s, 3),
         "listening": running.listening,
         "engine": settings.engine.name,
-        "clients": len(plane.names),
+        "clients": len(running.clients.names),
         "connections": figures.connections,
         "subscriptions": figures.subscriptions,
         "filters": figures.filters,
@@ -53,7 +54,7 @@ def status_form(running: Running, version: str) -> dict[str, object]:
         "table": asdict(plane.table.stats()),
         "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
         "stalls": running.stalls.stalls,
-        "network": network_form(plane.network) if plane.network is not None else None,
+        "network": network_form(running.network) if running.network is not None else None,
     }
 
 
@@ -63,9 +64,3 @@ def connection_form(client: Client) -> dict[str, object]:
     figures["is_blocked"] = bool(figures["is_blocked"])
     head = {"interface": client.connection, "client": client.name, "peer": client.peer}
     return head | figures | {"requests_waiting": client.requests}
-
-
-def resident_bytes() -> int:
-    """Of the whole process."""
-    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tamis.router.core.events import Body
-from tamis.router.core.trees import Trees
+from tamis.protocol.wire.routing_bodies import Body
+from tamis.router.core.ways.trees import Trees
 
 
 class Session(NamedTuple):
@@ -47,6 +47,8 @@ class Reroute:
     """R5b: messages go by these trees from now on, and by those before them for the hold."""
 
     trees: Trees
+    is_whole: bool
+    """R5c: no way has broken within the hold, so what went by one arrives."""
 
 
 @dataclass(frozen=True, slots=True)

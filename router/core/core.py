@@ -21,11 +21,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.asking import Asking
-from tamis.router.core.audit import Audits
 from tamis.router.core.commands import Alarm, Command, Forget, Install, RaiseEpoch
-from tamis.router.core.cover import Cover
-from tamis.router.core.desk import Desk
 from tamis.router.core.events import (
     Audit,
     Await,
@@ -40,21 +36,26 @@ from tamis.router.core.events import (
     Unwanted,
     Wanted,
 )
-from tamis.router.core.exchange import Exchange
 from tamis.router.core.figures import Figures
-from tamis.router.core.flood import Flood
-from tamis.router.core.identity import Identity
-from tamis.router.core.link_states import LinkStates
-from tamis.router.core.links import Link, Links
-from tamis.router.core.neighbours import Neighbours
-from tamis.router.core.own import Own
-from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
-from tamis.router.core.predicates import Predicates
-from tamis.router.core.rib import Rib
+from tamis.router.core.statements.advertiser import Advertiser
+from tamis.router.core.statements.audit import Audits
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.exchange import Exchange
+from tamis.router.core.statements.flood import Flood
+from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.link_states import LinkStates
+from tamis.router.core.statements.links import Link, Links
+from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.statements.predicates import Predicates
+from tamis.router.core.statements.rib import Rib
+from tamis.router.core.statements.topology import Topology
+from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
-from tamis.router.core.topology import Topology
-from tamis.router.core.trees import Broadcast, Trees, make_trees
+from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class CoreSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class CoreParts:
     """What a core is made of; an experiment may put something else in a place."""
 
     identity: type[Identity] = Identity
@@ -75,10 +76,10 @@ class Parts:
     topology: type[Topology] = Topology
     rib: type[Rib] = Rib
     cover: type[Cover] = Cover
-    own: type[Own] = Own
+    own: type[OwnPredicate] = OwnPredicate
     exchange: type[Exchange] = Exchange
     flood: type[Flood] = Flood
-    asking: type[Asking] = Asking
+    advertiser: type[Advertiser] = Advertiser
     link_states: type[LinkStates] = LinkStates
     predicates: type[Predicates] = Predicates
     neighbours: type[Neighbours] = Neighbours
@@ -96,7 +97,7 @@ class Core:
         epoch: int,
         settings: CoreSettings = CoreSettings(),
         paths: PathCache | None = None,
-        parts: Parts = Parts(),
+        parts: CoreParts = CoreParts(),
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
         times = settings.times
@@ -108,7 +109,7 @@ class Core:
             return parts.make_trees(settings.broadcast, graph, me, cache, settings.coarse)
 
         trees = trees_of(Graph.of((), (me,)))
-        desk = Desk(
+        desk = CoreState(
             identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
         )
         self.desk = desk
@@ -118,7 +119,7 @@ class Core:
         self._exchange.is_plausible = desk.is_plausible
         self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
-        self._asking = parts.asking(desk, own)
+        self._advertiser = parts.advertiser(desk, own)
         self._neighbours = parts.neighbours(desk, self._exchange, self._states, self._predicates)
         self._audits = parts.audits(desk, self._exchange, self._neighbours)
 
@@ -142,7 +143,7 @@ class Core:
 
     @property
     def has_work(self) -> bool:
-        return self._asking.own.has_work
+        return self._advertiser.own.has_work
 
     def links_in_step(self) -> dict[int, bool]:
         """Neighbour -> whether both ends of the link have caught up (R4), each of which lists it then, and messages may
@@ -159,7 +160,7 @@ class Core:
             "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
             "predicates in pieces": predicates.collecting,
             "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
-            "tickets": len(self._asking.holders),
+            "tickets": len(self._advertiser.holders),
         }
         return Figures(
             self._exchange.digest(),
@@ -169,7 +170,7 @@ class Core:
 
     def start(self, now_us: int) -> list[Command]:
         self.desk.now_us = now_us
-        self._asking.say()
+        self._advertiser.say()
         self._states.say()
         return self._done()
 
@@ -181,8 +182,8 @@ class Core:
     def work(self, now_us: int) -> list[Command]:
         """A slice of what may wait: covering."""
         self.desk.now_us = now_us
-        self._asking.own.work()
-        self._asking.consider()
+        self._advertiser.own.work()
+        self._advertiser.consider()
         return self._done()
 
     def _done(self) -> list[Command]:
@@ -192,7 +193,7 @@ class Core:
         out, desk.out = desk.out, []
         return out
 
-    def _due(self, kind: str, about: int) -> None:
+    def _due(self, kind: Due, about: int) -> None:
         _ON_TIMER[kind](self, about)
 
     # --- events
@@ -202,14 +203,14 @@ class Core:
 
     def _link_down(self, event: LinkDown) -> None:
         self._neighbours.down(event.neighbour, event.session)
-        self._asking.go_on()
+        self._advertiser.go_on()
 
     def _sent(self, event: Sent) -> None:
         link = self.desk.links.current(event.neighbour, event.session)
         if link is not None:
             link.unsent -= 1
             self._neighbours.sent(link)
-            self._asking.go_on()
+            self._advertiser.go_on()
 
     def _heard(self, event: Heard) -> None:
         link = self.desk.links.current(event.neighbour, event.session)
@@ -217,13 +218,13 @@ class Core:
             _ON_BODY[type(event.body)](self, event.body, link)
 
     def _wanted(self, event: Wanted) -> None:
-        self._asking.wanted(event.filters, event.ticket)
+        self._advertiser.wanted(event.filters, event.ticket)
 
     def _unwanted(self, event: Unwanted) -> None:
-        self._asking.unwanted(event.filters)
+        self._advertiser.unwanted(event.filters)
 
     def _await(self, event: Await) -> None:
-        self._asking.awaited(event.ticket)
+        self._advertiser.awaited(event.ticket)
 
     def _audit(self, event: Audit) -> None:
         self._audits.start(event.ticket)
@@ -261,7 +262,7 @@ class Core:
 
     def _hear_held(self, body: Held, _: Link) -> None:
         if body.issuer == self.me:
-            self._asking.held(body)
+            self._advertiser.held(body)
         else:
             self._predicates.pass_held(body)
 
@@ -274,10 +275,13 @@ class Core:
         if body.epoch:
             desk.tell_refusal(desk.takes(body.issuer), (link.neighbour,))
         if is_mine:
-            desk.tell_refusal(body, desk.links.by_neighbour.keys() - {link.neighbour})
-            desk.timers.set_earlier(("lower", 0), desk.now_us + desk.times.retry_us)
-        elif desk.held_epoch(body.issuer) == body.epoch and not desk.is_plausible(body.issuer, body.epoch):
-            desk.send_towards(body.issuer, body)
+            told = desk.links.by_neighbour.keys() - {link.neighbour}
+            desk.tell_refusal(desk.takes(body.issuer, body.epoch), told)
+            desk.timers.set_earlier((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
+        elif body.epoch and desk.held_epoch(body.issuer) == body.epoch:  # its issuer may hear of it here alone
+            towards = desk.link_towards(body.issuer)
+            if towards is not None and towards is not link:
+                desk.tell_refusal(desk.takes(body.issuer, body.epoch), (towards.neighbour,))
 
     # --- what one part's doing means to the others
 
@@ -285,9 +289,9 @@ class Core:
         desk = self.desk
         self._exchange.reachable = desk.trees.routers
         if gained:
-            desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
+            desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
         if lost or gained:
-            self._asking.check()
+            self._advertiser.check()
 
     def _forget(self, router: int) -> None:
         self._predicates.forget(router)
@@ -303,7 +307,7 @@ class Core:
         desk.highest = max(map(desk.held_epoch, desk.rib.entries.keys() | desk.topology.states))
         self._predicates.forget(router)
         desk.out.append(Forget(router))
-        desk.timers.set_earlier(("digests", 0), desk.now_us + desk.times.base_wait_us)
+        desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
 
     # --- timers
 
@@ -315,7 +319,7 @@ class Core:
             desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
         if before == self.epoch <= heard:
             desk.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
-            desk.timers.set(("jump", 0), desk.now_us + desk.times.answer_every_us)
+            desk.timers.set((Due.JUMP, 0), desk.now_us + desk.times.answer_every_us)
         self._speak_again(before)
 
     def _lower(self, _: int) -> None:
@@ -330,22 +334,21 @@ class Core:
             return
         if 2 * refusing <= len(neighbours) or epoch > believed or epoch >= before:
             unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
-            acceptable = plausible.least_acceptable(desk.now_us)
-            desk.tell_refusal(EpochRefused(self.me, before, acceptable), unknown)
-            desk.timers.set(("lower", 0), desk.now_us + desk.times.retry_us)
+            desk.tell_refusal(desk.takes(self.me, before), unknown)
+            desk.timers.set((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
             return
         desk.out.append(
             Alarm(f"the neighbours refuse epoch {before}, so {epoch} takes its place: is this clock ahead?")
         )
         desk.identity.lower(epoch)
         desk.topology.forget(self.me)
-        self._asking.holders.forget()
+        self._advertiser.holders.forget()
         self._speak_again(before)
 
     def _speak_again(self, before: int) -> None:
         if self.epoch != before:
             self.desk.out.append(RaiseEpoch(self.epoch))
-        self._asking.say()
+        self._advertiser.say()
         self._states.say()
 
 
@@ -376,25 +379,25 @@ _ON_BODY: Final = cast(
         EpochRefused: Core._hear_refusal,
     },
 )
-_ON_TIMER: Final[dict[str, Callable[[Core, int], None]]] = {
-    "issue": lambda core, _: core._asking.consider(),
-    "more": lambda core, _: core._asking.go_on(),
-    "narrow": lambda core, _: core._asking.narrow(),
-    "confirm": lambda core, _: core._asking.confirm_again(),
-    "links": lambda core, _: core._states.links_changed(),
-    "reroute": lambda core, _: core._states.reroute(),
-    "ways": lambda core, _: core._states.ways.tell(),
-    "age": lambda core, router: core._states.age_out(router),
-    "request": lambda core, neighbour: core._neighbours.periodic(neighbour),
-    "ask": lambda core, neighbour: core._neighbours.ask_again(neighbour),
-    "answer": lambda core, neighbour: core._neighbours.answer_later(neighbour),
-    "gap": lambda core, issuer: core._neighbours.close_gap(issuer),
-    "pending": lambda core, issuer: core._predicates.go_on(issuer),
-    "collect": lambda core, issuer: core._predicates.collect_on(issuer),
-    "tidy": lambda core, _: core._predicates.tidy(),
-    "digests": lambda core, _: core._neighbours.send_digests(),
-    "held": lambda core, _: core._predicates.say_held(),
-    "audit": lambda core, request: core._audits.end(request),
-    "jump": Core._jump,
-    "lower": Core._lower,
+_ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
+    Due.ISSUE: lambda core, _: core._advertiser.consider(),
+    Due.MORE: lambda core, _: core._advertiser.go_on(),
+    Due.NARROW: lambda core, _: core._advertiser.narrow(),
+    Due.CONFIRM: lambda core, _: core._advertiser.confirm_again(),
+    Due.LINKS: lambda core, _: core._states.links_changed(),
+    Due.REROUTE: lambda core, _: core._states.reroute(),
+    Due.WAYS: lambda core, _: core._states.ways.tell(),
+    Due.AGE: lambda core, router: core._states.age_out(router),
+    Due.REQUEST: lambda core, neighbour: core._neighbours.periodic(neighbour),
+    Due.ASK: lambda core, neighbour: core._neighbours.ask_again(neighbour),
+    Due.ANSWER: lambda core, neighbour: core._neighbours.answer_later(neighbour),
+    Due.GAP: lambda core, issuer: core._neighbours.close_gap(issuer),
+    Due.PENDING: lambda core, issuer: core._predicates.go_on(issuer),
+    Due.COLLECT: lambda core, issuer: core._predicates.collect_on(issuer),
+    Due.TIDY: lambda core, _: core._predicates.tidy(),
+    Due.DIGESTS: lambda core, _: core._neighbours.send_digests(),
+    Due.HELD: lambda core, _: core._predicates.say_held(),
+    Due.AUDIT: lambda core, request: core._audits.end(request),
+    Due.JUMP: Core._jump,
+    Due.LOWER: Core._lower,
 }

@@ -8,17 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tamis.protocol.wire.routing_bodies import (
-    EpochRefused,
-    Held,
-    LinkState,
-    ReceiverAdvertisement,
-    SenderRequest,
-    UpdateReply,
-)
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
-
-Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,6 @@ class Plausible:
             return True  # all but always
         return epoch <= self.acceptable(held, now_us)
 
-    def least_acceptable(self, now_us: int) -> int:
-        """What the neighbour takes whose clock is the earliest."""
-        return min(self._ahead_ms.values(), default=0) + now_us // 1_000 + DAY_MS
-
     def knows_clock(self, neighbour: int) -> bool:
         return neighbour in self._ahead_ms
 

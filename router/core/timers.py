@@ -5,11 +5,39 @@ Law: a name is due once; setting it again moves it. What is due together comes i
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Hashable, Iterator
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
+
+
+class Due(enum.IntEnum):
+    """What a core has timers for; `core.py` has the table of what is then done."""
+
+    ISSUE = enum.auto()  # a change of what this router asks for is said
+    MORE = enum.auto()  # a change that is too much for one body goes on
+    NARROW = enum.auto()  # what nobody wants any more is taken back
+    CONFIRM = enum.auto()  # those that have not confirmed are asked again
+    LINKS = enum.auto()  # new links are told
+    REROUTE = enum.auto()  # trees follow the graph
+    WAYS = enum.auto()  # ways that broke are told to clients
+    AGE = enum.auto()  # a router out of reach is forgotten
+    REQUEST = enum.auto()  # a neighbour is compared with
+    ASK = enum.auto()  # a neighbour is asked again
+    ANSWER = enum.auto()  # a neighbour is told more of an answer
+    GAP = enum.auto()  # what is missing of an issuer is asked for
+    PENDING = enum.auto()  # changes of an issuer that wait are applied
+    COLLECT = enum.auto()  # a large predicate is put together; mode paper: the whole tree is asked
+    TIDY = enum.auto()  # what is no longer held and large is emptied
+    DIGESTS = enum.auto()  # neighbours are told what is held
+    HELD = enum.auto()  # issuers are told who holds their advertisement
+    AUDIT = enum.auto()  # a request to the whole tree is over
+    JUMP = enum.auto()  # an epoch is raised
+    LOWER = enum.auto()  # an epoch that others refuse is given up
+    ADVERTISE = enum.auto()  # mode paper: what is wanted is said again
+    COLLECTED = enum.auto()  # mode paper: answers to a request that have come are passed on
 
 
 class Timers(Generic[Name]):

@@ -32,6 +32,9 @@ class Times:
     """R7: what nobody wants any more is still asked for: a client that comes back costs nothing."""
     tree_hold_us: int = 2 * S
     """R5b: messages are taken along old and new trees for so long: longer than news takes to reach everybody."""
+    way_wait_us: int = 250 * MS
+    """R5c: a message that comes by a new way waits so long at most for those that went the old one: news reaches
+    everybody in that time, and what was on the old way arrives."""
     unnoticed_us: int = 2 * S
     """So long messages may have been lost before anybody noticed: the hold time of links, and a second for queues and
     news."""

@@ -1,10 +1,13 @@
 """Links to the neighbours of a router, from the first SYN to the routing core.
 
     network     owns the core: events in, commands out     neighbours  one session for each neighbour
+    neighbour   one of them, over all of its links         figures     what its links have carried
     link        one session, from greeting to end          dialler     connecting, again and again
     greeting    who is it, in which version (sans-IO)      backoff     how long to wait before that
     outgoing    control frames that wait for one link      packing     a body as frames, once for all links
-    incoming    parts -> bodies, in slices                 wires       what is below a link: a socket, or TLS
+    incoming    parts -> bodies, in slices                 installing  filters of others into the table, in slices
+    routes      trees as the switch has them               losses      losses between routers, told to clients
+    step        whether neighbours are in step
     secret      the file of a link's secret                tls         certificates of neighbours
 
 Law: what a neighbour says reaches the core only through an open session, whole and decoded. Messages do not come here:

@@ -24,13 +24,14 @@ from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.prefix import PREFIX_BYTES, read_prefix
 from tamis.protocol.wire.session_bodies import Error
+from tamis.router.connections.tls import TlsConnection
+from tamis.router.connections.wires import PlainWire, TlsWire
 from tamis.router.links.backoff import MOST_S, Backoff
 from tamis.router.links.greeting import Certified, Dialling, Greeted
 from tamis.router.links.link import Link
-from tamis.router.links.neighbours import Neighbour, Neighbours
+from tamis.router.links.neighbour import Neighbour
+from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.tls import names_in
-from tamis.router.links.wires import PlainWire, TlsWire
-from tamis.router.tls import TlsConnection
 
 _LENGTH_BYTES: Final = 4
 
@@ -83,7 +84,7 @@ class Dialler:
             except (OSError, EOFError, FrameError) as error:
                 self._neighbour.failed(_shown(error))
                 if isinstance(error, TurnedAway) and error.code == ErrorCode.REPLACED:
-                    self._neighbours.is_twin(self._neighbour, error.text, is_refused=True)
+                    self._neighbours.is_twin(self._neighbour.expected.name, error.text, is_refused=True)
             except Exception:  # a bug: it is logged, and the next attempt may go well
                 self._neighbours.plane.health.caught("failed to dial", neighbour=self._neighbour.expected.name)
             await asyncio.sleep(self._backoff.next_s())
@@ -130,7 +131,7 @@ class Dialler:
         return link[0]
 
     async def _greet(self, stream: Stream, certified: Certified) -> tuple[Dialling, Greeted]:
-        dialling = Dialling(self._neighbours.myself(), self._neighbour.expected, certified)
+        dialling = Dialling(self._neighbours.local_identity(), self._neighbour.expected, certified)
         await stream.send(dialling.begin())
         while dialling.other is None:
             frame = await _frame(stream)

@@ -6,11 +6,8 @@ Law: sums never go back, whatever sessions come and go; what waits and how it is
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tamis.router.links.link import Link
-    from tamis.router.links.neighbours import Neighbour
+from tamis.router.links.link import Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +36,3 @@ def carried(link: Link) -> Carried:
         *(counted.messages_in, counted.deliveries, counted.bytes_in, counted.bytes_out, counted.dropped, link.lost),
         *(link.frames_in, out.frames, link.bytes_in, out.bytes),
     )
-
-
-def state_of(neighbour: Neighbour) -> str:
-    """`dialling` and `waiting` are the two sides of not being linked."""
-    if neighbour.link is not None:
-        return "up"
-    return "waiting" if neighbour.settings.dial is None else "dialling"

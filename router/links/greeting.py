@@ -22,11 +22,11 @@ from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
-from tamis.router.greeting import check_said_name
+from tamis.router.connections.admissions import check_said_name
 
 
 @dataclass(frozen=True, slots=True)
-class Myself:
+class LocalIdentity:
     """What this router says of itself; `nonce` is a new one for each link."""
 
     name: str
@@ -36,7 +36,7 @@ class Myself:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedNeighbour:
     """What the topology says of a neighbour; no secret: nothing but its certificate proves its name, if that does."""
 
     name: str
@@ -69,7 +69,7 @@ Certified = frozenset[str] | None
 class Dialling:
     """The end that has connected to `neighbour`. `other` is set once the greeting is over."""
 
-    def __init__(self, me: Myself, neighbour: Expected, certified: Certified = None) -> None:
+    def __init__(self, me: LocalIdentity, neighbour: ExpectedNeighbour, certified: Certified = None) -> None:
         self._me, self._neighbour, self._certified = me, neighbour, certified
         self.session = Session(LINK, is_connector=True)
         self._hello = self._welcome_frame = b""
@@ -136,8 +136,8 @@ class Accepting:
 
     def __init__(
         self,
-        me: Myself,
-        expected: Callable[[str], Expected],
+        me: LocalIdentity,
+        expected: Callable[[str], ExpectedNeighbour],
         admit: Callable[[Greeted], None],
         certified: Certified = None,
     ) -> None:
@@ -145,7 +145,7 @@ class Accepting:
         self.session = Session(LINK, is_connector=False)
         self._frames: tuple[bytes, bytes] = (b"", b"")
         self._hello: Hello | None = None
-        self._neighbour: Expected | None = None
+        self._neighbour: ExpectedNeighbour | None = None
         self._method: AuthMethod | None = None
         self.other: Greeted | None = None
 
@@ -185,7 +185,7 @@ class Accepting:
         self._neighbour, self._frames = neighbour, (frame, welcome)
         return welcome
 
-    def _authenticated(self, auth: Auth, hello: Hello, neighbour: Expected) -> bytes:
+    def _authenticated(self, auth: Auth, hello: Hello, neighbour: ExpectedNeighbour) -> bytes:
         self._method = auth.method
         if auth.method is not neighbour.method:
             raise _refusal(_methods_differ(neighbour))
@@ -209,7 +209,7 @@ def _check_certificate(name: str, certified: Certified) -> None:
         raise _refusal(f"the certificate is not that of {name}, but of {shown}")
 
 
-def _methods_differ(neighbour: Expected) -> str:
+def _methods_differ(neighbour: ExpectedNeighbour) -> str:
     has = "no secret" if neighbour.secret is None else "a secret"
     return f"the link has {has} at this end and not so at the other: give both ends the same `secret`"
 

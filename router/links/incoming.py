@@ -15,7 +15,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, CONTROL_PART_BYTES_MAX
 from tamis.protocol.wire.parts import Complete, Part, PartAssembler, Whole
 from tamis.protocol.wire.slices import at_once
-from tamis.router.work import SlicedWork
+from tamis.router.connections.work import SlicedWork
 
 WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
 

@@ -15,16 +15,17 @@ from typing import Final
 
 from tamis.native import Switch
 from tamis.protocol.wire.codes import RefusalCode
+from tamis.router.connections.work import SlicedWork
 from tamis.router.core.commands import Install
-from tamis.router.logs import fields
-from tamis.router.work import SlicedWork
+from tamis.router.daemon.logs import fields
 
-FILTERS_PER_SLICE: Final = 500
-BYTES_PER_SLICE: Final = 131_072
-"""Of filters; either is a few milliseconds of work."""
+FILTERS_AT_ONCE: Final = 50
+BYTES_AT_ONCE: Final = 16_384
+"""Added between two looks at the clock; a longer filter goes alone."""
 REMOVED_AT_ONCE: Final = 32
 SLICE_S: Final = 0.003
-"""What taking a filter out costs depends on its length, which nobody here knows: so few at once, for so long."""
+"""What a filter costs depends on its length, which for one that goes nobody here knows, and on the table: so few at
+once, for so long."""
 
 _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
@@ -68,13 +69,12 @@ class Installer:
             self._work.add(self._run(), self._failed)
 
     def _install(self, issuer: int, added: Mapping[int, bytes], removed: tuple[int, ...]) -> _Job:
-        for number, some in enumerate(_slices(added)):
-            if number:
-                yield
-            self._install_some(issuer, some)
-        if added and removed:
-            yield
         end_s = time.monotonic() + SLICE_S
+        for some in _slices(added):
+            if time.monotonic() > end_s:
+                yield
+                end_s = time.monotonic() + SLICE_S
+            self._install_some(issuer, some)
         for start in range(0, len(removed), REMOVED_AT_ONCE):
             if time.monotonic() > end_s:
                 yield
@@ -99,7 +99,7 @@ def _slices(filters: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
     some: dict[int, bytes] = {}
     size = 0
     for id_, packed in filters.items():
-        if some and (len(some) == FILTERS_PER_SLICE or size + len(packed) > BYTES_PER_SLICE):
+        if some and (len(some) == FILTERS_AT_ONCE or size + len(packed) > BYTES_AT_ONCE):
             yield some
             some, size = {}, 0
         some[id_] = packed

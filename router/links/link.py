@@ -12,8 +12,9 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
+from tamis.configs import LinkSettings
 from tamis.native import EventType, Trace
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Lost
@@ -23,26 +24,61 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
-from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState
+from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
-from tamis.router.admissions import Side
-from tamis.router.core.events import Body
+from tamis.protocol.wire.streams import REPORTS
+from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
+from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.traces import report_of
+from tamis.router.connections.wires import Wire
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
 from tamis.router.links.incoming import Incoming
 from tamis.router.links.outgoing import Outgoing
-from tamis.router.links.packing import REPORTS, Packed
-from tamis.router.links.wires import Wire
-from tamis.router.other_end import OtherEnd
-from tamis.router.reports import report_of
-
-if TYPE_CHECKING:
-    from tamis.router.links.neighbours import Neighbour, Neighbours
+from tamis.router.links.packing import Packed
 
 _log = logging.getLogger(__name__)
 
 DRAIN_REASON: Final = "the router is stopping"
 REPORTS_MAX: Final = 64
 """Reports on messages that wait for one link, three quarters of a MiB at most; a further one is lost."""
+
+
+class LinkedRouter(Protocol):
+    """The neighbour at the other end. `problem` is what went wrong last, empty while all is well."""
+
+    settings: LinkSettings
+    problem: str
+
+
+class LinkOwner(Protocol):
+    """All links of this router, as one of them sees them: who hears what comes over it."""
+
+    plane: Connections
+
+    def up(self, link: Link, other: Greeted) -> None:
+        """Its greeting is over: give it its neighbour and its session."""
+
+    def down(self, link: Link) -> None:
+        """It ends, or has ended."""
+
+    def heard(self, link: Link, body: Body, size: int) -> None:
+        """A body whose frames had `size` bytes."""
+
+    def lost(self, link: Link, lost: Lost) -> None:
+        """The neighbour tells of messages that we, or those behind us, will miss."""
+
+    def unrouted(self, link: Link, frame: bytes) -> None:
+        """A message of a source without a route has come."""
+
+    def traced(self, report: Report) -> None:
+        """This router has something to report on a message that came over a link."""
+
+    def reported(self, link: Link, report: Report) -> None:
+        """A neighbour passes on what somebody reports."""
+
+    def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
+        """A neighbour says that somebody else has this router's id."""
 
 
 class Link(OtherEnd):
@@ -57,12 +93,14 @@ class Link(OtherEnd):
         *("frame_bytes_max", "frames_in", "bytes_in", "lost", "neighbour", "over", "session", "since_s"),
     )
 
+    plane: Connections
+
     def __init__(
-        self, links: Neighbours, connection: int, peer: str, greeting: Accepting | Dialling, wire: Wire
+        self, links: LinkOwner, connection: int, peer: str, greeting: Accepting | Dialling, wire: Wire
     ) -> None:
         super().__init__(links.plane, connection, peer, greeting.session)
         self._links, self._greeting, self._wire = links, greeting, wire
-        self.neighbour: Neighbour | None = None
+        self.neighbour: LinkedRouter | None = None
         self.session = self.frame_bytes_max = self.frames_in = self.bytes_in = self.lost = 0
         self.since_s = 0.0
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -126,7 +164,7 @@ class Link(OtherEnd):
         if self.neighbour is not None:
             self.neighbour.problem = f"it says: {error.text}"
             if error.code == ErrorCode.REPLACED and not error.fatal:
-                self._links.is_twin(self.neighbour, error.text, is_refused=False)
+                self._links.is_twin(self.name, error.text, is_refused=False)
 
     def _greet(self, kind: Kind, frame: bytes) -> None:
         if self.plane.is_draining:

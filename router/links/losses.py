@@ -13,19 +13,16 @@ counted to it. What a client's own queue had no room for, the switch tells it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tamis.native import Switch
 from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import LossReason
-from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.kinds import Kind
 from tamis.router.core.commands import WaysChanged
-
-if TYPE_CHECKING:
-    from tamis.router.links.network import Network
+from tamis.router.core.ways.trees import Trees
 
 TELL_EVERY_S: Final = 0.1
 QUEUED_MS: Final = 1_000
@@ -60,8 +57,18 @@ class _Waiting:
 
 
 class Losses:
-    def __init__(self, network: Network) -> None:
-        self._network = network
+    """`trees` gives those that are in force; `tell_link` sends a loss to a neighbour, `tell_clients` to each client
+    that wanted something at a time (monotonic, in seconds)."""
+
+    def __init__(
+        self,
+        switch: Switch,
+        trees: Callable[[], Trees],
+        tell_link: Callable[[int, Lost], None],
+        tell_clients: Callable[[Lost, float], None],
+    ) -> None:
+        self._switch, self._trees = switch, trees
+        self._tell_link, self._tell_clients = tell_link, tell_clients
         self._links: dict[tuple[int, int], _Waiting] = {}  # (neighbour, reason)
         self._clients: dict[int, _Waiting] = {}  # by reason
 
@@ -71,7 +78,7 @@ class Losses:
         """Clients that wanted something before are told."""
         before_s = time.monotonic() - change.ago_us / 1e6
         span_ms = _span(change.span_us / 1_000)
-        self._tell(Lost(0, 0, LossReason.WAY_CHANGED, (), span_ms, change.goes_on), before_s)
+        self._tell_clients(Lost(0, 0, LossReason.WAY_CHANGED, (), span_ms, change.goes_on), before_s)
 
     def heard(self, neighbour: int, lost: Lost) -> None:
         """A neighbour says so: of what it dropped for us, or of what it heard of itself."""
@@ -86,9 +93,9 @@ class Losses:
 
     def dropped(self) -> None:
         """What the switch had no room for since this was asked last."""
-        hops = max(self._network.core.desk.trees.hops.values(), default=0)
+        hops = max(self._trees().hops.values(), default=0)
         now_ms = _now_ms()
-        for shed in self._network.plane.switch.shed():
+        for shed in self._switch.shed():
             sources = (shed.source,) if shed.source else ()
             lost = Lost(shed.messages, shed.bytes, shed.reason, sources=sources, hops=hops)
             since_ms = now_ms - TELL_EVERY_S * 1_000
@@ -106,16 +113,16 @@ class Losses:
         clients, self._clients = self._clients, {}
         now_ms = _now_ms()
         for (neighbour, reason), waiting in links.items():
-            self._network.neighbours.tell_loss(neighbour, waiting.told(reason, now_ms))
+            self._tell_link(neighbour, waiting.told(reason, now_ms))
         for reason, waiting in clients.items():
             span_ms = _span(now_ms - waiting.since_ms + QUEUED_MS)
-            self._tell(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # who came meanwhile may miss some, too
+            self._tell_clients(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # who came meanwhile may miss some, too
 
     # --- who is concerned
 
     def _children(self, sources: Iterable[int], came_from: int | None) -> dict[int, tuple[int, ...]]:
         """Neighbours to which messages of these go on, and of which; no source: of any."""
-        trees = self._network.core.desk.trees
+        trees = self._trees()
         onward: dict[int, list[int]] = {}
         for source in sources:
             for child in trees.children(source):
@@ -129,13 +136,6 @@ class Losses:
 
     def _note_for_clients(self, lost: Lost, since_ms: float) -> None:
         self._clients.setdefault(lost.reason, _Waiting(since_ms)).add(lost, since_ms)
-
-    def _tell(self, lost: Lost, before_s: float) -> None:
-        """Every client that wanted something then, behind what waits for it."""
-        frame = encode(lost)
-        self._network.plane.each_client(
-            lambda client: client.send(Kind.LOST, frame, urgent=False) if client.wanted_before(before_s) else None
-        )
 
 
 def _now_ms() -> float:

@@ -12,11 +12,10 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
-from tamis.configs import LinkSettings, RouterSettings
+from tamis.configs import RouterSettings
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
 from tamis.protocol.wire.client_bodies import Lost
@@ -25,22 +24,22 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
-from tamis.router.addresses import address_of
-from tamis.router.admissions import Reason, Side
+from tamis.protocol.wire.routing_bodies import Body
+from tamis.router.connections.admissions import Reason, Side
+from tamis.router.connections.connections import Connections
+from tamis.router.connections.tls import TlsConnection
+from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import Session
-from tamis.router.core.events import Body
-from tamis.router.links.figures import Carried, carried
-from tamis.router.links.greeting import Accepting, Certified, Dialling, Expected, Greeted, Myself
+from tamis.router.daemon.addresses import address_of
+from tamis.router.daemon.happenings import ControlPassed, LinkCameUp, LinkWentDown
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import link_admission
+from tamis.router.links.greeting import Accepting, Certified, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tamis.router.links.link import Link
+from tamis.router.links.neighbour import Neighbour
 from tamis.router.links.packing import Packed
-from tamis.router.links.secret import read_secret
 from tamis.router.links.tls import names_in
-from tamis.router.links.wires import PlainWire, TlsWire, Wire
-from tamis.router.logs import fields
-from tamis.router.plane import Plane
-from tamis.router.settings import link_admission
-from tamis.router.tls import TlsConnection
-from tamis.router.waiting import WaitingRoom
 
 TWIN_S: Final = 10.0
 """A router that was refused for its twin is not ready for so long: it asks again far more often."""
@@ -48,7 +47,7 @@ TWIN_S: Final = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Told(Protocol):
+class NetworkListener(Protocol):
     """Who wants to know what happens; neighbours go by their number."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None: ...
@@ -68,43 +67,10 @@ class Told(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Neighbour:
-    """One of the topology file. `problem` is what went wrong last, empty while all is well."""
-
-    settings: LinkSettings
-    expected: Expected
-    number: int
-    link: Link | None = None
-    epoch: int = 0
-    sessions: int = 0
-    problem: str = ""
-    past: Carried = field(default_factory=Carried)
-
-    @classmethod
-    def of(cls, settings: LinkSettings) -> Neighbour:
-        """CannotStart if its secret cannot be read."""
-        secret = read_secret(settings.secret) if settings.secret else None
-        expected = Expected(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
-        return cls(settings, expected, stable_number(settings.neighbour))
-
-    @property
-    def carried(self) -> Carried:
-        """By all sessions until now."""
-        return self.past if self.link is None else self.past + carried(self.link)
-
-    def failed(self, problem: str) -> None:
-        """An attempt to connect has; each problem is logged once, as there will be many attempts."""
-        if problem != self.problem:
-            self.problem = problem
-            where = str(self.settings.dial)
-            _log.warning("cannot link to a neighbour", extra=fields(name=self.expected.name, at=where, reason=problem))
-
-
 class Neighbours:
     """`told` hears of every session."""
 
-    def __init__(self, plane: Plane, settings: RouterSettings, told: Told) -> None:
+    def __init__(self, plane: Connections, settings: RouterSettings, told: NetworkListener) -> None:
         self.plane = plane
         self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
         self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}
@@ -114,9 +80,9 @@ class Neighbours:
 
     # --- connections -----------------------------------------------------------------------------------------------
 
-    def myself(self) -> Myself:
+    def local_identity(self) -> LocalIdentity:
         limits = self._settings.limits
-        return Myself(self._settings.id, self.plane.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
+        return LocalIdentity(self._settings.id, self.plane.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
 
     def open(self, descriptor: int, peer: str) -> Link | None:
         """Somebody has connected over a socket, which is now the switch's; None: full."""
@@ -137,7 +103,7 @@ class Neighbours:
         self.plane.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
 
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
-        greeting = Accepting(self.myself(), self._expected, self._admit, certified)
+        greeting = Accepting(self.local_identity(), self._expected, self._admit, certified)
         link = self._connect(descriptor, peer, greeting, wire)
         if link is None:
             self.turned_away(Reason.FULL, peer)
@@ -151,7 +117,7 @@ class Neighbours:
             wire.close()
         return link
 
-    def _expected(self, name: str) -> Expected:
+    def _expected(self, name: str) -> ExpectedNeighbour:
         neighbour = self.named.get(name)
         if neighbour is None:
             raise _refusal(f"{name} is no neighbour of {self._settings.id}")
@@ -171,12 +137,12 @@ class Neighbours:
         """Its epoch, by which starts are told apart; 0 where no clock has that yet, which locks nobody out."""
         return other.epoch if self._told.may_have_started(stable_number(other.name), other.epoch) else 0
 
-    def is_twin(self, neighbour: Neighbour, says: str, is_refused: bool) -> None:
+    def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
         """A neighbour says that somebody else has this router's id; if that one started later, this one is refused."""
         who = f"another router says that it is {self._settings.id}"
-        self.plane.health.alarm_once("twin", f"{who}: {neighbour.expected.name} says: {says}")
+        self.plane.health.alarm_once("twin", f"{who}: {neighbour} says: {says}")
         if is_refused:
-            self.plane.health.problem("twin", f"{who}, and {neighbour.expected.name} links that one", TWIN_S)
+            self.plane.health.problem("twin", f"{who}, and {neighbour} links that one", TWIN_S)
 
     def name_of(self, number: int) -> str:
         return self._numbered[number].expected.name
@@ -196,34 +162,35 @@ class Neighbours:
         neighbour.link, neighbour.epoch, neighbour.problem = link, self._start_of(other), ""
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
-        if self.plane.recorder is not None:
-            self.plane.recorder.link_up(other.name, link.session, link.connection, neighbour.settings.cost)
-        admission = link_admission(self._settings, neighbour.settings, neighbour.number, other)
+        self.plane.happenings.tell(LinkCameUp, other.name, link.session, link.connection, neighbour.settings.cost)
+        admission = link_admission(
+            self._settings, neighbour.settings, neighbour.number, other.frame_bytes_max, other.hold_ms
+        )
         self.plane.switch.admit(link.connection, admission)
         _log.info("link up", extra=fields(neighbour=other.name, peer=link.peer, session=link.session))
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
         """It ends, or has ended; one that never was up says nothing."""
-        neighbour = link.neighbour
-        if neighbour is not None and neighbour.link is link:
+        neighbour = self._linked_by(link)
+        if neighbour is not None:
             neighbour.past, neighbour.link = neighbour.carried, None
-            if self.plane.recorder is not None:
-                self.plane.recorder.link_down(link.name, link.session, link.connection, neighbour.problem)
+            self.plane.happenings.tell(LinkWentDown, link.name, link.session, link.connection, neighbour.problem)
             _log.info("link down", extra=fields(neighbour=link.name, peer=link.peer, session=link.session))
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:
         """A body whose frames had `size` bytes."""
-        if link.neighbour is not None and link.neighbour.link is link:
-            if self.plane.recorder is not None:
-                self.plane.recorder.control(link.name, "in", body, size, link.neighbour.number)
-            self._told.heard(link.neighbour.number, link.session, body)
+        neighbour = self._linked_by(link)
+        if neighbour is not None:
+            self.plane.happenings.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
+            self._told.heard(neighbour.number, link.session, body)
 
     def lost(self, link: Link, lost: Lost) -> None:
         """The neighbour tells of messages that we, or those behind us, will miss."""
-        if link.neighbour is not None and link.neighbour.link is link:
-            self._told.lost(link.neighbour.number, lost)
+        neighbour = self._linked_by(link)
+        if neighbour is not None:
+            self._told.lost(neighbour.number, lost)
 
     def tell_loss(self, neighbour: int, lost: Lost) -> None:
         """Behind the messages that wait; one that is not linked learns of it by the way that has changed."""
@@ -241,8 +208,9 @@ class Neighbours:
 
     def reported(self, link: Link, report: Report) -> None:
         """A neighbour passes on what somebody reports."""
-        if link.neighbour is not None and link.neighbour.link is link:
-            self._told.reported(report, link.neighbour.number)
+        neighbour = self._linked_by(link)
+        if neighbour is not None:
+            self._told.reported(report, neighbour.number)
 
     def pass_on(self, neighbour: int, report: Report) -> None:
         """Let it go to a neighbour; where that one is not linked, it is lost."""
@@ -260,15 +228,19 @@ class Neighbours:
             packed = Packed(body, room, self.plane.work)
             for session, link in current.items():
                 link.post(packed, None if left is None else partial(left, session))
-            if self.plane.recorder is not None:
-                packed.when_packed(partial(self._record, links, body, packed))
+            if self.plane.happenings.is_heard(ControlPassed):
+                packed.when_packed(partial(self._tell_left, links, body, packed))
 
-    def _record(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
+    def _tell_left(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
         """It has gone out to all of these."""
-        recorder, me = self.plane.recorder, stable_number(self._settings.id)
-        if recorder is not None:
-            for link in links:
-                recorder.control(link.name, "out", body, packed.bytes, me)
+        me = stable_number(self._settings.id)
+        for link in links:
+            self.plane.happenings.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
+
+    def _linked_by(self, link: Link) -> Neighbour | None:
+        """The neighbour whose present link it is; None before its greeting is over, and when it has ended."""
+        neighbour = self.named.get(link.name)
+        return neighbour if neighbour is not None and neighbour.link is link else None
 
     def _current(self, session: Session) -> Link | None:
         link = self._numbered[session.neighbour].link

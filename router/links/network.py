@@ -17,12 +17,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import EpochRefused, Held, LinkState, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState, SenderRequest, UpdateReply
+from tamis.router.connections.connections import Connections
 from tamis.router.core.commands import (
     Audited,
     Command,
@@ -36,32 +37,20 @@ from tamis.router.core.commands import (
     WaysChanged,
 )
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import (
-    Audit,
-    Body,
-    Event,
-    Heard,
-    Leave,
-    LinkDown,
-    LinkUp,
-    Sent,
-    Stood,
-    Tick,
-    Unwanted,
-    Wanted,
-)
+from tamis.router.core.events import Audit, Event, Heard, Leave, LinkDown, LinkUp, Sent, Stood, Tick, Unwanted, Wanted
 from tamis.router.core.times import MS, S, Times
-from tamis.router.core.trees import Broadcast, Trees
-from tamis.router.epoch import Epoch, unix_ms
+from tamis.router.core.ways.trees import Broadcast, Trees
+from tamis.router.daemon.epoch import Epoch, unix_ms
+from tamis.router.daemon.happenings import TopologyChanged
+from tamis.router.daemon.settings import CannotStart, new_table
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
+from tamis.router.links.link import Link
 from tamis.router.links.losses import QUEUED_MS, Losses
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
-from tamis.router.plane import Plane
-from tamis.router.settings import CannotStart, new_table
 
 STANDSTILL_US: Final = S // 2
 """A tick that comes so much after the one before, five times what it should: this router stood still."""
@@ -72,11 +61,21 @@ LEAVE_S: Final = Times().tree_hold_us / S + 0.25
 message that somebody sent before that passes here meanwhile, however full the links are."""
 
 
+class LocalClients(Protocol):
+    """The clients of this router, as the network needs them."""
+
+    def reported(self, report: Report) -> None:
+        """Bring a report on a message to the client that asks."""
+
+    def lost(self, lost: Lost, before_s: float) -> None:
+        """Tell each client that wanted something at `before_s` (monotonic)."""
+
+
 class Network:
     """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the plane's is kept in."""
 
-    def __init__(self, plane: Plane, settings: RouterSettings, epoch: Epoch) -> None:
-        self.plane, self._epoch = plane, epoch
+    def __init__(self, plane: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+        self.plane, self._clients, self._epoch = plane, clients, epoch
         self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
         plane.join(self, self.table, SOURCES_MAX)
@@ -84,8 +83,10 @@ class Network:
         self._bound_epochs()
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
-        self.losses = Losses(self)
-        self.routes = Routes(plane.switch, self.core.me, self.core.desk.times.tree_hold_us // 1_000)
+        self.losses = Losses(plane.switch, lambda: self.core.desk.trees, self.neighbours.tell_loss, clients.lost)
+        times = self.core.desk.times
+        hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
+        self.routes = Routes(plane.switch, self.core.me, hold_ms, wait_ms)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
@@ -128,14 +129,36 @@ class Network:
         """The others go around it, and since this was asked last nothing has passed."""
         figures = self.plane.switch.figures()
         passed, self._passed = self._passed, figures.forwarded + figures.deliveries
-        waiting = any(self.plane.switch.connection(link.connection).queued_bytes for link in self.neighbours.links)
-        return time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed and not waiting
+        is_over = time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed
+        return is_over and not self.queued_bytes
 
     def close(self) -> None:
         self.stop_dialling()
         self.step.close()
         if self._timer is not None:
             self._timer.cancel()
+
+    @property
+    def links(self) -> list[Link]:
+        """Those that are up."""
+        return self.neighbours.links
+
+    @property
+    def is_in_step(self) -> bool:
+        return self.step.is_in_step
+
+    @property
+    def was_in_step(self) -> bool:
+        return self.step.was_in_step
+
+    @property
+    def queued_bytes(self) -> int:
+        """How much of messages and control waits in the switch to be sent over links."""
+        return sum(self.plane.switch.connection(link.connection).queued_bytes for link in self.links)
+
+    def unlinked(self) -> dict[str, int]:
+        """By neighbour, messages that found no link since this was asked last; some of them, none when all are told."""
+        return {self.neighbours.name_of(number): count for number, count in self.plane.switch.unlinked().items()}
 
     @property
     def quiet_s(self) -> float:
@@ -146,7 +169,9 @@ class Network:
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Ten times a second: the core is told of a standstill, and the switch which epochs are believed."""
+        """Ten times a second: losses are told, the core hears of a standstill, and the switch which epochs are
+        believed; that fewer are believed is told at once."""
+        self.losses.tick()
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
             self._handle(Stood(before_us))
@@ -194,7 +219,7 @@ class Network:
         It never goes back: routers that do not agree yet on the topology would play it to and fro.
         """
         if report.source == self.core.me:
-            self.plane.asking.bring(report)
+            self._clients.reported(report)
             return
         hop = self.core.desk.trees.next_hop(report.source)
         if hop is not None and hop != came_from:
@@ -286,11 +311,12 @@ class Network:
         elif isinstance(command, Install):
             self.installer.add(command)
         elif isinstance(command, Reroute):
-            self.routes.reroute(command.trees)
-            self._record(command.trees)
+            self.routes.reroute(command.trees, command.is_whole)
+            self._tell(command.trees)
         elif isinstance(command, WaysChanged):
             self.losses.ways_changed(command)
         elif isinstance(command, Forget):
+            self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
             self.plane.switch.forget_source(command.router)
         elif isinstance(command, RaiseEpoch):
             self._raise_epoch(command.epoch)
@@ -301,10 +327,9 @@ class Network:
         else:
             self.plane.health.alarm(command.text)
 
-    def _record(self, trees: Trees) -> None:
+    def _tell(self, trees: Trees) -> None:
         topology = self.core.desk.topology
-        if self.plane.recorder is not None:
-            self.plane.recorder.topology(trees, topology.graph, topology.name_of, self._cause)
+        self.plane.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, epoch: int) -> None:
         try:
@@ -345,7 +370,7 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
     routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
     if strategy.mode == "paper":
-        from tamis.router.core.paper import PaperCore
+        from tamis.router.core.strategies.paper import PaperCore
 
         return PaperCore(settings.id, epoch, routing, unix_ms=unix_ms)
     return Core(settings.id, epoch, routing, unix_ms=unix_ms)

@@ -15,7 +15,8 @@ from functools import partial
 from typing import Final
 
 from tamis.protocol.limits import ASSEMBLY_BYTES_MAX
-from tamis.router.links.packing import Packed, Stream
+from tamis.protocol.wire.streams import Stream
+from tamis.router.links.packing import Packed
 
 WINDOW_BYTES: Final = 65_536
 """One part of the largest size, and so any frame: a quarter of what the switch's urgent lane takes."""

@@ -7,46 +7,14 @@ is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Final, cast
+from typing import cast
 
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.kinds import Kind
-from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.parts import ReplyPart, Whole, cut, packed_whole
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord, fitted
-from tamis.protocol.wire.routing_bodies import (
-    EpochRefused,
-    Held,
-    LinkState,
-    ReceiverAdvertisement,
-    SenderRequest,
-    UpdateReply,
-)
-from tamis.router.core.events import Body
-from tamis.router.work import SlicedWork
-
-Stream = tuple[Kind, int]
-"""Bodies of one kind and origin: they stay in order."""
-REPORTS: Final[Stream] = (Kind.TRACE_RECORD, 0)
-"""What routers say of messages, dry runs included: all of it takes one turn."""
-
-_KINDS: Final[dict[type, Kind]] = {
-    LinkState: Kind.LSA,
-    ReceiverAdvertisement: Kind.RA,
-    SenderRequest: Kind.SR,
-    UpdateReply: Kind.UR,
-    Held: Kind.HELD,
-    EpochRefused: Kind.EPOCH_REFUSED,
-}
-
-
-def stream_of(body: Body | Report) -> Stream:
-    if isinstance(body, TraceRecord | DryRunReport):
-        return REPORTS
-    kind = _KINDS[type(body)]
-    if isinstance(body, LinkState):
-        return kind, stable_number(body.issuer)
-    return kind, body.issuer if isinstance(body, Held | EpochRefused) else body.ticket.origin
+from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
+from tamis.protocol.wire.streams import stream_of
+from tamis.router.connections.work import SlicedWork
 
 
 class Packed:

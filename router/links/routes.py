@@ -12,7 +12,7 @@ from typing import Final
 
 from tamis.native import Switch
 from tamis.protocol.wire.header import TRANSIT_OFFSET
-from tamis.router.core.trees import Trees
+from tamis.router.core.ways.trees import Trees
 
 GENERATIONS_MAX: Final = 4
 """As many as the switch keeps."""
@@ -20,17 +20,18 @@ _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 
 
 class Routes:
-    """`hold_ms`: how long the trees before the present ones stay in force."""
+    """`hold_ms`: how long the trees before the present ones stay in force; `wait_ms`: how long messages that come by
+    the present ones wait for those by others."""
 
-    def __init__(self, switch: Switch, me: int, hold_ms: int) -> None:
-        self._switch, self._me, self._hold_ms = switch, me, hold_ms
+    def __init__(self, switch: Switch, me: int, hold_ms: int, wait_ms: int) -> None:
+        self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms
         self._generations: OrderedDict[int, Trees] = OrderedDict()
 
-    def reroute(self, trees: Trees) -> None:
-        """Messages go by these from now on."""
+    def reroute(self, trees: Trees, is_whole: bool) -> None:
+        """Messages go by these from now on. `is_whole`: no way by the trees before has broken."""
         generation = self._switch.begin_routes(trees.hop_limit())
         self._switch.route(generation, self._me, None, trees.below(self._me))
-        self._switch.commit(self._hold_ms)
+        self._switch.commit(self._hold_ms, self._wait_ms if is_whole else 0)
         self._generations[generation] = trees
         while len(self._generations) > GENERATIONS_MAX:
             self._generations.popitem(last=False)

@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from tamis.router.settings import CannotStart
+from tamis.router.daemon.settings import CannotStart
 
 SECRET_BYTES_MIN: Final = 16
 """What a passer-by could guess in a day is no secret."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tamis.native import Step
-from tamis.router.plane import Plane
+from tamis.router.connections.connections import Connections
 
 WAIT_S: Final = 5.0
 """A publisher waits so long for its confirmation, and a link that takes longer is an alarm."""
@@ -41,7 +41,7 @@ class InStep:
 
     def __init__(
         self,
-        plane: Plane,
+        plane: Connections,
         neighbours: int,
         links: Callable[[], Mapping[int, bool]],
         ask: Callable[[Callable[[], None]], None],

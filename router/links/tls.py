@@ -11,8 +11,8 @@ import ssl
 from typing import Any
 
 from tamis.configs.topology import NeighbourTls
-from tamis.router.settings import CannotStart
-from tamis.router.tls import load_certificate
+from tamis.router.connections.tls import load_certificate
+from tamis.router.daemon.settings import CannotStart
 
 
 def accepting_context(tls: NeighbourTls) -> ssl.SSLContext:

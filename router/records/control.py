@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import (
+    Body,
     EpochRefused,
     Held,
     LinkState,
@@ -18,8 +19,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.events import Body
-from tamis.router.links.packing import stream_of
+from tamis.protocol.wire.streams import stream_of
 
 
 def said_of(body: Body, sender: int, name_of: Callable[[int], str]) -> dict[str, object]:

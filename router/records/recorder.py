@@ -1,5 +1,8 @@
 """What happens to a router, as events: the loop's side of the records.
 
+    happenings ── recorder (what is told as it happens) ──┐
+               └─ seconds  (what is told each second) ────┴─> writer
+
 Law: an event is noted where it happens and costs the loop a few microseconds; what takes longer to say is worked out
 by the thread that writes it. Routers go by their ids, connections by their numbers in this life.
 """
@@ -10,20 +13,32 @@ import json
 from collections.abc import Callable, Generator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from tamis.configs import RouterSettings
 from tamis.configs.records import Records as RecordSettings
-from tamis.native import Increment, Records, Table
+from tamis.native import Records, Table
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.language import parse
 from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.events import Body
-from tamis.router.core.paths import Graph
-from tamis.router.core.trees import Trees
+from tamis.router.core.ways.paths import Graph
+from tamis.router.core.ways.trees import Trees
+from tamis.router.daemon.happenings import (
+    ConnectionEnded,
+    ControlPassed,
+    Happenings,
+    InterfaceCounted,
+    LifeChanged,
+    LinkCameUp,
+    LinkWentDown,
+    SubscriptionRemoved,
+    SubscriptionsAdded,
+    TopologyChanged,
+    UnlinkedCounted,
+)
 from tamis.router.records.control import said_of
 from tamis.router.records.files import Bounds
 from tamis.router.records.lines import Lines
@@ -33,18 +48,37 @@ EVENTS_PER_SLICE: Final = 200
 
 
 class Recorder:
-    """`start` it before the switch moves a message, `close` it after the switch."""
+    """`start` it before the switch moves a message, `close` it after the switch. `later` does work in slices."""
 
-    def __init__(self, settings: RouterSettings, chosen: RecordSettings, epoch: int) -> None:
-        self._settings, self._chosen = settings, chosen
+    def __init__(
+        self,
+        settings: RouterSettings,
+        chosen: RecordSettings,
+        epoch: int,
+        later: Callable[[Generator[None, None, None]], None],
+    ) -> None:
+        self._settings, self._chosen, self._later = settings, chosen, later
         lines = Lines(settings.id, epoch)
         self.messages = _messages(chosen, lines)
         bounds = Bounds(chosen.file_bytes_max, chosen.rotate.seconds, chosen.keep)
         self._writer = Writer(Path(chosen.folder) / settings.id, bounds, lines, self.messages)
         self._named: dict[int, tuple[str, int]] = {}
-        self._subscribed: dict[int, dict[int, tuple[bytes, ...]]] = {}
+        self._held: dict[int, dict[int, tuple[bytes, ...]]] = {}
         """Connection -> subscription -> its filters."""
         self._topologies = 0
+
+    def listen(self, happenings: Happenings) -> None:
+        """Write down what is told, from now on."""
+        happenings.listen(LifeChanged, lambda event: self.life(event.what))
+        happenings.listen(LinkCameUp, self._link_up)
+        happenings.listen(LinkWentDown, self._link_down)
+        happenings.listen(ControlPassed, self._control)
+        happenings.listen(TopologyChanged, self._topology)
+        happenings.listen(InterfaceCounted, self._interface)
+        happenings.listen(UnlinkedCounted, self._unlinked)
+        happenings.listen(SubscriptionsAdded, self._subscribed)
+        happenings.listen(SubscriptionRemoved, self._unsubscribed)
+        happenings.listen(ConnectionEnded, lambda event: self._later(self._gone(event)))
 
     def start(self) -> None:
         self._name(stable_number(self._settings.id), self._settings.id, 0)
@@ -84,42 +118,41 @@ class Recorder:
 
     # --- neighbours --------------------------------------------------------------------------------------------------
 
-    def link_up(self, neighbour: str, session: int, interface: int, cost: int) -> None:
-        number = stable_number(neighbour)
+    def _link_up(self, event: LinkCameUp) -> None:
+        number = stable_number(event.neighbour)
         if number not in self._named:
-            self._name(number, neighbour, 1)
-        self.note("link", neighbour=neighbour, what="up", session=session, interface=interface, cost=cost)
+            self._name(number, event.neighbour, 1)
+        self.note("link", what="up", **event._asdict())
 
-    def link_down(self, neighbour: str, session: int, interface: int, reason: str) -> None:
-        self.note("link", neighbour=neighbour, what="down", session=session, interface=interface, reason=reason or None)
+    def _link_down(self, event: LinkWentDown) -> None:
+        self.note("link", what="down", **event._asdict() | {"reason": event.reason or None})
 
-    def control(self, neighbour: str, way: Literal["in", "out"], body: Body, size: int, sender: int) -> None:
-        """A body came from a neighbour or left for it, in frames of `size` bytes."""
-        head = {"neighbour": neighbour, "way": way, "bytes": size}
-        self._writer.note("control", lambda: head | said_of(body, sender, self._name_of))
+    def _control(self, event: ControlPassed) -> None:
+        head = {"neighbour": event.neighbour, "way": event.way, "bytes": event.size}
+        self._writer.note("control", lambda: head | said_of(event.body, event.sender, self._name_of))
 
     def _name_of(self, number: int) -> str:
         name, _ = self._named.get(number, (str(number), 0))
         return name
 
-    def topology(self, trees: Trees, graph: Graph, name_of: Callable[[int], str], cause: str) -> None:
-        """Messages go by these trees from now on."""
-        names = {router: name_of(router) for router in graph.neighbours.keys() | trees.routers}
+    def _topology(self, event: TopologyChanged) -> None:
+        trees, graph = event.trees, event.graph
+        names = {router: event.name_of(router) for router in graph.neighbours.keys() | trees.routers}
         for router, hops in trees.hops.items():
             self._name(router, names[router], hops)
         self._topologies += 1
-        head = {"generation": self._topologies, "cause": cause}
+        head = {"generation": self._topologies, "cause": event.cause}
         self._writer.note("topology", lambda: head | _shape(trees, graph, names))
 
     # --- each second -------------------------------------------------------------------------------------------------
 
-    def interface(self, gained: Increment, name: str, is_link: bool) -> None:
-        """What its counters have gained; `name` is empty while nobody has greeted."""
+    def _interface(self, event: InterfaceCounted) -> None:
+        gained, name = event.gained, event.name or None
         self.note(
             "interface",
             interface=gained.connection,
-            neighbour=name if is_link and name else None,
-            client=name if not is_link and name else None,
+            neighbour=name if event.is_link else None,
+            client=None if event.is_link else name,
             messages_in=gained.messages_in,
             messages_out=gained.messages_out,
             bytes_in=gained.bytes_in,
@@ -129,27 +162,32 @@ class Recorder:
             queued_bytes=gained.queued_bytes,
         )
 
+    def _unlinked(self, event: UnlinkedCounted) -> None:
+        """A neighbour without a link has no interface, and loses messages all the same."""
+        self.note("interface", neighbour=event.neighbour, dropped={"no_link": event.messages})
+
     # --- clients -----------------------------------------------------------------------------------------------------
 
-    def subscribed(self, client: str, connection: int, filters: Mapping[int, tuple[bytes, ...]], own: bool) -> None:
-        """Packed filters by subscription: all of them are in force."""
-        self._subscribed.setdefault(connection, {}).update(filters)
+    def _subscribed(self, event: SubscriptionsAdded) -> None:
+        filters = event.filters
+        self._held.setdefault(event.connection, {}).update(filters)
         for subscription, packed in filters.items():
-            head = _head(client, connection, subscription) | {"what": "added", "own": own, "cause": "asked"}
-            self._writer.note("subscription", _with_filters(head, packed))
+            head = _head(event.client, event.connection, subscription)
+            said = head | {"what": "added", "own": event.frame.wants_own, "cause": "asked"}
+            self._writer.note("subscription", _with_filters(said, packed))
 
-    def unsubscribed(self, client: str, connection: int, subscription: int) -> None:
-        packed = self._subscribed.get(connection, {}).pop(subscription, ())
-        self._removed(_head(client, connection, subscription), packed, "asked")
+    def _unsubscribed(self, event: SubscriptionRemoved) -> None:
+        packed = self._held.get(event.connection, {}).pop(event.subscription, ())
+        self._removed(_head(event.client, event.connection, event.subscription), packed, "asked")
 
     def _removed(self, head: dict[str, object], packed: tuple[bytes, ...], cause: str) -> None:
         self._writer.note("subscription", _with_filters(head | {"what": "removed", "cause": cause}, packed))
 
-    def gone(self, client: str, connection: int) -> Generator[None, None, None]:
-        """The connection has ended, and all that it wanted with it."""
-        held = self._subscribed.pop(connection, {})
+    def _gone(self, event: ConnectionEnded) -> Generator[None, None, None]:
+        """All that it wanted has ended with it."""
+        held = self._held.pop(event.connection, {})
         for number, subscription in enumerate(sorted(held), 1):
-            self._removed(_head(client, connection, subscription), held[subscription], "gone")
+            self._removed(_head(event.name, event.connection, subscription), held[subscription], "gone")
             if number % EVENTS_PER_SLICE == 0:
                 yield
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from tamis.native import Records
-from tamis.router.logs import fields
+from tamis.router.daemon.logs import fields
 from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, sweep
 from tamis.router.records.lines import Family, Lines, family_of
 

@@ -25,14 +25,21 @@ def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, 
     """The tasks by router id; ConfigError or SupervisorError where the file is not sound or the machine not in it."""
     topology = load_topology(file)
     chosen = _machine(topology, machine)
-    # -P: the folder we stand in may hold anything, a `tamis` included.
-    command = [sys.executable, "-P", "-m", "tamis.cli.main", "router", "--json-logs"]
-    command += ["--topology", str(Path(file).resolve()), *(["--insecure"] if is_insecure else [])]
+    command = (*router_command(file), *(["--insecure"] if is_insecure else []))
     return {
         router_id: Task((*command, "--id", router_id), topology.router(router_id).limits.drain_ms / 1000 + STOP_GRACE_S)
         for router_id, router in topology.routers.items()
         if router.machine == chosen
     }
+
+
+def router_command(file: str | Path) -> tuple[str, ...]:
+    """How a router of a topology file is started; `--id` and its id follow. It says in JSON where it listens."""
+    # -P: the folder we stand in may hold anything, a `tamis` included.
+    return (
+        *(sys.executable, "-P", "-m", "tamis.cli.main", "router", "--json-logs"),
+        *("--topology", str(Path(file).resolve())),
+    )
 
 
 def _machine(topology: Topology, machine: str | None) -> str:

@@ -1,6 +1,6 @@
-"""All parts of an account as one: who is told of what.
+"""All parts of an account as one, and which part is told of what.
 
-Law: a part hears of what it accounts for and of nothing else; that a router wrote anything at all, `changes` hears.
+Law: a part is told of what it accounts for and of nothing else; `changes` is told whenever a router wrote anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.account.changes import Changes
 from tamis.simulate.account.control import Control
 from tamis.simulate.account.interfaces import Interfaces

@@ -1,7 +1,7 @@
 """Lives of routers, links between them, what they took for the network, and how wrong their clocks are.
 
-Law: what happened and what routers noticed of it are two things: a link is whole or broken (`whole`), and each of its
-ends believes that it is up or down, later (`noticed`).
+Law: what happened and what routers noticed are kept apart: `whole` says when a link was whole or broken, `noticed`
+when each of its ends took it for up or down, which is later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Life:
     epoch: int
     began_us: int
     wrote_us: int
-    """Last."""
+    """When it last wrote a record."""
     ended_us: int | None = None
 
 
@@ -35,22 +35,22 @@ class Topology:
 
 
 class Changes:
-    """Times are true ones."""
+    """Notes lives, links and topologies at true times, not at those of any router's clock."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._living: dict[int, Life] = {}
         self._summed_up: Counter[int] = Counter()
-        """Router -> the last second of which it writes a sum at its end."""
+        """Router -> the last second in which it counted something; it writes the sum when that second is over."""
         self.ahead_us: dict[str, int] = {}
-        """Router -> how far its clock is."""
+        """Router -> how far its clock is ahead of the true time; negative where it is behind."""
         self.delays_us: dict[str, int] = {}
-        """Link that was ever whole -> how long its line takes."""
+        """Link that was ever whole -> the delay of its line."""
         self.lives: list[Life] = []
         self.whole: list[tuple[int, str, int | None]] = []
-        """When, which link, and with which cost it came; none: it went."""
+        """(time, link, cost) of each link that came; cost None: the link went."""
         self.noticed: list[tuple[int, str, str, str | None]] = []
-        """When, router, and what it noticed of its own life, or of its link to whom."""
+        """(time, router, what it noticed, neighbour): about its own life, where neighbour is None, or about a link."""
         self.topologies: list[Topology] = []
 
     def epoch(self, router: int) -> int:
@@ -74,7 +74,7 @@ class Changes:
         self._living[router].wrote_us = self._wall.true_us
 
     def counted(self, router: int) -> None:
-        """It wrote of something that it will sum up when the second is over."""
+        """Note that `router` counted something now, which it writes down when the second is over."""
         self._summed_up[router] = self._wall.second(router)
         self.wrote(router)
 
@@ -93,12 +93,12 @@ class Changes:
         self.wrote(router)
 
     def end(self) -> None:
-        """Who lives then writes what it has counted."""
+        """Let each living router write what it has counted, as at the end of a run."""
         for router, life in self._living.items():
             life.wrote_us = max(life.wrote_us, min(self._over_us(router), self._wall.true_us))
 
     def _over_us(self, router: int) -> int:
-        """When the last second was over of which it writes a sum."""
+        """Return the true time at which the last second ends that `router` sums up."""
         return (self._summed_up[router] + 1) * SECOND_US - 1 - self._wall.ahead_us(router)
 
     def notices(self, router: int, what: str, neighbour: int | None = None) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from tamis.protocol.wire.routing_bodies import LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.simulate.wall import Wall
 
 
 @dataclass(slots=True)
 class Statement:
-    """Frames are those that were sent."""
+    """What became of one statement. `frames` and `bytes` count what was sent, not what arrived."""
 
     from_us: int
     frames: int = 0
@@ -20,9 +19,9 @@ class Statement:
     added: int = 0
     removed: int = 0
     is_whole: bool = True
-    """Nobody was told it as a change so far."""
+    """True while every frame of this statement stated the whole predicate, none a change."""
     heard_us: int | None = None
-    """Last."""
+    """When a router last heard it."""
     heard_by: list[str] = field(default_factory=list)
 
 
@@ -32,7 +31,7 @@ class Control:
         self.frames: dict[str, Counter[str]] = defaultdict(Counter)
         """Router, `in` or `out`, kind of frame, and why it was sent -> frames, bytes, filters added and removed."""
         self.statements: dict[str, Statement] = {}
-        """`LSA` or `RA`, issuer, its epoch, number."""
+        """`LSA ISSUER EPOCH SEQ` or `RA ISSUER EPOCH SEQ` -> what became of it."""
         self.seconds: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         """Router -> second -> frames and bytes that it heard."""
 
@@ -74,7 +73,7 @@ class Control:
 
 
 def _filters(body: Body) -> tuple[int, int]:
-    """Added and removed."""
+    """Return how many filters `body` adds and removes."""
     if isinstance(body, ReceiverAdvertisement):
         return len(body.added), len(body.removed)
     if isinstance(body, UpdateReply):

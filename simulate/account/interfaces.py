@@ -1,6 +1,7 @@
 """What each interface of a router counted, second by second.
 
-Law: what is counted is written down when the second is over; who crashes takes along what it has counted in its last.
+Law: what is counted is written down when the second is over; a router that crashes loses the counts of its
+last, unfinished second.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ class Interfaces:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.counted: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        """Router -> second -> `who is behind it`, a blank, and what was counted; drops and refusals have their reason
-        after a colon."""
+        """Router -> second -> "PEER WHAT" -> count. PEER is behind the interface; WHAT of drops and refusals ends in a
+        colon and the reason."""
 
     def count(self, router: int, behind: str, what: str, count: int = 1) -> None:
         self.counted[self._wall.name_of(router)][self._wall.second(router)][f"{behind} {what}"] += count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from tamis.router.core.forwarder import Transit
+from tamis.router.core.ways.forwarder import Transit
 from tamis.simulate.message import Message, Packet
 from tamis.simulate.node import DATA_BYTES, Passing
 from tamis.simulate.oracle.truth import Want
@@ -17,34 +17,34 @@ InForce = Mapping[int, Mapping[int, Want]]
 
 
 class Messages:
-    """`a b` is a link, from a to b."""
+    """Counts messages by link, router and source. A link from a to b is written "a b"."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._at: dict[tuple[Transit, int], int] = {}
-        """When a message was at a router."""
+        """(transit id, router) -> when the message was there."""
         self._said: set[tuple[int, int]] = set()
         self.published: list[tuple[int, int, str, int, int, int]] = []
-        """Publisher, number, router, its epoch, when, content: once for each entry into the network."""
+        """(publisher, counter, router, the router's epoch, time, content): once for each entry into the network."""
         self.delivered: list[tuple[int, int, int, int]] = []
-        """Publisher, number, client, which of its sessions."""
+        """(publisher, counter, client, which session of the client)."""
         self.dropped: list[tuple[int, int]] = []
-        """Publisher and number of what could not set out somewhere."""
+        """(publisher, counter) of each message of which a router could not send some copy."""
         self.per_link, self.crossed, self.vain = Count(), Count(), Count()
-        """Link -> messages that set out, that were taken at its end, and of them those that came in vain."""
+        """Link -> messages sent over it; taken at its end; taken at its end where nobody wanted them."""
         self.refused, self.visits = Count(), Count()
-        """Reason -> messages; router -> messages that it took."""
+        """Reason -> messages refused; router -> messages taken."""
         self.seen: dict[str, Count] = defaultdict(Count)
-        """Publisher and number -> router -> how often it took that message."""
+        """`PUBLISHER COUNTER` -> router -> how often it took that message."""
         self.sources: dict[str, Count] = defaultdict(Count)
-        """Router -> what entered there, and what became of it."""
+        """Router -> counts of the messages that entered there: published, bytes, hops, deliveries."""
         self.link_us: dict[str, Count] = defaultdict(Count)
         self.way_us: dict[int, Count] = defaultdict(Count)
-        """Link, or length of the way -> time that it took -> messages."""
+        """Link (`link_us`), or number of links crossed (`way_us`) -> microseconds taken -> messages."""
         self.contents = Count()
-        """Content -> messages published."""
+        """Content -> messages published with it."""
         self.notified, self.matching, self.looked = 0, 0, 0
-        """Summed over messages: subscriptions in force that it satisfies, whether there is any, all in force."""
+        """Sums over messages: subscriptions satisfied; 1 if any was; subscriptions in force."""
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce) -> None:
         name = self._wall.name_of(router)
@@ -65,7 +65,8 @@ class Messages:
         self.dropped += [(packet.message.publisher, packet.message.counter)] * bool(passing.dropped)
 
     def _entered(self, name: str, packet: Packet, in_force: InForce) -> None:
-        """Perhaps not for the first time."""
+        """Note that a message entered the network at router `name`; a second try of it counts as published again, and
+        once as said."""
         message = packet.message
         each = (message.publisher, message.counter)
         self.published.append((*each, name, packet.transit.epoch, self._wall.true_us, message.content))
@@ -89,7 +90,7 @@ class Messages:
 
 
 def _wanted_at(router: int, packet: Packet, in_force: InForce) -> bool:
-    """By a client of this router."""
+    """Return whether a client of `router` wants the packet's content."""
     content = packet.message.content
     wants = (want for wants in in_force.values() for want in wants.values())
     return any(want.router == router and want.contents >> content & 1 for want in wants)

@@ -17,17 +17,17 @@ class Asked:
     wish: int
     since_us: int
     until_us: int | None = None
-    """None: as long as its router lived."""
+    """When it was withdrawn; None: never while its router lived."""
 
 
 class Wants:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self._now: dict[tuple[int, int], tuple[int, Asked]] = {}
-        """Client and wish -> router, and what is in force."""
+        """(client, wish) -> its router, and the entry of `asked` that is still open."""
         self.asked: list[Asked] = []
         self.wished = Counter[str]()
-        """Wish -> how often it was asked for."""
+        """Wish -> how many times any client asked for it."""
 
     def wanted(self, client: int, session: int, router: int, epoch: int, wish: int) -> None:
         asked = Asked(client, session, self._wall.name_of(router), epoch, wish, self._wall.true_us)

@@ -1,6 +1,7 @@
 """Invariants 7, 8, 9, 11: what is kept, in which order it changes, how much is said, and where frames went.
 
-Law: bounds are those that ROUTING states, or that follow from its times; each is named here with its reason.
+Law: bounds are those that the rules of routing state or that follow from their times; each is named here with its
+reason.
 """
 
 from __future__ import annotations
@@ -10,54 +11,77 @@ from collections.abc import Callable, Collection, Mapping
 Report = Callable[[int, str], None]
 
 FRAMES_PER_LINK = 2
-"""A change of one filter: one frame each way at most."""
+"""Control frames that a change of one filter may cost a link: one each way."""
 STORM_ISSUES = 9
-"""In two seconds of changes, damped 100 ms at first and twice that each time, at most so many advertisements leave a
-router."""
+"""Advertisements that may leave a router in two seconds of changes, damped 100 ms at first and twice that each time."""
 CONTROL_WAIT_US = 20_000
-"""Behind a frame of data that is being sent, on a saturated link."""
+"""How long control may wait on a saturated link: for the data frame that is being sent."""
 
 
 class Versions:
-    """8: of each issuer a router holds newer and newer versions, for as long as it lives and holds something of it.
+    """Invariant 8, versions never go back: reports a router that holds an older version of an issuer than before.
 
-    But for epochs beyond `epoch_max`: of a clock that is ahead, which whoever has no other neighbour takes on trust."""
+
+    A router is compared with itself as long as it lives and holds something of the issuer. Epochs beyond `epoch_max`
+    are excepted: a router with a single neighbour takes that one's clock on trust, and may go back. Such an epoch must
+    be seen to be excepted, so a router is looked at after whatever it hears."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._seen: dict[int, tuple[int, dict[int, tuple[int, int]]]] = {}
 
-    def look(self, router: int, life: int, held: dict[int, tuple[int, int]], epoch_max: int) -> None:
-        lived, before = self._seen.get(router, (life, {}))
-        if lived != life:
-            before = {}
+    def look(self, router: int, life: int, held: Mapping[int, tuple[int, int]], epoch_max: int) -> None:
+        """All that it holds."""
+        before = self._before(router, life)
         for issuer, version in held.items():
-            if version < before.get(issuer, version) and before[issuer][0] <= epoch_max:
-                self._report(8, f"{router:x} held {before[issuer]} of {issuer:x} and went back to {version}")
-        self._seen[router] = life, held
+            self._judge(router, issuer, before.get(issuer), version, epoch_max)
+        self._seen[router] = life, dict(held)
+
+    def look_at(self, router: int, life: int, issuer: int, version: tuple[int, int] | None, epoch_max: int) -> None:
+        """What it holds of one issuer."""
+        before = self._before(router, life)
+        if version is None:
+            before.pop(issuer, None)
+        else:
+            self._judge(router, issuer, before.get(issuer), version, epoch_max)
+            before[issuer] = version
+
+    def _before(self, router: int, life: int) -> dict[int, tuple[int, int]]:
+        if router not in self._seen or self._seen[router][0] != life:
+            self._seen[router] = life, {}
+        return self._seen[router][1]
+
+    def _judge(
+        self, router: int, issuer: int, before: tuple[int, int] | None, version: tuple[int, int], epoch_max: int
+    ) -> None:
+        if before is not None and version < before and before[0] <= epoch_max:
+            self._report(8, f"{router:x} held {before} of {issuer:x} and went back to {version}")
 
 
 def accounts(name: str, sent: int, delivered: int, dropped: Mapping[str, int], queued: int, report: Report) -> None:
-    """11."""
+    """Invariant 11, frames are accounted for: report a way of a link on which sent differs from delivered + dropped +
+    queued."""
     if sent != delivered + sum(dropped.values()) + queued:
         report(11, f"link {name}: {sent} sent, {delivered} delivered, {dict(dropped)} dropped, {queued} queued")
 
 
 def still_kept(router: int, about: Collection[int], living: Collection[int], report: Report) -> None:
-    """7, long after everything."""
+    """Invariant 7, nothing is kept of what has gone: report what `router` still holds about routers that left for
+    good."""
     gone = sorted(set(about) - set(living))
     if gone:
         report(7, f"{router:x} still holds something of {', '.join(f'{each:x}' for each in gone)}")
 
 
 def unfinished(router: int, counts: Mapping[str, int], report: Report) -> None:
-    """7, at rest."""
+    """Invariant 7, nothing is kept of what has gone: report what `router` has unfinished at rest."""
     if counts:
         report(7, f"{router:x} is not done with {', '.join(f'{count} {what}' for what, count in counts.items())}")
 
 
 def quiet(said: Mapping[str, int], report: Report) -> None:
-    """9: at rest only digests are compared."""
+    """Invariant 9, quiet soon: report any frame sent at rest; comparing digests is not among those counted in
+    `said`."""
     if any(said.values()):
         report(
             9, f"not quiet: {', '.join(f'{count} {what}' for what, count in said.items() if count)} were sent at rest"
@@ -65,12 +89,12 @@ def quiet(said: Mapping[str, int], report: Report) -> None:
 
 
 def one_change(what: str, frames: int, links: int, allowed_per_link: int, report: Report) -> None:
-    """9."""
+    """Invariant 9, little is said: report a change that cost more than `allowed_per_link` control frames a link."""
     if frames > links * allowed_per_link:
         report(9, f"{what} cost {frames} control frames on {links} links, not {allowed_per_link} on each at most")
 
 
 def control_wait(wait_us: int, report: Report) -> None:
-    """9 and R12."""
+    """Invariant 9, little is said, and R12: report control that waited too long on a saturated link."""
     if wait_us > CONTROL_WAIT_US:
         report(9, f"control waited {wait_us / 1000:.1f} ms on a saturated link")

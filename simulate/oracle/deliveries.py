@@ -3,7 +3,7 @@
 Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can
 be reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest
 ways from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too
-many changes, and the client had asked for it well before. What was lost on a line that failed is nobody's fault.
+many changes, and the client had asked for it well before. What was lost on a line that failed is no violation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Trial(Protocol):
 
 
 class Judged(Protocol):
-    """What the judge reads of a message."""
+    """The part of a message that the judge reads."""
 
     @property
     def serial(self) -> int: ...
@@ -54,16 +54,16 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long routers may take."""
+    """How long routers may take before the judge expects them to know."""
 
     known_us: int
-    """Until everybody knows of a change of the topology."""
+    """Time until every router knows of a change of the topology."""
     asked_us: int
-    """Until everybody knows of a filter."""
+    """Time until every router knows of a filter."""
     hold_us: int
-    """So long a message may still go the way that was right before."""
+    """Time for which a message may still go the way that was right before a change."""
     changes_max: int
-    """And so many changes of the topology ago."""
+    """Number of changes of the topology for which it may."""
 
 
 Report = Callable[[int, str], None]
@@ -82,14 +82,15 @@ class Deliveries:
         self._patience = patience
         self._report = report
         self._ways = ways
-        """The edges by which a message may have to go."""
+        """Gives the edges by which a message may have to go."""
         self._graphs: dict[int, Graph] = {}
         self._known_ways: dict[tuple[int, int, int], set[Edge] | None] = {}
 
     # As it happens.
 
     def delivered(self, client: int, session: int, message: Judged) -> None:
-        """2 and 3. `session`: which connection of the client this is; another one may get it again."""
+        """Invariants 2 and 3: note a delivery, and report it if it is a double or stray. `session` numbers the client's
+        connections; another one may get the message again."""
         self.counts["delivered"] += 1
         if message.received.get(client) == session:
             self._report(2, f"message {message.serial} came to client {client} twice")
@@ -102,7 +103,7 @@ class Deliveries:
     # Afterwards.
 
     def at_rest(self, message: Judged, source: int) -> None:
-        """1, exactly: a message that entered at `source`, and nothing has changed since."""
+        """Invariant 1, exactly: judge a message that entered at `source` at rest, with no change since."""
         truth = self._truth
         reachable = component(graph_of(truth.edges(truth.now_us), truth.living()), source)
         for client, wants in truth.in_force.items():
@@ -114,7 +115,7 @@ class Deliveries:
                     break
 
     def in_motion(self, message: Judged) -> None:
-        """1, as far as something is promised."""
+        """Invariant 1, as far as something is promised: judge a message that was published in motion."""
         truth = self._truth
         if truth.is_tainted or message.lost.keys() & {"silently lost", "queue full"}:
             self.counts["excused"] += 1
@@ -150,7 +151,7 @@ class Deliveries:
         for moment_us in (
             calm_us,
             *truth.leaves_between(calm_us, until_us),
-        ):  # ways go around who leaves
+        ):  # ways go around a router that leaves
             ways = self._ways_between(source, want.router, moment_us)
             if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
                 return
@@ -169,7 +170,7 @@ class Deliveries:
         return self._known_ways[key]
 
     def forget(self) -> None:
-        """What was remembered of graphs that were."""
+        """Forget what was computed of earlier graphs."""
         self._known_ways.clear()
         self._graphs.clear()
 

@@ -1,4 +1,4 @@
-"""Who is told that messages are missing, and whether it is so.
+"""Judges gaps: which clients are told that messages are missing, and whether messages are.
 
 Law: what must lie under a gap follows from the truth alone: a message that was taken where it was published, for a
 client whose filter was known there, and which never came to it. What was lost in silence, or for want of room on a
@@ -20,18 +20,18 @@ from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, g
 from tamis.simulate.oracle.truth import FOREVER, Span, Truth, Want
 
 TOLD_AFTER_US = 15_000_000
-"""A gap comes at the latest so long after what it tells of."""
+"""How long after its cause a gap may come at the latest."""
 NOT_JUDGED = frozenset({"silently lost", "queue full"})
 What = TypeVar("What")
 Life = tuple[int, int]
-"""A router, and when it began."""
+"""(router, when its life began)."""
 Stream = tuple[int, int]
-"""A client, and which connection of it."""
+"""(client, which connection of it)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """As a client was told it."""
+    """A gap as a client was told it."""
 
     at_us: int
     span_us: int
@@ -50,17 +50,17 @@ class Gaps:
         self._counts: Counter[str] = Counter()
         self._told: dict[Stream, list[Gap]] = {}
         self._lost: dict[Stream, list[int]] = {}
-        """When what is missing was published."""
+        """Stream -> times at which the missing messages were published."""
         self._fresh: list[tuple[int, int]] = []
-        """Router and time of what was told since the last rest."""
+        """(router, time) of each gap told since the last rest."""
         self._met: dict[Want, set[Life]] = {}
-        """Who has known of a filter, at some rest."""
+        """Filter -> the lives of routers that knew of it at some rest."""
         self._graphs: dict[int, Graph] = {}
 
     # As it happens.
 
     def told(self, router: int, span_us: int, ago_us: int, goes_on: bool) -> None:
-        """A router tells its clients, those that wanted something `ago_us` before."""
+        """Note that `router` tells a gap to its clients that wanted something `ago_us` before."""
         now_us = self._truth.now_us
         self._fresh.append((router, now_us))
         for client, wants in self._truth.in_force.items():
@@ -89,7 +89,7 @@ class Gaps:
                     self._missing(message, trial, want)
 
     def _was_known(self, want: Want, trial: Trial, calm_us: int) -> bool:
-        """By the router where the message entered, in that life of it."""
+        """Return whether the router at which the message entered knew of the filter in that life."""
         life = self._life(trial.router, trial.at_us)
         if life in self._met.get(want, ()):
             return True
@@ -109,7 +109,8 @@ class Gaps:
         )
 
     def at_rest(self) -> None:
-        """All messages are judged: what was told besides? And who knows of whom?"""
+        """Judge the gaps that lie over no missing message, once all messages are judged, and note who knows of which
+        filter."""
         for router, at_us in self._fresh:
             self._look(router, at_us)
         self._fresh.clear()
@@ -123,7 +124,7 @@ class Gaps:
         self._graphs.clear()
 
     def _look(self, router: int, at_us: int) -> None:
-        """What happened before a gap: something, and on a way to that router if all of it was cuts."""
+        """Report a gap before which nothing happened, or only cuts on no way to `router`."""
         truth, since_us = self._truth, at_us - TOLD_AFTER_US
         if truth.is_tainted:  # what was lost in silence may be noticed late
             return
@@ -135,7 +136,7 @@ class Gaps:
         is_new = any(edge[1] not in graph[edge[0]] for edge in joined)
         is_leaving = any(
             span.since_us <= at_us and since_us <= span.until_us for spans in truth.leaving.values() for span in spans
-        )  # ways move away from it before any session ends
+        )  # ways move away from a leaving router before any session ends
         if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)):
             return
         ways = [self._ways(graph, source, router) or set() for source in graph if source != router]
@@ -144,7 +145,7 @@ class Gaps:
 
     @property
     def counts(self) -> Counter[str]:
-        """What was judged until now."""
+        """Return the counts of what was judged until now."""
         told = [(gap, gaps[at + 1 :], stream) for stream, gaps in self._told.items() for at, gap in enumerate(gaps)]
         counts = Counter(self._counts)
         counts["lost"] = sum(map(len, self._lost.values()))
@@ -172,7 +173,7 @@ def _is_over_a_loss(gap: Gap, later: list[Gap], stream: Stream, lost: Mapping[St
 
 
 def _changes(history: Mapping[What, Iterable[Span]], since_us: int, until_us: int) -> tuple[set[What], set[What]]:
-    """What ended and what began in between."""
+    """Return what ended and what began between the two times."""
     ended: set[What] = set()
     began: set[What] = set()
     for what, spans in history.items():

@@ -1,6 +1,6 @@
 """The shortest ways of a graph, as the judge sees them: all of them, where several cost the same.
 
-Law: which of equally short ways routers choose is theirs; whatever must hold is asked of all of them.
+Law: routers may choose among equally short ways; what must hold is asked of all of these ways.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 Edge = tuple[int, int]
 Graph = Mapping[int, Mapping[int, int]]
-"""router -> neighbour -> cost."""
+"""Router -> neighbour -> cost."""
 
 
 def graph_of(costs: Mapping[Edge, int], routers: list[int]) -> dict[int, dict[int, int]]:
@@ -22,7 +22,7 @@ def graph_of(costs: Mapping[Edge, int], routers: list[int]) -> dict[int, dict[in
 
 
 def costs_from(graph: Graph, start: int) -> dict[int, int]:
-    """What it costs to get to each router in reach."""
+    """Return the least cost from `start` to each router in reach."""
     done: dict[int, int] = {}
     heap = [(0, start)]
     while heap:
@@ -37,7 +37,7 @@ def costs_from(graph: Graph, start: int) -> dict[int, int]:
 
 
 def edges_between(graph: Graph, start: int, end: int) -> set[Edge] | None:
-    """All edges that lie on a shortest way; None: there is no way."""
+    """Return all edges that lie on any shortest way from `start` to `end`; None if there is no way."""
     there, back = costs_from(graph, start), costs_from(graph, end)
     total = there.get(end)
     if total is None:
@@ -46,7 +46,8 @@ def edges_between(graph: Graph, start: int, end: int) -> set[Edge] | None:
 
 
 def edges_by_root(graph: Graph, start: int, end: int) -> set[Edge] | None:
-    """All edges on which the one way of a tree may lie that is rooted at the smallest number."""
+    """Return all edges on which the way from `start` to `end` may lie in a tree rooted at the smallest router number;
+    None if there is no way."""
     root = min(component(graph, start))
     there, back = edges_between(graph, root, start), edges_between(graph, root, end)
     return None if there is None or back is None else there | back

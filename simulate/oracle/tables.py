@@ -19,7 +19,7 @@ Filters = Mapping[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one router holds."""
+    """What one router holds at rest."""
 
     router: int
     versions: Mapping[int, tuple[int, int, bytes]]
@@ -27,7 +27,7 @@ class Holding:
     advertised: Mapping[int, Filters]
     """Issuer -> its predicate: id -> filter."""
     table: Mapping[int, Filters]
-    """The same as messages are matched by it, without the router's own."""
+    """Issuer -> its predicate as messages are matched by it; the router's own is not in it."""
 
 
 class Ways(NamedTuple):
@@ -39,13 +39,13 @@ class Ways(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """What is promised of the ways, which differs by broadcast layer."""
+    """What is promised of the ways; broadcast layers differ in it."""
 
     shortest: bool
     mutual: bool
-    """Whoever is a parent's child takes it for its parent, and the other way round."""
+    """True if the children of a router are exactly those that take it for their parent."""
     exact: bool
-    """Nobody is thought to be where he is not."""
+    """True if no router is expected behind a child from which it is not reached."""
 
 
 LAYERS = {
@@ -60,7 +60,7 @@ class Tables:
         self._truth = truth
         self._layer = layer
         self._meaning = meaning
-        """Packed filter -> contents, of those that somebody asked for; KeyError for others."""
+        """Packed filter -> contents; KeyError for a filter that nobody ever asked for."""
         self._report = report
 
     # 4: advertisements.
@@ -86,7 +86,7 @@ class Tables:
             self._compare_wishes(issuer)
 
     def _compare_wishes(self, issuer: Holding) -> None:
-        """Covering takes nothing away and adds nothing (5)."""
+        """Invariant 5: report an issuer whose advertised filters match other contents than its clients want."""
         said = 0
         for packed in issuer.advertised[issuer.router].values():
             said |= self._meaning(packed)
@@ -106,7 +106,8 @@ class Tables:
     # 4: trees.
 
     def compare_ways(self, ways: Mapping[int, Mapping[int, Ways]]) -> None:
-        """Router -> source -> what it does."""
+        """Invariant 4: report ways that do not fit together. `ways`: router -> source -> what it does with messages of
+        that source."""
         graph = graph_of(self._truth.edges(self._truth.now_us), self._truth.living())
         for source in next(iter(ways.values()), {}):
             together = component(graph, source)
@@ -179,7 +180,7 @@ class Tables:
 
 
 def line_to(router: int, source: int, ways: Mapping[int, Ways]) -> list[int] | None:
-    """From a router up to the source by parents; None: they do not lead there."""
+    """Return the routers from `router` up to the source by parents; None if they do not lead there."""
     line = [router]
     while line[-1] != source:
         way = ways.get(line[-1])
@@ -190,6 +191,6 @@ def line_to(router: int, source: int, ways: Mapping[int, Ways]) -> list[int] | N
 
 
 def sources_of(routers: Iterable[int], at_most: int) -> list[int]:
-    """Some of them, spread over all."""
+    """Return at most `at_most` of the routers, spread evenly over their order."""
     listed = sorted(routers)
     return listed[:: max(1, -(-len(listed) // at_most))]

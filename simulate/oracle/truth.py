@@ -1,4 +1,5 @@
-"""What is so and was so: links that carry, routers that live, what clients want. Told by the world, never by a router.
+"""The true state and its history: links that carry, routers that live, what clients want. The world tells it, never a
+router.
 
 Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* where
 anything happened that makes routers change their minds about the topology. History reaches back to the last `forget`.
@@ -39,19 +40,21 @@ class Truth:
         self._clock = now_us
         self.costs: dict[Edge, int] = {}
         self.whole: dict[Edge, list[Span]] = {}
-        """When each edge was whole, the present last."""
+        """Edge -> the spans in which it was whole, the present one last."""
         self.lives: dict[int, list[Span]] = {}
         self.leaving: dict[int, list[Span]] = {}
-        """When routers had said that they are about to stop."""
+        """Router -> the spans in which it had said that it is about to stop."""
         self.unsettled: list[int] = []
         self._changed: list[int] = []
-        """When edges came and went."""
+        """The times at which edges came or went."""
         self.wants: list[Want] = []
-        """All that were in force at some time since the last `forget`."""
+        """Each want that was in force at some time since the last `forget`."""
         self.in_force: dict[int, dict[int, Want]] = {}
         """Client -> filter -> what is in force now."""
         self.is_tainted = False
-        """Control was silently lost: nothing is promised until it was repaired (R10)."""
+        """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
+        self.forged: set[int] = set()
+        """Routers of which something was forged since the last rest that may be believed until they speak again."""
 
     @property
     def now_us(self) -> int:
@@ -78,7 +81,8 @@ class Truth:
         self.unsettle()
 
     def leaves(self, router: int) -> None:
-        """Its edges carry still, and no way goes by them once everybody knows."""
+        """Note that `router` is about to stop: its edges carry still, but no way goes by them once every router
+        knows."""
         self.leaving.setdefault(router, []).append(Span(self.now_us, FOREVER))
         self.unsettle()
 
@@ -97,7 +101,7 @@ class Truth:
             want.until_us = self.now_us
 
     def forget(self, before_us: int) -> None:
-        """Nobody will ask about what ended before."""
+        """Drop the history of what ended before `before_us`."""
         for spans in (*self.whole.values(), *self.lives.values(), *self.leaving.values()):
             spans[:] = [span for span in spans if span.until_us > before_us]
         self.wants = [want for want in self.wants if want.until_us > before_us]
@@ -113,7 +117,7 @@ class Truth:
         return bits
 
     def contents_wanted_at(self, router: int) -> int:
-        """By the clients of a router."""
+        """Return the contents that the clients of `router` want."""
         bits = 0
         for wants in self.in_force.values():
             for want in wants.values():
@@ -122,14 +126,14 @@ class Truth:
         return bits
 
     def edges(self, at_us: int) -> dict[Edge, int]:
-        """Those that were whole then and not about to end, with their costs."""
+        """Return the edges that were whole at `at_us` and not about to end, with their costs."""
         left = {router for router, spans in self.leaving.items() if _at(spans, at_us)}
         return {
             edge: self.costs[edge] for edge, spans in self.whole.items() if _at(spans, at_us) and not left & {*edge}
         }
 
     def leaves_between(self, since_us: int, until_us: int) -> list[int]:
-        """When routers began to leave."""
+        """Return the times between the two at which routers began to leave."""
         return [
             span.since_us for spans in self.leaving.values() for span in spans if since_us < span.since_us <= until_us
         ]
@@ -142,11 +146,16 @@ class Truth:
         span = _at(self.lives.get(router, []), since_us)
         return span is not None and span.until_us > until_us
 
+    def has_ended(self, since_us: int, until_us: int) -> bool:
+        """Any link or router, in between."""
+        spans = (span for each in (*self.whole.values(), *self.lives.values()) for span in each)
+        return any(since_us < span.until_us <= until_us for span in spans)
+
     def living(self) -> list[int]:
         return sorted(router for router, spans in self.lives.items() if spans and spans[-1].until_us == FOREVER)
 
     def last_calm(self, length_us: int, before_us: int) -> int:
-        """The last moment up to `before_us` at which nothing had been unsettled for so long."""
+        """Return the last moment up to `before_us` at which nothing had been unsettled for `length_us`."""
         times = self.unsettled
         at = bisect_right(times, before_us) - 1
         if at < 0 or times[at] + length_us <= before_us:
@@ -156,11 +165,11 @@ class Truth:
         return times[at] - 1
 
     def epoch_of_peace(self, at_us: int) -> int:
-        """The same number for moments between which nothing was unsettled."""
+        """Return a number that is equal for two moments exactly if nothing was unsettled between them."""
         return bisect_right(self.unsettled, at_us)
 
     def changes(self, since_us: int, until_us: int) -> int:
-        """How often an edge came or went after the one moment and up to the other."""
+        """Return how often an edge came or went after `since_us` and up to `until_us`."""
         return bisect_right(self._changed, until_us) - bisect_right(self._changed, since_us)
 
 

@@ -1,4 +1,4 @@
-"""What was found, and by which invariant of ROUTING."""
+"""A violation that the judge found, and the invariants that there are."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ INVARIANTS: Final = {
     10: "the same seed gives the same trace",
     11: "frames are accounted for",
     13: "who misses messages is told, and nobody else",
+    14: "messages of one source come in the order in which they entered",
 }
 
 
@@ -25,7 +26,7 @@ class Violation(NamedTuple):
     at_us: int
     what: str
     operation: int
-    """The last operation before it."""
+    """Number of the last operation before it."""
 
     def __str__(self) -> str:
         rule = INVARIANTS[self.invariant]

@@ -11,8 +11,13 @@ import click
 from tamis.cli.bench_load import pub, route, sub
 
 if TYPE_CHECKING:
-    from tamis.bench.match import Result, Setup
-    from tamis.bench.workloads import Workload
+    from tamis.bench.matching.match import Result, Setup
+    from tamis.bench.matching.workloads import Workload
+
+_NOT_HERE = (
+    "the engines are measured in a checkout: an installed package has no benchmarks. "
+    "`tamis bench pub`, `sub` and `route` work here, too: they measure a running router"
+)
 
 _EXAMPLE = """\b
 Example:
@@ -41,7 +46,7 @@ for _load in (pub, sub, route):
     "engines",
     default="sff,tamis",
     show_default=True,
-    help="Engines, or peer:NAME for another program; ratios are to the first one.",
+    help="Engines, or library:NAME (peer:NAME is the same); ratios are to the first one.",
 )
 @click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
 @click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Measured passes of each.")
@@ -68,9 +73,13 @@ def match(
 
     Times are microseconds per message on one thread, decoding excluded. The exit code is 1 if the engines disagree.
     """
-    from tamis.bench import match as bench
-    from tamis.bench import report
-
+    try:
+        from tamis.bench.matching import match as bench
+        from tamis.bench.matching import report
+    except ModuleNotFoundError as error:
+        if error.name not in ("tamis.bench", "tamis.bench.matching"):
+            raise
+        raise click.ClickException(_NOT_HERE) from None
     try:
         chosen = bench.contenders(engines.split(","), [int(count) for count in rounds.split(",")])
         interface_count = None if interfaces == "F" else int(interfaces)
@@ -94,8 +103,8 @@ def match(
 
 def _more(results: list[Result], setup: Setup, made: Workload, callgrind: bool, churn: bool) -> list[Result]:
     """The results with what takes a run of its own."""
-    from tamis.bench.churn import speed_left
-    from tamis.bench.instructions import available, per_message
+    from tamis.bench.matching.churn import speed_left
+    from tamis.bench.matching.instructions import available, per_message
 
     if callgrind and not available():
         _say("valgrind is not installed: no instructions are counted")

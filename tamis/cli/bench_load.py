@@ -12,7 +12,7 @@ import click
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 
 if TYPE_CHECKING:
-    from tamis.bench import load
+    from tamis.cli import loads
 
 _TWO_ATTRIBUTES = ("class=bench", "severity=6")
 
@@ -68,7 +68,7 @@ def pub(
     A round ends when the router has confirmed its last message. Without attributes: class=bench severity=6. An
     ADDRESS is as for `tamis pub`.
     """
-    from tamis.bench import load
+    from tamis.cli import loads
     from tamis.cli.event_loop import run
     from tamis.protocol.message_text import parse_message
 
@@ -76,8 +76,8 @@ def pub(
     with refusals():
         told = access(addresses, name, token_file, ca)
         message = parse_message(attributes or _TWO_ATTRIBUTES)
-        bounds = load.Bounds(count, seconds)
-        _print_throughput(run(load.publish(told.client, message, bytes(payload_bytes), bounds, rounds)), as_json)
+        bounds = loads.LoadBounds(count, seconds)
+        _print_throughput(run(loads.publish(told.client, message, bytes(payload_bytes), bounds, rounds)), as_json)
     return 0
 
 
@@ -101,7 +101,7 @@ def sub(
     Without a predicate: class = "bench", which is what `tamis bench pub` publishes. An ADDRESS is as for `tamis pub`.
     The exit code is 1 if nothing came.
     """
-    from tamis.bench import load
+    from tamis.cli import loads
     from tamis.cli.event_loop import run
 
     addresses, predicates = split_addresses(words)
@@ -110,7 +110,7 @@ def sub(
     with refusals():
         told = access(addresses, name, token_file, ca)
         predicate = predicates[0] if predicates else 'class = "bench"'
-        found = run(load.receive(told.client, predicate, load.Bounds(count, seconds), rounds))
+        found = run(loads.receive(told.client, predicate, loads.LoadBounds(count, seconds), rounds))
     _print_throughput(found, as_json)
     return 0 if found.messages else 1
 
@@ -139,7 +139,7 @@ def route(
     From the call that publishes it to the turn of the subscriber that receives it, both in this program, over two
     connections. The exit code is 1 if a message did not come back.
     """
-    from tamis.bench import load
+    from tamis.cli import loads
     from tamis.cli.event_loop import run
 
     addresses, others = split_addresses(words)
@@ -149,7 +149,7 @@ def route(
         raise click.UsageError("two clients connect here, and cannot have one name: leave --name out")
     with refusals():
         told = access(addresses, None, token_file, ca)
-        found = run(load.route(told.client, bytes(payload_bytes), rate, load.Bounds(count, seconds)))
+        found = run(loads.route(told.client, bytes(payload_bytes), rate, loads.LoadBounds(count, seconds)))
     if as_json:
         click.echo(json.dumps(asdict(found)))
     else:
@@ -158,7 +158,7 @@ def route(
     return 1 if found.lost else 0
 
 
-def _print_throughput(found: load.Throughput, as_json: bool) -> None:
+def _print_throughput(found: loads.Throughput, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(found)))
         return

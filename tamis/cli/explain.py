@@ -9,6 +9,7 @@ import click
 
 from tamis.cli.admin import admin_token_option
 from tamis.cli.connecting import refusals
+from tamis.cli.verdicts import constraint_lines, yes_or_no
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
@@ -58,23 +59,12 @@ def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
 
 
 def _as_text(explanation: Explanation) -> Iterator[str]:
-    yield f"match: {_yes(explanation.matches)}"
+    yield f"match: {yes_or_no(explanation.matches)}"
     if not explanation.filters:
         yield "no message matches false"
     for verdict in explanation.filters:
-        yield f"{_yes(verdict.matches):<3}  {format_filter(verdict.filter)}"
+        yield f"{yes_or_no(verdict.matches):<3}  {format_filter(verdict.filter)}"
         yield from constraint_lines(verdict)
-
-
-def constraint_lines(verdict: FilterVerdict) -> Iterator[str]:
-    texts = [format_constraint(part.constraint) for part in verdict.constraints]
-    width = max(map(len, texts), default=0)
-    for part, text in zip(verdict.constraints, texts, strict=True):
-        yield f"     {_yes(part.holds):<3}  {text:<{width}}  {part.seen}"
-
-
-def _yes(answer: bool) -> str:
-    return "yes" if answer else "no"
 
 
 def _as_form(explanation: Explanation) -> dict[str, object]:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tamis.cli.admin import NoAnswer, routers
-from tamis.cli.explain import constraint_lines
+from tamis.cli.verdicts import constraint_lines
 from tamis.protocol.explain import explain
 from tamis.protocol.language import parse
 from tamis.protocol.limits import PREDICATE_BYTES_MAX

@@ -15,7 +15,7 @@ from tamis.cli.extras import router_extra
 from tamis.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tamis.router.core.trees import Broadcast
+    from tamis.router.core.ways.trees import Broadcast
     from tamis.simulate.run import Outcome, Scenario
 
 SHRINKING_S = 60
@@ -45,7 +45,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R11b, R14, R15.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R5c, R11b, R14, R15.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option(
     "--records",

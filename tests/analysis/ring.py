@@ -17,8 +17,8 @@ from typing import Final
 
 import tamis
 from tamis.analysis.study import SETTLE_US
-from tamis.bench.loopback.routers import Network, Wanted, running
-from tamis.router.planted import VARIABLE
+from tamis.router.daemon.fault_injection import VARIABLE
+from tamis.testing import NetworkPlan, RouterNetwork, running
 
 ROUTERS: Final = tuple("abcde")
 LINKS: Final = ("ab", "bc", "cd", "de", "ea", "ac")
@@ -32,7 +32,7 @@ WISHES: Final = (
     'kind ^= "k" and x between 20 and 40',
     'not (kind = "k2") and x >= 60',
 )
-Act = Callable[[Network], Awaitable[None]]
+Act = Callable[[RouterNetwork], Awaitable[None]]
 
 
 async def recorded(folder: Path, act: Act, churn: Sequence[str], planted: Mapping[str, str]) -> Counter[str]:
@@ -40,12 +40,11 @@ async def recorded(folder: Path, act: Act, churn: Sequence[str], planted: Mappin
 
     `churn`: the routers at which clients change their minds; `planted`: bugs of some routers.
     """
-    wanted = Wanted(
+    wanted = NetworkPlan(
         ROUTERS,
         tuple((link[0], link[1], 1) for link in LINKS),
         keys={"records": {"folder": str(folder / RECORDS), "messages": "all"}},
         environments={name: {VARIABLE: bug} for name, bug in planted.items()},
-        is_proxied=False,
     )
     got: Counter[str] = Counter()
     async with running(folder, wanted) as network:
@@ -57,7 +56,7 @@ async def recorded(folder: Path, act: Act, churn: Sequence[str], planted: Mappin
 
 
 @asynccontextmanager
-async def _traffic(network: Network, churn: Sequence[str], got: Counter[str]) -> AsyncIterator[None]:
+async def _traffic(network: RouterNetwork, churn: Sequence[str], got: Counter[str]) -> AsyncIterator[None]:
     """Who stays is there for a while before and after, so that it is certain what he must get."""
     async with AsyncExitStack() as stack:
         stopped = asyncio.Event()
@@ -107,7 +106,7 @@ async def _change(address: str, random: Random, stopped: asyncio.Event) -> None:
                     await wanted.unsubscribe()
 
 
-async def until_met(network: Network) -> None:
+async def until_met(network: RouterNetwork) -> None:
     """All know of all again, whatever clients change meanwhile."""
     async with asyncio.timeout(60):
         while any(each["network"]["routers"] != len(ROUTERS) for each in (await network.status()).values()):

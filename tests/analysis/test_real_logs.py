@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tamis.analysis import report
-from tamis.bench.loopback.routers import Network
-from tamis.router.planted import SENTENCE
+from tamis.router.daemon.fault_injection import SENTENCE
+from tamis.testing import RouterNetwork
 from tests.analysis import ring
 
 pytestmark = pytest.mark.long
@@ -45,7 +45,7 @@ def undecided(tables: Tables) -> dict[str, int]:
     return {row["reason"]: row["deliveries"] for row in tables["delivery/counts"] if row["verdict"] == "undecided"}
 
 
-async def a_death_and_a_restart(network: Network) -> None:
+async def a_death_and_a_restart(network: RouterNetwork) -> None:
     d, e = network.routers["d"], network.routers["e"]
     await asyncio.sleep(BESIDES)
     await d.kill()

@@ -21,7 +21,7 @@ import pyspark
 
 from tamis.analysis import report
 from tamis.analysis.java import java_home
-from tamis.bench.peers.process import free_port
+from tamis.testing import free_port
 from tests.analysis.conftest import NOTICE_US, Simulated
 
 pytestmark = pytest.mark.long

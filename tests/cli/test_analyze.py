@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.bench.peers.process import free_port
 from tamis.cli.main import main
+from tamis.testing import free_port
 
 
 def test_an_unknown_question_is_refused_with_the_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from tamis.cli.received import for_a_terminal
 from tamis.cli.tables import columns
 from tamis.cli.top import as_text
 from tamis.protocol.language import format_filter, parse
-from tamis.router.logs import TextLines, fields
+from tamis.router.daemon.logs import TextLines, fields
 
 EVIL = "\x1b]0;owned\x07\n\u202egnp\x9b"
 """Sets a title, breaks the line, turns the rest around, and begins another sequence."""

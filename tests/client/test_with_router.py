@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -14,6 +11,8 @@ import pytest
 
 import tamis
 from tamis import Client, Gap, GapReason, Message
+from tamis.testing import blocking
+from tamis.testing.blocking import BlockingRouter
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("tamis.router") is None, reason="needs tamis.router"),
@@ -28,45 +27,22 @@ routers:
 """
 
 
-class Router:
-    """One router of one topology, which may be killed and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "clients"
-        self._file = folder / "one.yaml"
-        self._file.write_text(TOPOLOGY.format(path=self.path))
-        self.start()
-
-    @property
-    def address(self) -> str:
-        return f"tamis+unix:{self.path}"
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(self._file), "--id", "rome"]
-        self._process = subprocess.Popen(command)  # noqa: S603
-
-    def stop(self, by: signal.Signals) -> None:
-        self._process.send_signal(by)
-        self._process.wait(timeout=PATIENCE_S)
-
-
 @pytest.fixture
-def rome(tmp_path: Path) -> Iterator[Router]:
-    router = Router(tmp_path)
-    try:
+def rome(tmp_path: Path) -> Iterator[BlockingRouter]:
+    file = tmp_path / "one.yaml"
+    file.write_text(TOPOLOGY.format(path=tmp_path / "clients"))
+    with blocking.started(file, "rome") as router:
         yield router
-    finally:
-        router.stop(signal.SIGKILL)
 
 
 @pytest.fixture
-async def alice(rome: Router) -> AsyncIterator[Client]:
+async def alice(rome: BlockingRouter) -> AsyncIterator[Client]:
     async with tamis.connect(rome.address, name="alice", patience_s=PATIENCE_S) as client:
         yield client
 
 
 @pytest.fixture
-async def bob(rome: Router) -> AsyncIterator[Client]:
+async def bob(rome: BlockingRouter) -> AsyncIterator[Client]:
     async with tamis.connect(rome.address, name="bob", patience_s=PATIENCE_S) as client:
         yield client
 
@@ -131,9 +107,9 @@ async def test_nothing_after_unsubscribing(alice: Client, bob: Client) -> None:
         assert [item async for item in first] == []
 
 
-async def test_a_killed_router_comes_back_and_so_does_the_subscription(rome: Router, alice: Client) -> None:
+async def test_a_killed_router_comes_back_and_so_does_the_subscription(rome: BlockingRouter, alice: Client) -> None:
     async with alice.subscribe("n > 0", own_messages=True) as wanted:
-        await asyncio.to_thread(rome.stop, signal.SIGKILL)
+        await asyncio.to_thread(rome.kill)
         rome.start()
         [gap] = await taken(wanted, 1)
         assert isinstance(gap, Gap)
@@ -143,15 +119,15 @@ async def test_a_killed_router_comes_back_and_so_does_the_subscription(rome: Rou
         assert await taken(wanted, 1) == [1]
 
 
-async def test_a_router_that_is_told_to_stop_lets_the_client_finish(rome: Router, alice: Client) -> None:
+async def test_a_router_that_is_told_to_stop_lets_the_client_finish(rome: BlockingRouter, alice: Client) -> None:
     await alice.publish_many([{"n": number} for number in range(1_000)], confirm=True)
-    await asyncio.to_thread(rome.stop, signal.SIGTERM)
+    await asyncio.to_thread(rome.leave)
     rome.start()
     async with asyncio.timeout(PATIENCE_S):
         await alice.publish({"n": 1}, confirm=True, retry=True)
 
 
-def test_the_blocking_client(rome: Router) -> None:
+def test_the_blocking_client(rome: BlockingRouter) -> None:
     with tamis.blocking.connect(rome.address, patience_s=PATIENCE_S) as client:
         with client.subscribe("n > 0", own_messages=True) as wanted:
             client.publish({"n": 1}, b"payload", confirm=True)
@@ -160,7 +136,7 @@ def test_the_blocking_client(rome: Router) -> None:
             assert (message["n"], message.payload) == (1, b"payload")
 
 
-async def test_of_two_clients_with_one_name_the_later_stays(rome: Router, alice: Client) -> None:
+async def test_of_two_clients_with_one_name_the_later_stays(rome: BlockingRouter, alice: Client) -> None:
     async with alice.subscribe("n > 0") as wanted, tamis.connect(rome.address, name="alice") as later:
         with pytest.raises(tamis.NotAdmitted, match="alice"):
             await anext(wanted)

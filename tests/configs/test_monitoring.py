@@ -15,7 +15,7 @@ import yaml
 
 from tamis.cli.admin_http import asked
 from tamis.native.switch_figures import DROP_REASONS
-from tamis.router.admissions import Reason
+from tamis.router.connections.admissions import Reason
 from tests.routers import running_line
 
 ROOT = Path(__file__).parents[2]

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import tamis
 from tamis.protocol.errors import TamisError
@@ -36,6 +37,15 @@ class Sent:
     """open, taken, refused or unknown."""
 
 
+class Way(NamedTuple):
+    """How a message came: the number under which it entered, the hops that it had left, and when."""
+
+    epoch: int
+    counter: int
+    hops_left: int
+    at_s: float
+
+
 @dataclass(slots=True)
 class Heard:
     """What one subscriber got: for each publisher numbers and places; and gaps."""
@@ -43,6 +53,7 @@ class Heard:
     router: str
     numbers: dict[str, list[int]] = field(default_factory=dict)
     places: dict[str, list[int]] = field(default_factory=dict)
+    ways: dict[str, list[Way]] = field(default_factory=dict)
     gaps: list[Told] = field(default_factory=list)
     misdelivered: int = 0
     count: int = 0
@@ -77,10 +88,17 @@ class Verdict:
     delivered: int = 0
     doubled: int = 0
     misdelivered: int = 0
-    out_of_order: int = 0
+    swapped: list[str] = field(default_factory=list)
+    """Each message that came behind a later one of its publisher, and how both came."""
+    early: list[str] = field(default_factory=list)
+    """Likewise, while not everybody knew the subscription again (RECONNECTED)."""
     lost: list[Lost] = field(default_factory=list)
     gaps: Counter[str] = field(default_factory=Counter)
     covering: int = 0
+
+    @property
+    def out_of_order(self) -> int:
+        return len(self.swapped)
 
     @property
     def untold(self) -> list[Lost]:
@@ -91,7 +109,8 @@ class Verdict:
         taken = sum(each.was_taken for each in self.lost)
         return (
             f"{self.published} published, {self.taken} acknowledged, {self.delivered} delivered; "
-            f"{self.doubled} doubled, {self.misdelivered} misdelivered, {self.out_of_order} out of order; "
+            f"{self.doubled} doubled, {self.misdelivered} misdelivered, {self.out_of_order} out of order"
+            f" ({len(self.early)} more while a subscription spread); "
             f"{len(self.lost)} lost, of these {taken} acknowledged and {len(self.untold)} of those under no gap; "
             f"{self.gaps.total()} gaps {dict(self.gaps)}, {self.covering} of them over a loss"
         )
@@ -172,6 +191,8 @@ class Traffic:
             heard.misdelivered += not is_wanted(place, n)
             heard.numbers.setdefault(publisher, []).append(n)
             heard.places.setdefault(publisher, []).append(heard.count)
+            _, epoch, counter = item.transit
+            heard.ways.setdefault(publisher, []).append(Way(epoch, counter, item.hop_limit, time.monotonic()))
 
     # --- judging -----------------------------------------------------------------------------------------------------
 
@@ -188,7 +209,9 @@ class Traffic:
             for publisher, sent in self.sent.items():
                 numbers = heard.numbers.get(publisher, [])
                 verdict.doubled += len(numbers) - len(set(numbers))
-                verdict.out_of_order += sum(one > other for one, other in itertools.pairwise(numbers))
+                for n, how in _swapped(heard, publisher):
+                    is_early = _was_not_known(heard, sent[n].at_s)
+                    (verdict.early if is_early else verdict.swapped).append(how)
                 for each, under in self._lost(place, heard, publisher, sent):
                     verdict.lost.append(each)
                     covering |= under
@@ -210,6 +233,19 @@ class Traffic:
             under = set(gaps[bisect.bisect(gaps, after) : bisect.bisect(gaps, before)])
             under |= {place for place, since_s, until_s in reaches if since_s <= each.at_s <= until_s}
             yield Lost(publisher, heard.router, n, each.at_s, each.fate == "taken", bool(under)), under
+
+
+def _was_not_known(heard: Heard, at_s: float) -> bool:
+    """Had some routers not heard of the subscription again?"""
+    again = [each for each in heard.gaps if each.reason == "RECONNECTED" and each.span_s is not None]
+    return any(since_s <= at_s <= until_s for _, since_s, until_s in _reaches(again))
+
+
+def _swapped(heard: Heard, publisher: str) -> Iterator[tuple[int, str]]:
+    numbers, ways = heard.numbers.get(publisher, []), heard.ways.get(publisher, [])
+    for at, (one, other) in enumerate(itertools.pairwise(numbers), 1):
+        if one > other:
+            yield other, f"{publisher} at {heard.router}: {other} behind {one}, by {ways[at - 1 : at + 1]}"
 
 
 def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:

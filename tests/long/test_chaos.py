@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.bench.chaos.report import for_people
-from tamis.bench.chaos.run import Plan, run
+from tamis.bench.networks.chaos.report import for_people
+from tamis.bench.networks.chaos.run import Plan, run
 
 
 @pytest.mark.long

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tamis.bench.loopback.routers import Network, Router, Wanted, link_name, running
+from tamis.testing import NetworkPlan, RouterNetwork, RouterProcess, link_name, running
+from tamis.testing.network import Listening
 from tests.long.chaos import Lost, Sent, Told, Traffic, Verdict
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")
@@ -27,14 +28,14 @@ WARM_S = 2.0
 COVERING_SHARE = 0.5
 FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 
-Fault = Callable[[Network], Awaitable[None]]
+Fault = Callable[[RouterNetwork], Awaitable[None]]
 
 
 @asynccontextmanager
 async def traffic(
     folder: Path, rate: float = RATE, environments: dict[str, dict[str, str]] | None = None
-) -> AsyncIterator[tuple[Network, Traffic]]:
-    wanted = Wanted(NAMES, LINKS, environments=environments or {})
+) -> AsyncIterator[tuple[RouterNetwork, Traffic]]:
+    wanted = NetworkPlan(NAMES, LINKS, environments=environments or {}, is_proxied=True)
     async with running(folder, wanted) as network:
         await network.until_linked()
         load = Traffic({name: router.address for name, router in network.routers.items()}, rate)
@@ -43,7 +44,7 @@ async def traffic(
             yield network, load
 
 
-async def kill(network: Network) -> None:
+async def kill(network: RouterNetwork) -> None:
     for name in ("r2", "r0"):
         await network.routers[name].kill()
         await asyncio.sleep(1)
@@ -52,14 +53,14 @@ async def kill(network: Network) -> None:
         await asyncio.sleep(2)
 
 
-async def stop(network: Network) -> None:
-    network.routers["r0"].stop(True)
+async def stop(network: RouterNetwork) -> None:
+    network.routers["r0"].pause()
     await asyncio.sleep(5)
-    network.routers["r0"].stop(False)
+    network.routers["r0"].resume()
     await network.until_linked()
 
 
-async def cut(network: Network) -> None:
+async def cut(network: RouterNetwork) -> None:
     for how in ("cut", "dark"):
         await network.links.set(link_name("r0", "r1"), how)  # type: ignore[arg-type]
         await asyncio.sleep(4)
@@ -68,7 +69,7 @@ async def cut(network: Network) -> None:
         await asyncio.sleep(2)
 
 
-async def partition(network: Network) -> None:
+async def partition(network: RouterNetwork) -> None:
     mine = [link_name(a, b) for a, b, _ in LINKS if "r3" in (a, b)]
     for link in mine:
         await network.links.set(link, "dark")
@@ -78,13 +79,12 @@ async def partition(network: Network) -> None:
     await network.until_linked()
 
 
-async def twin(network: Network) -> None:
+async def twin(network: RouterNetwork) -> None:
     """Another r2, with ports and a folder of its own, that dials the same neighbours."""
     real = network.routers["r2"]
     topology = yaml.safe_load(real.file.read_text())
-    other = Router("r2", real.file.with_name("twin.yaml"))
-    ports = {"clients": other.clients_port, "neighbours": other.neighbours_port}
-    mine = {key: f"127.0.0.1:{port}" for key, port in ports.items()} | {"admin": f"unix:{other.admin}"}
+    other = RouterProcess("r2", real.file.with_name("twin.yaml"))
+    mine = Listening.reserved(other.file.with_suffix(".sock")).keys()
     topology["routers"]["r2"] |= mine | {"data": str(other.file.with_suffix(""))}
     other.file.write_text(yaml.safe_dump(topology))
     try:
@@ -100,7 +100,7 @@ FAULTS: dict[str, Fault] = {"kill": kill, "stop": stop, "cut": cut, "partition":
 
 def holds(verdict: Verdict, row: str) -> None:
     print(f"{row}: {verdict}")
-    assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0)
+    assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0), verdict.swapped
     assert verdict.taken > 0.5 * verdict.published
     untold = Counter((each.publisher, each.subscriber) for each in verdict.untold)
     assert not untold, f"acknowledged and lost without a word, by publisher and subscriber: {dict(untold)}"

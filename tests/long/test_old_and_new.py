@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.bench.loopback.routers import Network, Wanted, running
 from tamis.protocol.wire.numbers import stable_number
+from tamis.testing import NetworkPlan, RouterNetwork, running
 from tests.long.chaos import Traffic
 from tests.trees import is_in_history, tree_of
 
@@ -54,7 +54,7 @@ def dialled_by(old: set[str]) -> set[tuple[bool, bool]]:
     return {(dialling in old, accepting in old) for dialling, accepting in ends}
 
 
-async def all_up(network: Network) -> None:
+async def all_up(network: RouterNetwork) -> None:
     async with asyncio.timeout(20):
         while not all(
             link["state"] == "up" for each in (await network.status()).values() for link in each["network"]["links"]
@@ -66,7 +66,9 @@ async def all_up(network: Network) -> None:
 async def test_old_and_new_routers_in_one_ring(tmp_path, old_tree, old):
     assert {(True, False), (False, True)} <= dialled_by(old), "old and new meet in both roles"
     before = {"PYTHONPATH": old_tree}
-    async with running(tmp_path, Wanted(NAMES, RING, environments=dict.fromkeys(old, before))) as network:
+    async with running(
+        tmp_path, NetworkPlan(NAMES, RING, environments=dict.fromkeys(old, before), is_proxied=True)
+    ) as network:
         await network.until_linked()
         addresses = {name: router.address for name, router in network.routers.items()}
         load = Traffic(addresses, 100)
@@ -93,7 +95,7 @@ async def test_old_and_new_routers_in_one_ring(tmp_path, old_tree, old):
         for name, router in network.routers.items():
             loaded = Path(f"/proc/{router.pid}/maps").read_text()
             assert (old_tree in loaded) is (name in old), f"{name} runs another build"
-        logs = {name: router.file.with_suffix(".log").read_text() for name, router in network.routers.items()}
+        logs = {name: router.log.read_text() for name, router in network.routers.items()}
     verdict = load.judged()
     print(f"old {sorted(old)}: {verdict}")
     assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0)

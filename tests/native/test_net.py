@@ -1,4 +1,4 @@
-"""Several switches in one process, frame by frame beside the pure twin: router/core/forwarder.py over the same trees.
+"""Several switches in one process, frame by frame beside the twin, router/core/ways/forwarder.py, over the same trees.
 
 Law: bytes are carried by hand, one frame at a time, so that each frame that a switch takes is judged alone: refused for
 the same reason as by the twin, or sent on by the same links with as many hops left, and delivered to the same clients.
@@ -24,11 +24,11 @@ from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
-from tamis.router.core.forwarder import Forwarder, Refusal, Transit
-from tamis.router.core.paths import Graph, PathCache
 from tamis.router.core.times import MS, Times
-from tamis.router.core.trees import Broadcast, Trees, make_trees
-from tamis.router.core.windows import PublisherWindows
+from tamis.router.core.ways.forwarder import Forwarder, Refusal, Transit
+from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
+from tamis.router.core.ways.windows import PublisherWindows
 from tests.router.core.graphs import Edge, number, random_edges
 
 HOLD_MS = 1_000_000_000  # of the switches' clocks, which run on by themselves: no test takes so long

@@ -8,15 +8,25 @@ from pathlib import Path
 
 import pytest
 
+from tamis.protocol import limits
 from tamis.protocol.wire.client_bodies import AckOf
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.extensions import MUST_UNDERSTAND, ExtensionType
 from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, HOP_LIMIT_OFFSET, ID_OFFSET, TRANSIT_OFFSET, Flags
 from tamis.protocol.wire.kinds import DATA_KINDS_END, SKIPPABLE, Kind
 from tamis.protocol.wire.prefix import PREFIX_BYTES
+from tamis.protocol.wire.schema import FIELDS_MAX
 
-HEADER = (Path(__file__).parents[2] / "native" / "model" / "wire.h").read_text()
-DEFINED = {name: int(number, 0) for name, number in re.findall(r"#define WIRE_(\w+) (\w+?)U\b", HEADER)}
+NATIVE = Path(__file__).parents[2] / "native"
+
+
+def _defined(text: str) -> dict[str, int]:
+    """The names that C text defines as unsigned numbers."""
+    return {name: int(number, 0) for name, number in re.findall(r"#define (\w+) (\w+?)U\b", text)}
+
+
+HEADER = (NATIVE / "model" / "wire.h").read_text()
+DEFINED = {name.removeprefix("WIRE_"): number for name, number in _defined(HEADER).items()}
 ENUMS = {name: body for body, name in re.findall(r"typedef enum \{(.*?)\} (\w+);", HEADER, re.DOTALL)}
 
 
@@ -60,6 +70,20 @@ def test_offsets_and_bits() -> None:
         "FLAG_TRACED": Flags.TRACED,
         "FLAGS_KNOWN": sum(Flags),
         "MUST_UNDERSTAND": MUST_UNDERSTAND,
+        "EXTENSIONS_MAX": limits.EXTENSION_BYTES_MAX,
+        "EXTENSION_COUNT_MAX": limits.EXTENSIONS_MAX,
+        "SATISFIED_BYTES_MIN": limits.FRAME_BYTES_MAX - limits.DELIVERABLE_BYTES_MAX,
         "ACK_OF_PUBLISH": AckOf.PUBLISH,
     }
     assert {name: DEFINED[name] for name in expected} == expected
+
+
+def test_limits_of_a_subscribe_frame() -> None:
+    assert _defined((NATIVE / "switch" / "subscribe.c").read_text()) == {
+        "SUBSCRIPTIONS_PER_FRAME_MAX": limits.SUBSCRIPTIONS_PER_FRAME_MAX,
+        "DISJUNCTS_MAX": limits.DISJUNCTS_MAX,
+        "FILTER_BYTES_MAX": limits.FILTER_BYTES_MAX,
+        "FIELDS_MAX": FIELDS_MAX,
+        "SKIPPED_DEPTH_MAX": limits.CONTROL_DEPTH_MAX,
+        "SLICE_BYTES": 16 * 1024,
+    }

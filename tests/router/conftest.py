@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
 
 from tamis.configs import Address, parse_topology
-from tamis.router.listeners import Acceptor, bind
-from tamis.router.plane import Plane
-from tamis.router.running import Life, Running
-from tamis.router.stalls import StallWatch
-from tamis.router.tokens import TokenFile
+from tamis.router.admin.view import Life, RouterView
+from tamis.router.clients.clients import Clients
+from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.connections import Connections
+from tamis.router.connections.listeners import Acceptor, bind
+from tamis.router.daemon.stalls import StallWatch
+from tamis.testing import NotReady, RouterProcess
+from tamis.testing.blocking import LoopThread
 from tests.router.wire_client import WireClient, close_all
 
 
@@ -36,11 +36,12 @@ class Inside:
         self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
         loop = asyncio.get_running_loop()
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
-        self.plane = Plane(self.settings, tokens, 5, loop)
-        self.running = Running(self.plane, StallWatch(loop), Life.SERVING)
+        self.plane = Connections(self.settings, 5, loop)
+        self.clients = Clients(self.plane, tokens)
+        self.running = RouterView(self.plane, self.clients, StallWatch(loop), Life.SERVING)
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
-        self._acceptor = Acceptor(listener, self.plane, loop)
+        self._acceptor = Acceptor(listener, self.clients, loop)
         self.plane.start()
 
     async def client(self, name: str, **more: object) -> WireClient:
@@ -89,19 +90,20 @@ def daemons() -> None:
 
 
 class Process:
-    """A daemon of its own."""
+    """A daemon of its own, which is ready or has refused to start."""
 
     def __init__(self, folder: Path, topology: str, *options: str) -> None:
         self.file = folder / "net.yaml"
         self.file.write_text(topology)
-        command = [sys.executable, "-m", "tamis.cli.main", "router", "--topology", str(self.file), "--id", "a"]
-        self._log = (folder / "log").open("wb")
-        self._log_path = folder / "log"
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
-            [*command, "--json-logs", *options], stdout=subprocess.PIPE, stderr=self._log, env=os.environ
-        )
-        line = self._process.stdout.readline()
-        self.ready = json.loads(line) if line else {}
+        self._router = RouterProcess("a", self.file, options=options)
+        self._loop = LoopThread()
+        with contextlib.suppress(NotReady):
+            self._loop.run(self._router.start())
+
+    @property
+    def ready(self) -> dict[str, Any]:
+        """What it said when it was ready; empty if it refused to start."""
+        return self._router.said
 
     @property
     def where(self) -> str:
@@ -113,27 +115,30 @@ class Process:
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        return self._router.pid
 
     def logged(self) -> list[dict[str, object]]:
-        return [json.loads(line) for line in self._log_path.read_text().splitlines() if line.startswith("{")]
+        return [json.loads(line) for line in self.errors.splitlines() if line.startswith("{")]
 
     @property
     def errors(self) -> str:
-        return self._log_path.read_text()
+        return self._router.log.read_text()
 
     def signal(self, number: int) -> None:
-        self._process.send_signal(number)
+        self._router.send_signal(number)
 
     async def exit_code(self) -> int:
-        return await asyncio.to_thread(self._process.wait, 30)
+        return await asyncio.to_thread(self.wait, 30)
+
+    def wait(self, patience_s: float) -> int:
+        """Its exit code, when it has ended; TimeoutError if it takes longer."""
+        return self._loop.run(asyncio.wait_for(self._router.process.wait(), patience_s))
 
     def close(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
-        self._process.stdout.close()
-        self._log.close()
+        """End it with SIGKILL; a second time, nothing happens."""
+        if self._loop.is_open:
+            self._loop.run(self._router.kill())
+            self._loop.close()
 
 
 @pytest.fixture

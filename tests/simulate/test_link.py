@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from tamis.protocol.wire.routing_bodies import Held
-from tamis.router.core.events import Body
+from tamis.protocol.wire.routing_bodies import Body, Held
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame, Line
 from tamis.simulate.link import DIAL_LAST_US, HEARTBEAT_US, HOLD_US, Link

@@ -5,7 +5,8 @@
         net["b"].kill(); net["b"].start()
 
 Law: what is started here has ended afterwards. Ports stay those of a router over its lives, and lie below those that
-the system gives to whoever connects.
+the system gives to whoever connects. All other tests start routers by `tamis.testing`; the stranger has a starter of
+its own, because it imports nothing of the project and types the command that a person types.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@
 #define DRAIN_ON_CHANGE 8U /* at every other change */
 #define ABSORB_MAX 64U     /* ranges a new wider one puts aside at once */
 
-/* ---- scratch ------------------------------------------------------------------------------------------------------
- */
+/* ---- scratch ---- */
 
 static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacity, uint64_t wanted) {
     if (wanted <= *capacity) {
@@ -55,8 +54,7 @@ static bool reserve_scratch(tm_engine *engine) {
            reserve_pattern_scratch(engine) && (constants == 0 || tamis_digests_reserve(&engine->digests, constants));
 }
 
-/* ---- interfaces and records ---------------------------------------------------------------------------------------
- */
+/* ---- interfaces and records ---- */
 
 static bool reserve_record(tm_engine *engine, uint32_t handle) {
     if (handle < engine->record_capacity) {
@@ -100,8 +98,7 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
     }
 }
 
-/* ---- covering -----------------------------------------------------------------------------------------------------
- */
+/* ---- covering ---- */
 
 static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     tamis_record *record = &engine->records[handle];
@@ -205,8 +202,7 @@ static void absorb(tm_engine *engine, uint32_t handle) {
     }
 }
 
-/* ---- removal ------------------------------------------------------------------------------------------------------
- */
+/* ---- removal ---- */
 
 /* Nothing hangs on it: gone. */
 static void finish(tm_engine *engine, uint32_t handle) {
@@ -282,8 +278,7 @@ static void tamis_settle(tm_engine *engine, uint64_t steps) {
     drain(engine, steps);
 }
 
-/* ---- adding -------------------------------------------------------------------------------------------------------
- */
+/* ---- adding ---- */
 
 /* Covered or active; false: no memory, nothing changed. */
 static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
@@ -325,8 +320,7 @@ static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interf
     return TM_OK;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
@@ -394,8 +388,7 @@ static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
     stats->names = engine->names.live;
 }
 
-/* ---- validation ---------------------------------------------------------------------------------------------------
- */
+/* ---- validation ---- */
 
 /* What stands in order under a key, its wide part too. */
 static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,

@@ -37,7 +37,7 @@
 #define TAMIS_TESTS_MAX (2 * TM_CONSTRAINTS_MAX) /* a between is two tests */
 #define TAMIS_NONE UINT32_MAX
 
-/* ---- tests ---------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 /* kind of value: index of tamis_name.keys */
 #define TAMIS_BOOLEAN 0U
@@ -115,7 +115,7 @@ typedef struct tamis_tests {
     tamis_test tests[TAMIS_TESTS_MAX];
 } tamis_tests;
 
-/* ---- where filters stand -------------------------------------------------------------------------------------- */
+/* ---- where filters stand ---- */
 
 /* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
  * of the body do; TAMIS_LAST says without a look at the body that there are none. */
@@ -268,7 +268,7 @@ typedef struct tamis_buckets {
     tamis_segment segments[TAMIS_SEGMENTS]; /* each grows on its own: no long stall */
 } tamis_buckets;
 
-/* ---- records -------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 typedef enum {
     TAMIS_FREE,
@@ -362,7 +362,7 @@ static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) 
     return (tamis_body *)tm_arena_at(&engine->bodies, body);
 }
 
-/* ---- compile.c: filters to tests ------------------------------------------------------------------------ */
+/* ---- compile.c: filters to tests ---- */
 
 /* Compile and take references on names, constants and patterns. TM_OK or TM_NO_MEMORY with nothing taken. */
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
@@ -371,7 +371,7 @@ void tamis_release_test(tm_engine *engine, tamis_test test);
 /* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
 unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
 
-/* ---- cells.c -------------------------------------------------------------------------------------------- */
+/* ---- cells.c ---- */
 
 /* `strings` is NULL for codes, here and below (tamis_order_of). A point is a code, or a constant's id * 4 + delta (0:
  * at it, 1: just above, 2: just below). */
@@ -401,7 +401,7 @@ static inline const uint64_t *tamis_cells_of_code(const tamis_cells *cells, int3
 }
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
 
-/* ---- runs.c --------------------------------------------------------------------------------------------- */
+/* ---- runs.c ---- */
 
 /* Bounds are codes, or constant's id * 4 + delta as above. */
 bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single, const tamis_strings *strings);
@@ -415,7 +415,7 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
                     uint32_t *index);
 int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
 
-/* ---- intervals.c ---------------------------------------------------------------------------------------- */
+/* ---- intervals.c ---- */
 
 /* Is the test one bound of a positive range? */
 bool tamis_is_bound(tamis_test test);
@@ -427,14 +427,14 @@ void tamis_intervals_remove(tm_memory *memory, tamis_intervals *intervals, tamis
 void tamis_intervals_clear(tm_memory *memory, tamis_intervals *intervals);
 int tamis_intervals_validate(const tamis_intervals *intervals, const char **reason);
 
-/* ---- choose.c ------------------------------------------------------------------------------------------- */
+/* ---- choose.c ---- */
 
 /* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
 tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
 /* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
 
-/* ---- keys.c --------------------------------------------------------------------------------------------- */
+/* ---- keys.c ---- */
 
 /* The key, made if need be; NULL: no memory. */
 tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind);
@@ -445,7 +445,7 @@ void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
 void tamis_key_clear(tm_memory *memory, tamis_key *key);
 void tamis_key_drop_cells(tm_memory *memory, tamis_key *key); /* there may be none */
 
-/* ---- place.c: putting a filter where it is reached ------------------------------------------------------ */
+/* ---- place.c: putting a filter where it is reached ---- */
 
 /* Is the place's body out of a match's sight? */
 static inline bool tamis_is_cold(unsigned place) {
@@ -474,17 +474,17 @@ static inline tamis_key *tamis_range_key(tamis_key *key, tamis_test test) {
 /* The part of a hash key for a number without a code. */
 uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real);
 
-/* ---- cover.c -------------------------------------------------------------------------------------------- */
+/* ---- cover.c ---- */
 
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
  * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
 
-/* ---- used.c --------------------------------------------------------------------------------------------- */
+/* ---- used.c ---- */
 
 uint64_t tamis_used(const tm_engine *engine);
 
-/* ---- match.c -------------------------------------------------------------------------------------------- */
+/* ---- match.c ---- */
 
 void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
 

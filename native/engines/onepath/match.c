@@ -14,8 +14,7 @@
 
 #define NUMBERS_AT_ONCE 2U
 
-/* ---- cells --------------------------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* Which filters of a key hold, not just which interfaces. */
 static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
@@ -55,8 +54,7 @@ static void see_label(pass *p, const tamis_cells *cells, int64_t label, const ta
     collect(p, tamis_cells_of_label(cells, label, order), cells->words);
 }
 
-/* ---- the steps ----------------------------------------------------------------------------------------------------
- */
+/* ---- the steps ---- */
 
 /* Ranges that the code does not decide. */
 static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {

@@ -1,9 +1,7 @@
 /* names.c - see names.h. */
 #include "engines/onepath/names.h"
 
-#include "base/probes.h"
-
-#define SLOTS_MIN 64U
+#define LOAD_PERCENT 50U /* so that searches stay short */
 #define RECORDS_MIN 16U
 
 void tamis_names_init(tamis_names *names, tm_memory *memory) {
@@ -11,6 +9,7 @@ void tamis_names_init(tamis_names *names, tm_memory *memory) {
     names->memory = memory;
     names->key = memory->key;
     names->free = TM_NO_NAME;
+    names->set = (tm_idset){.percent_max = LOAD_PERCENT, .has_words = true};
     names->version = 1;
 }
 
@@ -23,44 +22,22 @@ void tamis_names_clear(tamis_names *names) {
         TM_DELETE(names->memory, TM_HOT, names->records[id].bytes, uint8_t, names->records[id].length);
     }
     TM_DELETE(names->memory, TM_HOT, names->records, tamis_name, names->record_capacity);
-    TM_DELETE(names->memory, TM_HOT, names->slots, tamis_name_slot, names->slot_capacity);
+    tm_idset_free(&names->set, names->memory, TM_HOT);
     tamis_names_init(names, names->memory);
 }
 
-static uint32_t hash_of(const tamis_names *names, const tamis_name *name) {
+static uint32_t hash_of(const tamis_names *names, uint32_t id) {
+    const tamis_name *name = &names->records[id];
     return (uint32_t)tm_hash_headed(name->head, name->bytes, name->length, &names->key);
 }
 
-static void place(tamis_name_slot *slots, uint32_t mask, tamis_name_slot slot) {
-    uint32_t at = slot.hash & mask;
-    while (slots[at].id != TM_NO_NAME) {
-        at = (at + 1) & mask;
-    }
-    slots[at] = slot;
+static uint64_t word_of(uint32_t hash, uint32_t id) {
+    return (uint64_t)hash << 32 | (id + 1);
 }
 
-/* At most half full, so that probes stay short. */
-static bool reserve_slot(tamis_names *names) {
-    if ((names->live + 1) * 2 <= names->slot_capacity) {
-        return true;
-    }
-    uint32_t capacity = names->slot_capacity == 0 ? SLOTS_MIN : names->slot_capacity * 2;
-    tamis_name_slot *slots = TM_NEW(names->memory, TM_HOT, tamis_name_slot, capacity);
-    if (slots == NULL) {
-        return false;
-    }
-    for (uint32_t at = 0; at < capacity; at++) {
-        slots[at].id = TM_NO_NAME;
-    }
-    for (uint32_t at = 0; at < names->slot_capacity; at++) {
-        if (names->slots[at].id != TM_NO_NAME) {
-            place(slots, capacity - 1, names->slots[at]);
-        }
-    }
-    TM_DELETE(names->memory, TM_HOT, names->slots, tamis_name_slot, names->slot_capacity);
-    names->slots = slots;
-    names->slot_capacity = capacity;
-    return true;
+static uint64_t hash_of_word(const void *owner, uint64_t word) {
+    (void)owner;
+    return word >> 32;
 }
 
 static bool reserve_record(tamis_names *names) {
@@ -87,7 +64,7 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
         names->records[id].references++;
         return id;
     }
-    if (!reserve_slot(names) || !reserve_record(names)) {
+    if (tm_idset_reserve(&names->set, names->memory, TM_HOT, hash_of_word, names) != TM_OK || !reserve_record(names)) {
         return TM_NO_NAME;
     }
     uint8_t *copy = NULL;
@@ -105,29 +82,11 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
     }
     tm_head head = tm_head_of(bytes, length);
     names->records[id] = (tamis_name){.head = head, .length = length, .references = 1, .bytes = copy};
-    uint32_t hash = hash_of(names, &names->records[id]);
-    place(names->slots, names->slot_capacity - 1, (tamis_name_slot){hash, id});
+    uint32_t hash = hash_of(names, id);
+    tm_idset_insert(&names->set, hash, word_of(hash, id));
     names->live++;
     changed(names);
     return id;
-}
-
-/* Linear probing without tombstones: slots behind the hole move up where their probe passes it. */
-static void erase_slot(tamis_names *names, uint32_t id) {
-    const tamis_name *name = &names->records[id];
-    uint32_t mask = names->slot_capacity - 1;
-    uint32_t hole = hash_of(names, name) & mask;
-    while (names->slots[hole].id != id) {
-        hole = (hole + 1) & mask;
-    }
-    for (uint32_t at = (hole + 1) & mask; names->slots[at].id != TM_NO_NAME; at = (at + 1) & mask) {
-        uint32_t home = names->slots[at].hash & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            names->slots[hole] = names->slots[at];
-            hole = at;
-        }
-    }
-    names->slots[hole] = (tamis_name_slot){0, TM_NO_NAME};
 }
 
 void tamis_names_release(tamis_names *names, uint32_t id) {
@@ -135,7 +94,8 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
     if (--name->references != 0) {
         return;
     }
-    erase_slot(names, id);
+    uint32_t hash = hash_of(names, id);
+    tm_idset_remove(&names->set, hash, word_of(hash, id), hash_of_word, names);
     names->text_bytes -= name->bytes != NULL ? tm_memory_charge(name->length) : 0;
     TM_DELETE(names->memory, TM_HOT, name->bytes, uint8_t, name->length);
     memset(name, 0, sizeof *name);
@@ -146,13 +106,13 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
 }
 
 static bool is_reachable(const tamis_names *names, uint32_t id) {
-    const tamis_name *name = &names->records[id];
-    uint32_t mask = names->slot_capacity - 1;
-    uint32_t at = hash_of(names, name) & mask;
-    while (names->slots[at].id != TM_NO_NAME && names->slots[at].id != id) {
-        at = (at + 1) & mask;
-    }
-    return names->slots[at].id == id;
+    uint32_t hash = hash_of(names, id);
+    tm_idset_search at = tm_idset_start(&names->set, hash);
+    uint64_t word;
+    do {
+        word = tm_idset_next_word(&at);
+    } while (word != 0 && word != word_of(hash, id));
+    return word != 0;
 }
 
 int tamis_names_validate(const tamis_names *names, const char **reason) {
@@ -166,7 +126,7 @@ int tamis_names_validate(const tamis_names *names, const char **reason) {
             }
         }
     }
-    if (live != names->live) {
+    if (live != names->live || !tm_idset_is_sound(&names->set, hash_of_word, names)) {
         *reason = "the count of live names is wrong";
         return TM_MISUSED;
     }
@@ -174,9 +134,5 @@ int tamis_names_validate(const tamis_names *names, const char **reason) {
 }
 
 void tamis_names_probes(const tamis_names *names, tm_probes *probes) {
-    for (uint32_t at = 0; at < names->slot_capacity; at++) {
-        if (names->slots[at].id != TM_NO_NAME) {
-            tm_probes_note(probes, names->slots[at].hash & (names->slot_capacity - 1), at, names->slot_capacity);
-        }
-    }
+    tm_idset_probes(&names->set, hash_of_word, names, probes);
 }

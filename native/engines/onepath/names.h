@@ -11,7 +11,7 @@
 #ifndef TM_ONEPATH_NAMES_H
 #define TM_ONEPATH_NAMES_H
 
-#include "base/memory.h"
+#include "base/idset.h"
 #include "tm.h"
 
 #define TM_NO_NAME UINT32_MAX
@@ -29,19 +29,13 @@ typedef struct tamis_name {
 
 _Static_assert(sizeof(tamis_name) == 64, "one cache line");
 
-typedef struct tamis_name_slot {
-    uint32_t hash; /* 0 with id TM_NO_NAME: empty */
-    uint32_t id;
-} tamis_name_slot;
-
 typedef struct tamis_names {
     tm_memory *memory; /* borrowed */
     tm_hash_key key;
     tamis_name *records;
-    tamis_name_slot *slots;
+    tm_idset set;          /* of words, by hash: the hash and, in the lower half, the id + 1 */
     uint32_t record_count; /* high-water mark of ids */
     uint32_t record_capacity;
-    uint32_t slot_capacity; /* a power of two, or 0 */
     uint32_t live;
     uint32_t free;       /* first free record or TM_NO_NAME */
     uint64_t text_bytes; /* of the copies, as they are counted */
@@ -60,23 +54,24 @@ static inline bool tamis_name_is(const tamis_name *name, tm_head head, const uin
     return differs == 0 && (length <= TM_INLINE_BYTES || memcmp(name->bytes, bytes, length) == 0);
 }
 
+/* The name that a slot which is not empty stands for. */
+static inline const tamis_name *tamis_name_in(const tamis_names *names, uint64_t slot) {
+    return &names->records[(uint32_t)slot - 1];
+}
+
 static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t *bytes, uint32_t length) {
-    if (names->live == 0) {
-        return TM_NO_NAME;
-    }
     tm_head head = tm_head_of(bytes, length);
     uint32_t hash = (uint32_t)tm_hash_headed(head, bytes, length, &names->key);
-    uint32_t mask = names->slot_capacity - 1;
-    uint32_t at = hash & mask;
-    at = (at + (names->slots[at].hash != hash)) & mask; /* nine in ten stand in the first two: one jump for both */
-    if (names->slots[at].hash == hash && names->slots[at].id != TM_NO_NAME &&
-        tamis_name_is(&names->records[names->slots[at].id], head, bytes, length)) {
-        return names->slots[at].id;
+    tm_idset_search search = tm_idset_start(&names->set, hash);
+    const uint64_t *slots = search.slots;
+    /* Nine in ten stand in the first two: one jump for both. */
+    uint64_t slot = slots[(search.at + (slots[search.at] >> 32 != hash)) & search.mask];
+    if (slot >> 32 == hash && slot != 0 && tamis_name_is(tamis_name_in(names, slot), head, bytes, length)) {
+        return (uint32_t)slot - 1;
     }
-    for (at = hash & mask; names->slots[at].id != TM_NO_NAME; at = (at + 1) & mask) {
-        uint32_t id = names->slots[at].id;
-        if (names->slots[at].hash == hash && tamis_name_is(&names->records[id], head, bytes, length)) {
-            return id;
+    while ((slot = tm_idset_next_word(&search)) != 0) {
+        if (slot >> 32 == hash && tamis_name_is(tamis_name_in(names, slot), head, bytes, length)) {
+            return (uint32_t)slot - 1;
         }
     }
     return TM_NO_NAME;

@@ -120,8 +120,7 @@ static inline bool is_full(const pass *p) {
     return p->only_bits && matched == UINT64_MAX;
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static __attribute__((noinline)) bool has_any_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
     const tm_attribute *value = &p->attributes[attribute];

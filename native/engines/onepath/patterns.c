@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "base/probes.h"
-
 #define NODES_MIN 16U
-#define EDGES_MIN 64U
+#define LOAD_PERCENT 75U
 #define NODES_MAX (1U << 28) /* what an edge has bits for */
 #define PASS_BYTES 1024U     /* of a value, between two looks at what it has cost */
 #define VISIT_STEPS 3U       /* of a byte that leads to a node: most of a text leads to none */
@@ -16,34 +14,34 @@ void tamis_patterns_init(tamis_patterns *patterns, tm_memory *memory) {
     patterns->memory = memory;
     patterns->key = memory->key;
     patterns->version = 1;
+    patterns->edges = (tm_idset){.percent_max = LOAD_PERCENT, .has_words = true};
 }
 
 void tamis_patterns_clear(tamis_patterns *patterns) {
     TM_DELETE(patterns->memory, TM_HOT, patterns->nodes, tamis_pattern_node, patterns->node_capacity);
     TM_DELETE(patterns->memory, TM_COLD, patterns->uses, tamis_pattern_use, patterns->use_capacity);
-    TM_DELETE(patterns->memory, TM_HOT, patterns->edges, uint64_t, patterns->edge_capacity);
+    tm_idset_free(&patterns->edges, patterns->memory, TM_HOT);
     tamis_patterns_init(patterns, patterns->memory);
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------------------ */
+/* ---- edges ---- */
 
 static inline uint64_t edge_key(uint32_t node, uint8_t byte) {
     return (uint64_t)node << 8 | byte;
 }
 
-static inline uint32_t edge_home(const tamis_patterns *patterns, uint64_t key) {
-    return (uint32_t)tm_hash_u64(key, &patterns->key) & (patterns->edge_capacity - 1);
+static inline uint64_t edge_hash(const tamis_patterns *patterns, uint64_t key) {
+    return tm_hash_u64(key, &patterns->key);
 }
 
-/* The child, or 0 (the root is nobody's child). */
-static inline uint32_t child_of(const tamis_patterns *patterns, uint32_t node, uint8_t byte) {
-    if (patterns->edge_count == 0) {
-        return 0;
-    }
-    uint64_t key = edge_key(node, byte);
-    uint32_t mask = patterns->edge_capacity - 1;
-    for (uint32_t at = edge_home(patterns, key);; at = (at + 1) & mask) {
-        uint64_t edge = patterns->edges[at];
+static uint64_t hash_of(const void *owner, uint64_t edge) {
+    return edge_hash(owner, edge >> 28);
+}
+
+/* The child behind the edge `key` in these slots, or 0 (the root is nobody's child). */
+static inline uint32_t child_among(const uint64_t *edges, uint32_t mask, uint64_t hash, uint64_t key) {
+    for (uint32_t at = (uint32_t)hash & mask;; at = (at + 1) & mask) {
+        uint64_t edge = edges[at];
         if (edge == 0) {
             return 0;
         }
@@ -53,59 +51,25 @@ static inline uint32_t child_of(const tamis_patterns *patterns, uint32_t node, u
     }
 }
 
-static void place_edge(tamis_patterns *patterns, uint64_t edge) {
-    uint32_t mask = patterns->edge_capacity - 1;
-    uint32_t at = edge_home(patterns, edge >> 28);
-    while (patterns->edges[at] != 0) {
-        at = (at + 1) & mask;
-    }
-    patterns->edges[at] = edge;
-}
-
-static bool reserve_edges(tamis_patterns *patterns, uint32_t more) {
-    uint32_t capacity = patterns->edge_capacity == 0 ? EDGES_MIN : patterns->edge_capacity;
-    while ((uint64_t)(patterns->edge_count + more) * 4 > (uint64_t)capacity * 3) {
-        capacity *= 2;
-    }
-    if (capacity == patterns->edge_capacity) {
-        return true;
-    }
-    uint64_t *edges = TM_NEW(patterns->memory, TM_HOT, uint64_t, capacity);
-    if (edges == NULL) {
-        return false;
-    }
-    uint64_t *old = patterns->edges;
-    uint32_t old_capacity = patterns->edge_capacity;
-    patterns->edges = edges;
-    patterns->edge_capacity = capacity;
-    for (uint32_t at = 0; at < old_capacity; at++) {
-        if (old[at] != 0) {
-            place_edge(patterns, old[at]);
-        }
-    }
-    TM_DELETE(patterns->memory, TM_HOT, old, uint64_t, old_capacity);
-    return true;
-}
-
-static void erase_edge(tamis_patterns *patterns, uint32_t node, uint8_t byte) {
-    uint32_t mask = patterns->edge_capacity - 1;
+/* The child of `node` by `byte`, or 0. */
+static inline uint32_t child_of(const tamis_patterns *patterns, uint32_t node, uint8_t byte) {
     uint64_t key = edge_key(node, byte);
-    uint32_t hole = edge_home(patterns, key);
-    while (patterns->edges[hole] >> 28 != key) {
-        hole = (hole + 1) & mask;
-    }
-    for (uint32_t at = (hole + 1) & mask; patterns->edges[at] != 0; at = (at + 1) & mask) {
-        uint32_t home = edge_home(patterns, patterns->edges[at] >> 28);
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            patterns->edges[hole] = patterns->edges[at];
-            hole = at;
-        }
-    }
-    patterns->edges[hole] = 0;
-    patterns->edge_count--;
+    uint64_t hash = edge_hash(patterns, key);
+    tm_idset_search at = tm_idset_start(&patterns->edges, hash);
+    return child_among(at.slots, at.mask, hash, key);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+/* The slots of all edges, or none while the set of edges grows. */
+static inline tm_slots whole_edges(const tamis_patterns *patterns) {
+    return patterns->edges.is_whole ? patterns->edges.now : (tm_slots){0};
+}
+
+static void erase_edge(tamis_patterns *patterns, uint32_t node, uint8_t byte, uint32_t child) {
+    uint64_t key = edge_key(node, byte);
+    tm_idset_remove(&patterns->edges, edge_hash(patterns, key), key << 28 | child, hash_of, patterns);
+}
+
+/* ---- nodes ---- */
 
 /* Room for a path of `more` new nodes, and for the root. */
 static bool reserve_nodes(tamis_patterns *patterns, uint32_t more) {
@@ -150,8 +114,8 @@ static uint32_t add_child(tamis_patterns *patterns, uint32_t parent, uint8_t byt
     patterns->nodes[node] = (tamis_pattern_node){.parent = parent, .byte = byte, .depth = depth};
     patterns->uses[node] = (tamis_pattern_use){0};
     patterns->uses[parent].children++;
-    place_edge(patterns, edge_key(parent, byte) << 28 | node);
-    patterns->edge_count++;
+    uint64_t key = edge_key(parent, byte);
+    tm_idset_insert(&patterns->edges, edge_hash(patterns, key), key << 28 | node);
     return node;
 }
 
@@ -159,7 +123,7 @@ static uint32_t add_child(tamis_patterns *patterns, uint32_t parent, uint8_t byt
 static void prune(tamis_patterns *patterns, uint32_t node) {
     while (node != 0 && patterns->nodes[node].kinds == 0 && patterns->uses[node].children == 0) {
         uint32_t parent = patterns->nodes[node].parent;
-        erase_edge(patterns, parent, patterns->nodes[node].byte);
+        erase_edge(patterns, parent, patterns->nodes[node].byte, node);
         patterns->uses[parent].children--;
         patterns->uses[node].children = patterns->free;
         patterns->nodes[node].depth = 0; /* marks a free node */
@@ -186,7 +150,8 @@ static void start_over(tamis_patterns *patterns) {
 }
 
 uint32_t tamis_patterns_acquire(tamis_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind) {
-    if (!reserve_nodes(patterns, length) || !reserve_edges(patterns, length)) {
+    if (!reserve_nodes(patterns, length) ||
+        tm_idset_reserve_more(&patterns->edges, patterns->memory, TM_HOT, hash_of, patterns, length) != TM_OK) {
         return TM_NO_PATTERN;
     }
     uint32_t node = 0;
@@ -225,7 +190,7 @@ uint32_t tamis_patterns_text(const tamis_patterns *patterns, uint32_t id, uint8_
     return length;
 }
 
-/* ---- one pass --------------------------------------------------------------------------------------------------- */
+/* ---- one pass ---- */
 
 static void link_node(tamis_patterns *patterns, uint32_t node);
 
@@ -237,9 +202,11 @@ static inline uint32_t fail_of(tamis_patterns *patterns, uint32_t node) {
 }
 
 /* The longest trie path that ends with `byte` after state `node`. */
-static inline uint32_t step(tamis_patterns *patterns, uint32_t node, uint8_t byte) {
+static inline uint32_t step(tamis_patterns *patterns, tm_slots whole, uint32_t node, uint8_t byte) {
     for (;;) {
-        uint32_t child = child_of(patterns, node, byte);
+        uint64_t key = edge_key(node, byte);
+        uint32_t child = whole.slots != NULL ? child_among(whole.slots, whole.mask, edge_hash(patterns, key), key)
+                                             : child_of(patterns, node, byte);
         if (child != 0 || node == 0) {
             return child;
         }
@@ -253,7 +220,7 @@ static void link_node(tamis_patterns *patterns, uint32_t node) {
     uint32_t fail = 0;
     uint32_t parent = patterns->nodes[node].parent;
     if (node != 0 && parent != 0) {
-        fail = step(patterns, fail_of(patterns, parent), patterns->nodes[node].byte);
+        fail = step(patterns, whole_edges(patterns), fail_of(patterns, parent), patterns->nodes[node].byte);
     }
     uint32_t dict = 0;
     if (fail != 0) {
@@ -308,8 +275,9 @@ static void next_stamp(tamis_patterns *patterns) {
 /* The patterns in bytes[start .. end), after those before it; returns the state behind them. */
 static uint32_t pass_over(tamis_patterns *patterns, uint32_t state, const uint8_t *bytes, size_t start, size_t end,
                           finding *found) {
+    tm_slots whole = whole_edges(patterns); /* looked up once: a byte costs some ten instructions */
     for (size_t i = start; i < end; i++) {
-        state = step(patterns, state, bytes[i]);
+        state = step(patterns, whole, state, bytes[i]);
         if (state == 0) {
             continue;
         }
@@ -352,7 +320,7 @@ size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_
     return found.count;
 }
 
-/* ---- validation ------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason) {
     uint32_t count = 0;
@@ -383,7 +351,7 @@ int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason)
             }
         }
     }
-    if (count != patterns->count || edges != patterns->edge_count) {
+    if (count != patterns->count || edges != patterns->edges.count) {
         *reason = "the count of patterns or edges is wrong";
         return TM_MISUSED;
     }
@@ -391,9 +359,5 @@ int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason)
 }
 
 void tamis_patterns_probes(const tamis_patterns *patterns, tm_probes *probes) {
-    for (uint32_t at = 0; at < patterns->edge_capacity; at++) {
-        if (patterns->edges[at] != 0) {
-            tm_probes_note(probes, edge_home(patterns, patterns->edges[at] >> 28), at, patterns->edge_capacity);
-        }
-    }
+    tm_idset_probes(&patterns->edges, hash_of, patterns, probes);
 }

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/memory.h"
+#include "base/idset.h"
 #include "base/work.h"
 #include "tm.h"
 
@@ -47,12 +47,10 @@ typedef struct tamis_patterns {
     tm_hash_key key;
     tamis_pattern_node *nodes; /* [0] is the root: the empty pattern */
     tamis_pattern_use *uses;
-    uint64_t *edges; /* open addressing: node << 36 | byte << 28 | child; 0 is empty */
+    tm_idset edges; /* of words: node << 36 | byte << 28 | child, by the hash of the first two */
     uint32_t node_count;
     uint32_t node_capacity;
     uint32_t use_capacity;
-    uint32_t edge_count;
-    uint32_t edge_capacity;
     uint32_t free;
     uint32_t version; /* changes with the set of patterns; never 0 */
     uint32_t stamp;

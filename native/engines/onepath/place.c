@@ -7,8 +7,7 @@
 
 #include "engines/onepath/buckets.h"
 
-/* ---- bodies -------------------------------------------------------------------------------------------------------
- */
+/* ---- bodies ---- */
 
 static unsigned body_class(uint32_t count) {
     return tm_arena_class(1 + count);
@@ -64,8 +63,7 @@ bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *test
     return true;
 }
 
-/* ---- buckets ------------------------------------------------------------------------------------------------------
- */
+/* ---- buckets ---- */
 
 uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real) {
     uint64_t bits = (uint64_t)integer;
@@ -159,8 +157,7 @@ static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count,
     return true;
 }
 
-/* ---- lists --------------------------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
     if (list->count == list->capacity) {
@@ -184,8 +181,7 @@ static void list_remove(tamis_list *list, uint32_t body) {
     list->entries[at] = list->entries[--list->count];
 }
 
-/* ---- in and out ---------------------------------------------------------------------------------------------------
- */
+/* ---- in and out ---- */
 
 /* The pins of a place: the keys it hangs on. */
 static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],

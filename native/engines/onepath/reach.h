@@ -9,8 +9,7 @@
 #include "engines/onepath/buckets.h"
 #include "engines/onepath/pass.h"
 
-/* ---- entries ------------------------------------------------------------------------------------------------------
- */
+/* ---- entries ---- */
 
 /* The rest of an entry whose own test holds. */
 static inline void verify(pass *p, const tamis_entry *entry) {
@@ -55,8 +54,7 @@ static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
     }
 }
 
-/* ---- buckets ------------------------------------------------------------------------------------------------------
- */
+/* ---- buckets ---- */
 
 static void look_at(pass *p, const tamis_slot *slot) {
     const tamis_buckets *buckets = &p->engine->buckets;
@@ -161,8 +159,7 @@ static void see_patterns(pass *p, const known *at) {
     }
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ---- */
 
 static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
     if (p->answer->direct) { /* runs hold no interface with cells */

@@ -1,10 +1,8 @@
 /* strings.c - see strings.h. */
 #include "engines/onepath/strings.h"
 
-#include "base/probes.h"
-
-#define SLOTS_MIN 64U
 #define RECORDS_MIN 16U
+#define LOAD_PERCENT 50U
 #define LABEL_STEP ((int64_t)1 << 32)
 
 void tamis_strings_init(tamis_strings *strings, tm_memory *memory) {
@@ -12,6 +10,7 @@ void tamis_strings_init(tamis_strings *strings, tm_memory *memory) {
     strings->memory = memory;
     strings->key = memory->key;
     strings->free = TM_NO_STRING;
+    strings->set.percent_max = LOAD_PERCENT;
 }
 
 void tamis_strings_clear(tamis_strings *strings) {
@@ -23,7 +22,7 @@ void tamis_strings_clear(tamis_strings *strings) {
     }
     TM_DELETE(strings->memory, TM_HOT, strings->records, tamis_string, strings->record_capacity);
     TM_DELETE(strings->memory, TM_HOT, strings->labels, int64_t, strings->record_capacity);
-    TM_DELETE(strings->memory, TM_HOT, strings->slots, uint32_t, strings->slot_capacity);
+    tm_idset_free(&strings->set, strings->memory, TM_HOT);
     TM_DELETE(strings->memory, TM_HOT, strings->order, uint32_t, strings->order_capacity);
     tamis_strings_init(strings, strings->memory);
 }
@@ -34,53 +33,23 @@ static inline bool is_string(const tamis_string *string, tm_head head, const uin
 }
 
 uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
-    if (strings->live == 0) {
-        return TM_NO_STRING;
-    }
     tm_head head = tm_head_of(bytes, length);
     uint32_t hash = (uint32_t)tm_hash_text(bytes, length, &strings->key);
-    uint32_t mask = strings->slot_capacity - 1;
-    for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
-        uint32_t id = strings->slots[at];
-        if (id == TM_NO_STRING) {
-            return TM_NO_STRING;
-        }
-        const tamis_string *string = &strings->records[id];
+    tm_idset_search at = tm_idset_start(&strings->set, hash);
+    for (uint32_t next; (next = tm_idset_next(&at)) != 0;) {
+        const tamis_string *string = &strings->records[next - 1];
         if (string->hash == hash && is_string(string, head, bytes, length)) {
-            return id;
+            return next - 1;
         }
     }
+    return TM_NO_STRING;
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
-static void place(tamis_strings *strings, uint32_t *slots, uint32_t mask, uint32_t id) {
-    uint32_t at = strings->records[id].hash & mask;
-    while (slots[at] != TM_NO_STRING) {
-        at = (at + 1) & mask;
-    }
-    slots[at] = id;
-}
-
-static bool reserve_slot(tamis_strings *strings) {
-    if ((strings->live + 1) * 2 <= strings->slot_capacity) {
-        return true;
-    }
-    uint32_t capacity = strings->slot_capacity == 0 ? SLOTS_MIN : strings->slot_capacity * 2;
-    uint32_t *slots = TM_NEW(strings->memory, TM_HOT, uint32_t, capacity);
-    if (slots == NULL) {
-        return false;
-    }
-    memset(slots, 0xff, sizeof *slots * capacity);
-    for (uint32_t at = 0; at < strings->slot_capacity; at++) {
-        if (strings->slots[at] != TM_NO_STRING) {
-            place(strings, slots, capacity - 1, strings->slots[at]);
-        }
-    }
-    TM_DELETE(strings->memory, TM_HOT, strings->slots, uint32_t, strings->slot_capacity);
-    strings->slots = slots;
-    strings->slot_capacity = capacity;
-    return true;
+static uint64_t hash_of(const void *owner, uint64_t next) {
+    const tamis_strings *strings = owner;
+    return strings->records[next - 1].hash;
 }
 
 static bool reserve_record(tamis_strings *strings) {
@@ -106,7 +75,8 @@ static bool reserve_record(tamis_strings *strings) {
 }
 
 static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
-    if (!reserve_slot(strings) || !reserve_record(strings)) {
+    if (tm_idset_reserve(&strings->set, strings->memory, TM_HOT, hash_of, strings) != TM_OK ||
+        !reserve_record(strings)) {
         return TM_NO_STRING;
     }
     uint8_t *copy = TM_NEW(strings->memory, TM_HOT, uint8_t, length + !length);
@@ -127,32 +97,16 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
         .length = length,
         .hash = (uint32_t)tm_hash_text(bytes, length, &strings->key),
     };
-    place(strings, strings->slots, strings->slot_capacity - 1, id);
+    tm_idset_insert(&strings->set, strings->records[id].hash, id + 1);
     strings->live++;
     strings->text_bytes += tm_memory_charge(length + !length);
     strings->version++;
     return id;
 }
 
-static void erase_slot(tamis_strings *strings, uint32_t id) {
-    uint32_t mask = strings->slot_capacity - 1;
-    uint32_t hole = strings->records[id].hash & mask;
-    while (strings->slots[hole] != id) {
-        hole = (hole + 1) & mask;
-    }
-    for (uint32_t at = (hole + 1) & mask; strings->slots[at] != TM_NO_STRING; at = (at + 1) & mask) {
-        uint32_t home = strings->records[strings->slots[at]].hash & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            strings->slots[hole] = strings->slots[at];
-            hole = at;
-        }
-    }
-    strings->slots[hole] = TM_NO_STRING;
-}
-
 static void destroy(tamis_strings *strings, uint32_t id) {
     tamis_string *string = &strings->records[id];
-    erase_slot(strings, id);
+    tm_idset_remove(&strings->set, string->hash, id + 1, hash_of, strings);
     strings->text_bytes -= tm_memory_charge(string->length + !string->length);
     TM_DELETE(strings->memory, TM_HOT, string->bytes, uint8_t, string->length + !string->length);
     memset(string, 0, sizeof *string);
@@ -169,7 +123,7 @@ static void destroy(tamis_strings *strings, uint32_t id) {
     }
 }
 
-/* ---- the order -------------------------------------------------------------------------------------------------- */
+/* ---- the order ---- */
 
 static int compare(const uint8_t *a, uint32_t a_length, const uint8_t *b, uint32_t b_length) {
     int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
@@ -276,7 +230,7 @@ static void leave_order(tamis_strings *strings, uint32_t id) {
     memmove(strings->order + rank, strings->order + rank + 1, sizeof *strings->order * (strings->order_count - rank));
 }
 
-/* ---- references ------------------------------------------------------------------------------------------------- */
+/* ---- references ---- */
 
 uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uint32_t length, bool ordered) {
     uint32_t id = tamis_strings_find(strings, bytes, length);
@@ -337,10 +291,5 @@ int tamis_strings_validate(const tamis_strings *strings, const char **reason) {
 }
 
 void tamis_strings_probes(const tamis_strings *strings, tm_probes *probes) {
-    for (uint32_t at = 0; at < strings->slot_capacity; at++) {
-        if (strings->slots[at] != TM_NO_STRING) {
-            uint32_t home = strings->records[strings->slots[at]].hash & (strings->slot_capacity - 1);
-            tm_probes_note(probes, home, at, strings->slot_capacity);
-        }
-    }
+    tm_idset_probes(&strings->set, hash_of, strings, probes);
 }

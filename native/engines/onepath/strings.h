@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/memory.h"
+#include "base/idset.h"
 #include "tm.h"
 
 #define TM_NO_STRING UINT32_MAX
@@ -29,11 +29,10 @@ typedef struct tamis_strings {
     tm_hash_key key;
     tamis_string *records;
     int64_t *labels; /* by id, where ordered > 0; apart, as searches among bounds read nothing else of a constant */
-    uint32_t *slots; /* ids by hash, linear probing */
+    tm_idset set;    /* of ids + 1, by hash */
     uint32_t *order; /* ids of the ordered ones, sorted */
     uint32_t record_count;
     uint32_t record_capacity;
-    uint32_t slot_capacity;
     uint32_t live;
     uint32_t free;
     uint32_t order_count;

@@ -20,7 +20,7 @@ static uint64_t bytes_of_strings(const tamis_strings *strings) {
 }
 
 static uint64_t bytes_of_names(const tm_engine *engine) {
-    uint64_t each = WITH_QUARTER(sizeof(tamis_name) + sizeof(uint64_t)) + WITH_DOUBLING(sizeof(tamis_name_slot));
+    uint64_t each = WITH_QUARTER(sizeof(tamis_name) + sizeof(uint64_t)) + WITH_DOUBLING(sizeof(uint64_t));
     return engine->names.live * each + engine->names.text_bytes +
            engine->key_count * tm_memory_charge(sizeof(tamis_key));
 }
@@ -28,7 +28,7 @@ static uint64_t bytes_of_names(const tm_engine *engine) {
 static uint64_t bytes_of_patterns(const tamis_patterns *patterns) {
     uint64_t each =
         WITH_QUARTER(sizeof(tamis_pattern_node) + sizeof(tamis_pattern_use)) + WITH_DOUBLING(sizeof(uint64_t));
-    return patterns->edge_count * each;
+    return patterns->edges.count * each;
 }
 
 static uint64_t bytes_of_buckets(const tamis_buckets *buckets) {

@@ -15,8 +15,7 @@ int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind 
     return tm_constraints_init(&core->constraints, memory);
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static bool is_negated(const tm_counting *core, uint32_t constraint) {
     return (core->constraints.keys[constraint].op & TM_OP_NEGATED) != 0;
@@ -91,8 +90,7 @@ static void unindex_constraint(tm_counting *core, uint32_t constraint) {
     release_index(core, constraint);
 }
 
-/* ---- constraints of a filter --------------------------------------------------------------------------------------
- */
+/* ---- constraints of a filter ---- */
 
 static int refer(tm_counting *core, const tm_constraint *constraint, uint32_t filter, tm_reference *out) {
     bool made = false;
@@ -145,8 +143,7 @@ static void unrefer_all(tm_counting *core, const tm_reference *references, uint3
     }
 }
 
-/* ---- filters ------------------------------------------------------------------------------------------------------
- */
+/* ---- filters ---- */
 
 static uint8_t count_plain(const tm_filter *filter) {
     uint8_t plain = 0;
@@ -259,8 +256,7 @@ uint32_t tm_counting_names(const tm_counting *core, uint32_t handle, uint32_t na
     return count;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void free_index(tm_counting *core, tm_name_index *index) {
     if (index != NULL) {

@@ -108,8 +108,7 @@ static void take_vetoes(tm_found *found) {
     take((matching *)found, VETO);
 }
 
-/* ---- the match ----------------------------------------------------------------------------------------------------
- */
+/* ---- the match ---- */
 
 /* Seats and constraints remember the number of a message; when numbers run out, they must forget. */
 static void next_message(tm_counting *core) {

@@ -28,8 +28,7 @@ struct tm_engine {
     tm_selectivity selectivity;
 };
 
-/* ---- names --------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static int add_name(void *owner, uint32_t name) {
     tm_engine *engine = owner;
@@ -41,8 +40,7 @@ static void remove_name(void *owner, uint32_t name) {
     tm_text_trie.remove(&engine->name_trie, TM_OP_EQ, name, name);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void destroy(tm_engine *engine) {
     tm_memory *memory = engine->core.memory;
@@ -76,8 +74,7 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     return TM_OK;
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
 static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
     int result = tm_counting_add(&engine->core, filter, interface, handle);
@@ -108,8 +105,7 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
     tm_counting_match(&engine->core, &message, tm_selectivity_exclude(&engine->selectivity, &message), answer);
 }
 
-/* ---- looking at it ------------------------------------------------------------------------------------------------
- */
+/* ---- looking at it ---- */
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);

@@ -9,7 +9,7 @@ static uint64_t hash_bytes(const tm_intern *intern, const uint8_t *bytes, uint32
     return tm_hash_text(bytes, length, &intern->memory->key);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_intern *intern = owner;
     return hash_bytes(intern, intern->entries[id].bytes, intern->entries[id].length);
 }
@@ -33,8 +33,8 @@ void tm_intern_free(tm_intern *intern) {
 }
 
 static uint32_t find_hashed(const tm_intern *intern, uint64_t hash, const uint8_t *bytes, uint32_t length) {
-    uint32_t at = tm_idset_start(&intern->ids, hash);
-    for (uint32_t id; (id = tm_idset_next(&intern->ids, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&intern->ids, hash);
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         const tm_interned *entry = &intern->entries[id];
         if (entry->length == length && (length == 0 || memcmp(entry->bytes, bytes, length) == 0)) {
             return id;

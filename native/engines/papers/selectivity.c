@@ -65,8 +65,7 @@ void tm_selectivity_free(tm_selectivity *table) {
     TM_DELETE(table->memory, TM_HOT, table->rounds, tm_round, table->wanted);
 }
 
-/* ---- the filters of an interface ----------------------------------------------------------------------------------
- */
+/* ---- the filters of an interface ---- */
 
 static void link_filter(tm_selectivity *table, uint32_t interface, uint32_t filter) {
     uint32_t head = table->first[interface];
@@ -91,21 +90,20 @@ static void unlink_filter(tm_selectivity *table, uint32_t interface, uint32_t fi
     }
 }
 
-/* ---- counted names ------------------------------------------------------------------------------------------------
- */
+/* ---- counted names ---- */
 
 static uint64_t hash_pair(const tm_selectivity *table, uint32_t interface, uint32_t name) {
     return tm_hash_words(interface, name, 0, &table->memory->key);
 }
 
-static uint64_t hash_of(const void *owner, uint32_t id) {
+static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_selectivity *table = owner;
     return hash_pair(table, table->occurrences[id].interface, table->occurrences[id].name);
 }
 
 static uint32_t find_occurrence(const tm_selectivity *table, uint32_t interface, uint32_t name) {
-    uint32_t at = tm_idset_start(&table->occurrence_ids, hash_pair(table, interface, name));
-    for (uint32_t id; (id = tm_idset_next(&table->occurrence_ids, &at)) != 0;) {
+    tm_idset_search at = tm_idset_start(&table->occurrence_ids, hash_pair(table, interface, name));
+    for (uint32_t id; (id = tm_idset_next(&at)) != 0;) {
         if (table->occurrences[id].interface == interface && table->occurrences[id].name == name) {
             return id;
         }
@@ -180,8 +178,7 @@ static void uncount_all(tm_selectivity *table, uint32_t interface) {
     }
 }
 
-/* ---- determinants -------------------------------------------------------------------------------------------------
- */
+/* ---- determinants ---- */
 
 /* Keep of `set` what every filter from `at` on has. */
 static void intersect(const tm_selectivity *table, uint32_t at, name_set *set) {
@@ -252,8 +249,7 @@ static void change_all(tm_selectivity *table, uint32_t interface, const name_set
     }
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 /* The names with the most interfaces, best first; returns how many there are. */
 static uint32_t choose(const tm_selectivity *table, uint32_t best[TM_ROUNDS_MAX]) {
@@ -363,8 +359,7 @@ static void sort_if_due(tm_selectivity *table) {
     }
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
 static int reserve(tm_selectivity *table, uint32_t interface, uint32_t filter) {
     tm_memory *memory = table->memory;
@@ -423,8 +418,7 @@ void tm_selectivity_remove(tm_selectivity *table, uint32_t filter) {
     }
 }
 
-/* ---- match --------------------------------------------------------------------------------------------------------
- */
+/* ---- match ---- */
 
 static bool has_name(const tm_named_message *message, uint32_t name) {
     for (size_t i = 0; i < message->count; i++) {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.routing_bodies import SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Body, SenderRequest, UpdateReply
 from tamis.router.core.commands import Command, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Body, Event, Heard, LinkDown, LinkUp, Tick
+from tamis.router.core.events import Event, Heard, LinkDown, LinkUp, Tick
 from tests.router.core.bodies import digest_of, state
 
 Of = TypeVar("Of")

@@ -7,6 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
@@ -98,5 +99,5 @@ def test_after_ten_minutes_nothing_is_left_of_who_is_out_of_reach(steps):
         assert len(core._predicates.flood) <= len(reach) - 1
         assert not core._predicates.confirmations.issuers
         timers = {name for name, _ in core.desk.timers._due}
-        assert timers <= {"request"}
+        assert timers <= {Due.REQUEST}
         assert len(core.desk.timers) == len(core.desk.links.by_neighbour)

@@ -14,10 +14,10 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import RaiseEpoch, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.paths import PathCache
-from tamis.router.core.shared_tree import SharedTree
-from tamis.router.core.source_trees import CoarseSourceTrees
 from tamis.router.core.times import MS, S, Times
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.shared_tree import SharedTree
+from tamis.router.core.ways.source_trees import CoarseSourceTrees
 from tests.router.core.bodies import less, whole
 from tests.router.core.single import Single
 from tests.router.core.world import World

@@ -12,10 +12,10 @@ import msgpack
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.parts import PartAssembler, cut, packed_whole, split
-from tamis.protocol.wire.routing_bodies import Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Body, Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.protocol.wire.slices import at_once
-from tamis.router.core import sizes
-from tamis.router.core.events import Await, Body
+from tamis.router.core.events import Await
+from tamis.router.core.statements import sizes
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less
 from tests.router.core.world import World

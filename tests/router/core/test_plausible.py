@@ -271,6 +271,21 @@ def test_one_neighbour_of_several_makes_nobody_go_back():
     assert world.cores["a"].desk.plausible.clock_ms(world.now_us) == world.unix_ms("a")
 
 
+def test_what_one_neighbour_refuses_and_others_hear_of_it_makes_nobody_go_back():
+    """One is two days behind, linked with two of three that are right: each tells on its own clock, not the other's."""
+    world = triangle(d=-2 * DAY_MS)
+    before = {name: world.cores[name].epoch for name in "abc"}
+    world.connect("a", "d")
+    world.connect("c", "d")
+    for name in "abc":
+        world.says("d", "a", EpochRefused(world.cores[name].me, before[name], world.unix_ms("d") + DAY_MS))
+        world.says("d", "c", EpochRefused(world.cores[name].me, before[name], world.unix_ms("d") + DAY_MS))
+    world.settle(20 * S)
+    assert {name: world.cores[name].epoch for name in "abc"} == before
+    for name in "abc":
+        assert world.cores[name].desk.plausible.clock_ms(world.now_us) == world.unix_ms(name)
+
+
 def test_nobody_goes_back_below_what_a_neighbour_holds():
     single = by_clock(NOW + YEARS)
     single.up("a")

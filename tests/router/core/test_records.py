@@ -9,17 +9,17 @@ import pytest
 
 from tamis.protocol.limits import STATEMENT_BYTES_MAX
 from tamis.router.core.commands import Command
-from tamis.router.core.core import CoreSettings, Parts
-from tamis.router.core.cover import FILTERS_MAX
+from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
-from tamis.router.core.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US
-from tamis.router.core.rib import PENDING_MAX
+from tamis.router.core.statements.cover import FILTERS_MAX
+from tamis.router.core.statements.rib import PENDING_MAX
+from tamis.router.core.strategies.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US
 from tamis.router.core.times import Times
 
 SECOND_US = 1_000_000
 
 
-@pytest.mark.parametrize("kind", [*get_args(Event), *get_args(Command), CoreSettings, Parts, Times])
+@pytest.mark.parametrize("kind", [*get_args(Event), *get_args(Command), CoreSettings, CoreParts, Times])
 def test_a_fact_cannot_be_changed_afterwards(kind):
     record = kind(*range(len(fields(kind))))
     assert not hasattr(record, "__dict__")

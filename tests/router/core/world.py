@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from tamis.protocol.wire.numbers import predicate_digest
+from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Await, Body, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
-from tamis.router.core.freshness import Version
+from tamis.router.core.events import Await, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import MS
 
 DELAY_US = 10 * MS

@@ -9,13 +9,14 @@ import pytest
 
 from tamis.configs import Address, parse_topology
 from tamis.router.admin.routes import network_form
-from tamis.router.admissions import Side
-from tamis.router.epoch import Epoch
-from tamis.router.handshakes import TlsDoor
+from tamis.router.clients.clients import Clients
+from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
+from tamis.router.connections.handshakes import TlsDoor
+from tamis.router.connections.listeners import Acceptor, bind
+from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.network import Network
 from tamis.router.links.tls import accepting_context
-from tamis.router.listeners import Acceptor, bind
-from tamis.router.plane import Plane
 from tests.router.wire_client import WireClient, close_all
 
 PATIENCE_S = 20
@@ -32,14 +33,16 @@ class Node:
 
     async def start(self) -> Node:
         loop = asyncio.get_running_loop()
-        self.plane = Plane(self.settings, None, self._epoch.next(), loop)
-        self.network = Network(self.plane, self.settings, self._epoch)
+        self.plane = Connections(self.settings, self._epoch.next(), loop)
+        self.clients = Clients(self.plane, None)
+        self.network = Network(self.plane, self.clients, self.settings, self._epoch)
+        self.clients.join(self.network)
         for address in self.settings.neighbours:
             for listener in bind(address):
                 await self._listen(listener)
-        [clients] = bind(Address("unix", path=str(self._folder / f"{self.name}.clients")))
-        self._closers.append(Acceptor(clients, self.plane, loop).close)
-        self.where = str(clients.address)
+        [listener] = bind(Address("unix", path=str(self._folder / f"{self.name}.clients")))
+        self._closers.append(Acceptor(listener, self.clients, loop).close)
+        self.where = str(listener.address)
         self.plane.start()
         self.network.start()
         return self

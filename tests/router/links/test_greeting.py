@@ -13,18 +13,18 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Ping, Role, Welcome
-from tamis.router.links.greeting import Accepting, Dialling, Expected, Greeted, Myself
+from tamis.router.links.greeting import Accepting, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tests.router.wire_client import hello
 
 SECRET = b"a secret of a link"
 
 
-def myself(name: str, epoch: int = 1) -> Myself:
-    return Myself(name, epoch, 100_000, bytes([epoch]) * 16)
+def myself(name: str, epoch: int = 1) -> LocalIdentity:
+    return LocalIdentity(name, epoch, 100_000, bytes([epoch]) * 16)
 
 
-def expected(name: str, secret: bytes | None = None) -> Expected:
-    return Expected(name, 3, 700, secret)
+def expected(name: str, secret: bytes | None = None) -> ExpectedNeighbour:
+    return ExpectedNeighbour(name, 3, 700, secret)
 
 
 def no_problem(_: Greeted) -> None:
@@ -101,7 +101,7 @@ def test_this_router_itself_answers():
 
 
 def test_who_is_no_neighbour():
-    def nobody(name: str) -> Expected:
+    def nobody(name: str) -> ExpectedNeighbour:
         raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"{name} is no neighbour of b")
 
     refused(Dialling(myself("a"), expected("b")), Accepting(myself("b"), nobody, no_problem), "a is no neighbour of b")

@@ -11,16 +11,28 @@ from pathlib import Path
 
 import pytest
 
-from tamis.bench.peers.process import free_port
 from tamis.protocol.errors import FrameError
+from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.numbers import predicate_digest, stable_number
-from tamis.protocol.wire.parts import cut, packed_whole
-from tamis.protocol.wire.routing_bodies import EpochRefused, LinkState, ReceiverAdvertisement
+from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.header import Transit
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
+from tamis.protocol.wire.parts import PartAssembler, RequestPart, cut, packed_whole, split
+from tamis.protocol.wire.routing_bodies import (
+    Adjacency,
+    EpochRefused,
+    LinkState,
+    ReceiverAdvertisement,
+    Scope,
+    SenderRequest,
+    UpdateReply,
+)
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Role, Welcome
 from tamis.protocol.wire.slices import at_once
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.epoch import unix_ms
+from tamis.router.daemon.epoch import unix_ms
+from tamis.testing import free_port
 from tests.router.links.conftest import linked
 from tests.router.links.test_neighbours import let_in
 from tests.router.wire_client import WireClient, hello
@@ -44,6 +56,16 @@ async def until(client, kind):
         while not isinstance(frame := await client.next(), kind):
             pass
         return frame
+
+
+async def catches_up(client, name: str = HOSTILE) -> None:
+    """The hub asks the router that the test plays, which knows of nothing."""
+    ask = SenderRequest(stable_number(name), 1, 1, Scope.NEIGHBOUR, b"?" * len(NO_DIGEST), ())
+    await client.send(*split(ask))
+    asked = PartAssembler()
+    while (body := asked.add(await until(client, RequestPart))) is None or body.digest:
+        pass
+    await client.send(*split(UpdateReply(*body.ticket, ())))
 
 
 @pytest.fixture
@@ -124,6 +146,37 @@ async def test_the_later_of_two_starts_raises_an_alarm_when_it_is_told(star):
     assert "another router says that it is" in victim.plane.health.recent[-1].text
     assert victim.plane.health.problems == {}
     assert victim.is_up(HUB)
+
+
+async def test_messages_of_an_epoch_that_gives_way_are_not_taken_from_then_on(nodes):
+    """The hub's only neighbour vouches for an epoch that no clock has, and then states an earlier one. A message
+    that is still on its way must not move the window of its source to where later ones count as seen."""
+    hub = await nodes(STAR)[HUB].start()
+    source, now = stable_number("x"), unix_ms()
+    hostile = await let_in(hub, HOSTILE, epoch=now)
+    await catches_up(hostile)
+    ends = Adjacency(stable_number(HUB), 1, 1), Adjacency(source, 1, 1)
+    back = (Adjacency(stable_number(HOSTILE), 1, 1),)
+    await hostile.send(LinkState(HOSTILE, now, 1, ends), LinkState("x", now + 30 * DAY_MS, 1, back))
+    bob = await hub.client("bob")
+    await bob.subscribe(1, "exists n")
+    await hub.knows(HOSTILE, "x")
+    for _ in range(2):
+        await hub.plane.next_tick()
+    desk = hub.network.core.desk
+
+    def sent(n: int, epoch: int) -> DataFrame:
+        message = Message({"n": n}, b"", MessageId(99, n))
+        return DataFrame(Kind.PUBLISH, message, hop_limit=9, transit=Transit(source, epoch, n))
+
+    await hostile.send(sent(1, now + 30 * DAY_MS))
+    assert await bob.delivered() == {"n": 1}
+    await hostile.send(LinkState("x", now, 1, back))
+    async with asyncio.timeout(5):
+        while desk.held_epoch(source) != now:
+            await asyncio.sleep(0)
+    await hostile.send(sent(2, now + 30 * DAY_MS), sent(3, now))
+    assert await bob.delivered() == {"n": 3}
 
 
 async def test_numbers_at_their_extremes_cost_no_exception(star):

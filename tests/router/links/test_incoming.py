@@ -8,8 +8,8 @@ from collections.abc import Callable
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.parts import Whole, split
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, ReceiverAdvertisement
+from tamis.router.connections.work import SlicedWork
 from tamis.router.links.incoming import Incoming
-from tamis.router.work import SlicedWork
 
 
 def long_body(seq: int) -> ReceiverAdvertisement:

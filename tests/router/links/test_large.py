@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tamis.bench.large import measured
+from tamis.bench.router.large import measured
 from tamis.protocol.limits import ASSEMBLY_BYTES_MAX
 
 

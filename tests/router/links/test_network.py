@@ -164,6 +164,6 @@ async def test_a_client_that_goes_while_its_filters_are_told_leaves_nothing(node
     bob = await b.client("bob")
     await bob.send(bodies.Subscribe(1, many, False, bodies.Reach.HOME, False))
     await bob.close()
-    await b.until(lambda: not b.plane.clients and b.plane.work.is_idle)
+    await b.until(lambda: not b.clients.by_connection and b.plane.work.is_idle)
     own = b.network.core.desk.rib.entries
     await a.until(lambda: a.status()["remote_filters"] == 0 and not own[b.network.core.me].filters)

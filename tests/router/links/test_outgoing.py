@@ -8,10 +8,10 @@ from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.parts import Part, PartAssembler
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Held, LinkState, ReceiverAdvertisement
+from tamis.router.connections.work import SlicedWork
 from tamis.router.links import outgoing as module
 from tamis.router.links.outgoing import WINDOW_BYTES, Outgoing
 from tamis.router.links.packing import Packed
-from tamis.router.work import SlicedWork
 
 
 class Turns:

@@ -6,12 +6,12 @@ import pytest
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.parts import split
+from tamis.router.connections.work import SlicedWork
+from tamis.router.daemon.settings import CannotStart
 from tamis.router.links import incoming as module
 from tamis.router.links.backoff import Backoff
 from tamis.router.links.incoming import Incoming
 from tamis.router.links.secret import read_secret
-from tamis.router.settings import CannotStart
-from tamis.router.work import SlicedWork
 from tests.router.links.test_outgoing import Turns, advertisement
 
 

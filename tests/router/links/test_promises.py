@@ -12,8 +12,8 @@ import pytest
 
 import tamis
 from tamis import Client, Gap, PublishRefused
-from tamis.bench.loopback.routers import Network, Wanted, running
 from tamis.client import clock
+from tamis.testing import NetworkPlan, RouterNetwork, running
 
 HOUR_NS = 3_600 * 10**9
 RING = (("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "e", 1), ("a", "e", 1), ("b", "e", 1))
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 
 
 @contextlib.asynccontextmanager
-async def network_of(folder: Path, names: str, links: tuple[tuple[str, str, int], ...]) -> AsyncIterator[Network]:
-    wanted = Wanted(tuple(names), links, is_proxied=False)
+async def network_of(folder: Path, names: str, links: tuple[tuple[str, str, int], ...]) -> AsyncIterator[RouterNetwork]:
+    wanted = NetworkPlan(tuple(names), links)
     async with running(folder, wanted) as network:
         await network.until_linked()
         yield network
@@ -58,7 +58,7 @@ class Heard:
 
 
 @contextlib.asynccontextmanager
-async def listening(network: Network, router: str) -> AsyncIterator[Heard]:
+async def listening(network: RouterNetwork, router: str) -> AsyncIterator[Heard]:
     async with tamis.connect(network.routers[router].address, name=f"at-{router}") as client:
         heard = Heard(client)
         await heard.start()
@@ -112,7 +112,7 @@ async def steadily(client: Client, numbers: range, publishers: int) -> None:
             await asyncio.sleep(max(0.0, begun_s + sent * publishers / RATE - time.monotonic()))
 
 
-async def restarted(network: Network, router: str) -> int | None:
+async def restarted(network: RouterNetwork, router: str) -> int | None:
     """As an operator does it; the exit code."""
     each = network.routers[router]
     await each.leave()
@@ -122,7 +122,7 @@ async def restarted(network: Network, router: str) -> int | None:
     return code
 
 
-async def one_leaves(network: Network, router: str) -> None:
+async def one_leaves(network: RouterNetwork, router: str) -> None:
     others = [name for name in network.routers if name != router]
     async with contextlib.AsyncExitStack() as stack:
         heard = {name: await stack.enter_async_context(listening(network, name)) for name in others}

@@ -12,7 +12,7 @@ from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Departure, DryRunReport, MatchedFilter, TraceRecord, WouldDeliver, fitted
-from tamis.router import reports
+from tamis.router.clients import trace_askers
 from tamis.router.links import link as link_module
 from tests.router.links.conftest import linked
 from tests.router.wire_client import PATIENCE_S
@@ -111,7 +111,7 @@ async def test_a_router_that_does_not_answer_is_named(nodes):
 
 
 async def test_the_oldest_asker_is_forgotten(nodes, monkeypatch):
-    monkeypatch.setattr(reports, "ASKED_MAX", 1)
+    monkeypatch.setattr(trace_askers, "ASKED_MAX", 1)
     node = (await network(nodes, "ab"))["a"]
     async with client(node, "alice") as alice:
         trails = older, newer = begin(alice), begin(alice)

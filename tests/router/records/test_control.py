@@ -7,6 +7,7 @@ import pytest
 from tamis.protocol.limits import DIGEST_BYTES
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import (
+    Body,
     Entry,
     LinkState,
     ReceiverAdvertisement,
@@ -14,7 +15,6 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.events import Body
 from tamis.router.records.control import said_of
 
 A, B = stable_number("a"), stable_number("b")

@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_written_harms_nobody(tmp_path):
         client.publish({"x": 1}, confirm=True)
         assert wanted.receive(PATIENCE_S) is not None
     router.signal(15)
-    assert router._process.wait(PATIENCE_S) == 0
+    assert router.wait(PATIENCE_S) == 0
     said = [line["message"] for line in router.logged()]
     router.close()
     assert said.count("records cannot be written") == 1

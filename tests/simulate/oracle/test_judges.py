@@ -11,6 +11,7 @@ from tamis.simulate.message import Message, Try
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
+from tamis.simulate.oracle.order import Entry, Order
 from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, Ways
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import INVARIANTS, Violation
@@ -301,6 +302,27 @@ def test_an_epoch_that_no_clock_has_may_give_way(court: Court) -> None:
     assert court.found == [8]
 
 
+def test_what_excuses_a_version_may_be_seen_between_two_looks_at_all(court: Court) -> None:
+    versions = costs.Versions(court.report)
+    for excuse in ((8, 1), (7, 9)):
+        versions.look(A, 1, {B: (7, 1), C: (7, 1)}, 7)
+        versions.look_at(A, 1, B, excuse, 7)
+        versions.look(A, 1, {B: (6, 1), C: (7, 1)}, 7)
+        assert court.found == ([] if excuse[0] > 7 else [8])
+
+
+def test_one_issuer_is_looked_at_alone(court: Court) -> None:
+    versions = costs.Versions(court.report)
+    versions.look(A, 1, {B: (7, 1), C: (7, 1)}, 7)
+    versions.look_at(A, 1, B, None, 7)
+    versions.look_at(A, 1, B, (5, 1), 7)
+    assert court.found == []
+    versions.look_at(A, 1, C, (7, 0), 7)
+    assert court.found == [8]
+    versions.look_at(A, 2, C, (6, 0), 7)
+    assert court.found == [8]
+
+
 def test_noise_at_rest_is_found(court: Court) -> None:
     costs.quiet({"advertisements": 0}, court.report)
     costs.one_change("a change", 10, 5, 2, court.report)
@@ -320,7 +342,7 @@ def test_frames_that_are_nowhere_are_found(court: Court) -> None:
 
 
 def test_every_invariant_has_its_words() -> None:
-    assert sorted(INVARIANTS) == [*range(1, 12), 13]
+    assert sorted(INVARIANTS) == [*range(1, 12), 13, 14]
 
 
 # 13.
@@ -396,3 +418,31 @@ def test_gaps_over_a_loss_are_counted_apart(court: Court) -> None:
         court.gaps.told(C, span_us, 2 * S, goes_on=False)
     court.gaps.judge(lost)
     assert court.gaps.counts == {"due": 1, "lost": 1, "gaps": 2, "gaps over a loss": 1}
+
+
+# 14.
+
+
+@pytest.mark.parametrize(
+    ("excuse", "found"),
+    [
+        (lambda _: None, [14]),
+        (lambda court: court.truth.joined((A, C), 1), [14]),
+        (lambda court: court.truth.leaves(B), [14]),
+        (lambda court: court.truth.broken((A, B)), []),
+        (lambda court: court.truth.ended(A), []),
+        (_asked_late, []),
+        (_tainted, []),
+    ],
+)
+def test_messages_of_one_source_come_in_order(court: Court, excuse: Callable[[Court], None], found: list[int]) -> None:
+    order = Order(court.truth, PATIENCE, court.report)
+    excuse(court)
+    court.truth.unsettle()
+    for counter in (1, 3, 2):
+        order.delivered(1, 1, 0, Entry(A, 7, counter))
+    assert court.found == found
+    for stream in (Entry(B, 7, 1), Entry(A, 8, 1)):
+        order.delivered(1, 1, 0, stream)
+    order.delivered(1, 2, 0, Entry(A, 7, 1))
+    assert court.found == found, "others, another life, another connection"

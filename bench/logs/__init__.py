@@ -1,0 +1,1 @@
+"""How fast event logs are analysed, and whether the advice that comes of them keeps its promises."""

@@ -1,0 +1,1 @@
+"""How fast the engines match, how much memory they take, and how they stand beside other people's libraries."""

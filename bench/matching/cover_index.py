@@ -1,0 +1,123 @@
+"""How long a new filter takes against a table: which cover it, which does it cover, and adding it.
+
+Question: is a batch of 100 new filters against 10,000 well under 50 ms? Two tables:
+
+    attributes   1 to 9 constraints over 1,000 names of Zipf popularity, 60% of them `=`, the rest order and patterns;
+                 every other attribute is a number from 0 to 99, the others hold one of 1,000 words
+    orders       symbol = "S<k>" and side = "buy" and price < N, over 500 symbols, sides and prices drawn alike
+
+Run: python -m tamis.bench.matching.cover_index [--json]. Figures are CPU time for a batch, answers read to the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+from tamis.protocol.covering import CoverIndex
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.normal import normalize
+from tamis.protocol.values import Value
+
+TABLE_FILTERS = 10_000
+BATCH_FILTERS = 100
+ROUNDS = 7
+SEED = 20_031
+NAMES = [f"attribute-{rank}" for rank in range(1_000)]
+POPULARITY = list(itertools.accumulate(1 / (rank + 1) for rank in range(len(NAMES))))
+LETTERS = "abcdefghijklmnopqrst"
+WORDS = ["".join(random.Random(SEED + at).choices(LETTERS, k=6)) for at in range(1_000)]
+NUMBER_OPS = (Op.LT, Op.GT, Op.LE, Op.GE, Op.NE)
+STRING_OPS = (Op.PREFIX, Op.SUFFIX, Op.CONTAINS, Op.NE, Op.LT, Op.GT)
+
+
+def attributes_filter(rng: random.Random) -> Filter:
+    names = set(rng.choices(NAMES, cum_weights=POPULARITY, k=rng.randint(1, 9)))
+    return Filter(tuple(_constraint(rng, name) for name in sorted(names)))
+
+
+def _constraint(rng: random.Random, name: str) -> Constraint:
+    numeric = name[-1] in "02468"
+    op = Op.EQ if rng.random() < 0.6 else rng.choice(NUMBER_OPS if numeric else STRING_OPS)
+    operand: Value = rng.randrange(100) if numeric else rng.choice(WORDS)
+    if op in (Op.PREFIX, Op.SUFFIX, Op.CONTAINS):
+        operand = str(operand)[: rng.randint(1, 3)]
+    return Constraint(name, op, (operand,))
+
+
+def orders_filter(rng: random.Random) -> Filter:
+    symbol = Constraint("symbol", Op.EQ, (f"S{rng.randrange(500)}",))
+    side = Constraint("side", Op.EQ, (rng.choice(("buy", "sell")),))
+    return Filter((symbol, side, Constraint("price", Op.LT, (rng.randrange(1, 1_000),))))
+
+
+TABLES: dict[str, Callable[[random.Random], Filter]] = {"attributes": attributes_filter, "orders": orders_filter}
+
+
+def measure(draw: Callable[[random.Random], Filter], rounds: int = ROUNDS) -> dict[str, float | int]:
+    """Median and worst milliseconds of a batch, the part of each question, and how many answers there were."""
+    rng = random.Random(SEED)
+    index: CoverIndex[int] = CoverIndex()
+    start = time.process_time()
+    for number in range(TABLE_FILTERS):
+        index.add(number, normalize(draw(rng)))
+    build_s = time.process_time() - start
+    batches = [_batch(index, [normalize(draw(rng)) for _ in range(BATCH_FILTERS)]) for _ in range(rounds)]
+    totals = [sum(times) for times, _ in batches]
+    covering, covered_by, adding = zip(*(times for times, _ in batches), strict=True)
+    return {
+        "table_filters": TABLE_FILTERS,
+        "batch_filters": BATCH_FILTERS,
+        "build_s": build_s,
+        "batch_ms_median": statistics.median(totals),
+        "batch_ms_worst": max(totals),
+        "covering_ms_median": statistics.median(covering),
+        "covered_by_ms_median": statistics.median(covered_by),
+        "add_ms_median": statistics.median(adding),
+        "answers_per_batch": statistics.mean(answers for _, answers in batches),
+    }
+
+
+def _batch(index: CoverIndex[int], batch: list[Filter]) -> tuple[tuple[float, float, float], int]:
+    """Milliseconds for the two questions and for adding, and the number of answers. The table is left as it was."""
+    times = [0.0, 0.0, 0.0]
+    answers = 0
+    for number, filter_ in enumerate(batch):
+        marks = [time.process_time()]
+        answers += sum(1 for _ in index.covering(filter_))
+        marks.append(time.process_time())
+        answers += sum(1 for _ in index.covered_by(filter_))
+        marks.append(time.process_time())
+        index.add(-1 - number, filter_)
+        marks.append(time.process_time())
+        times = [
+            t + (after - before) * 1_000 for t, (before, after) in zip(times, itertools.pairwise(marks), strict=True)
+        ]
+    for number in range(len(batch)):
+        index.remove(-1 - number)
+    covering, covered_by, adding = times
+    return (covering, covered_by, adding), answers
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="cover_index", description="Time the covering index.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    args = parser.parse_args(argv)
+    results = {name: measure(draw) for name, draw in TABLES.items()}
+    if args.json:
+        print(json.dumps(results, indent=2))
+        return 0
+    for name, figures in results.items():
+        print(name)
+        for figure, number in figures.items():
+            print(f"  {figure:22} {number:10,.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,67 @@
+"""Instructions per message, counted by callgrind: the figure that a busy machine cannot move.
+
+Law: only what runs inside `tm_table_match` is counted. The filters are handed to the child in a file, because making
+them under valgrind would take minutes; the few messages are those the clocks saw first.
+
+    parent   workload -> file, valgrind --toggle-collect=tm_table_match python -m tamis.bench.matching.instructions FILE
+    child    file -> table -> one match a message; valgrind prints the sum
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from array import array
+from pathlib import Path
+
+from tamis.bench.matching.match import Contender, Progress, Setup
+from tamis.bench.matching.workloads import Workload, spread
+from tamis.native import Batch
+
+MESSAGES = 200
+_COLLECTED = re.compile(r"Collected : (\d+)")
+
+_Job = tuple[Contender, Batch, "array[int]", list[bytes], "list[int] | None"]
+
+
+def available() -> bool:
+    return shutil.which("valgrind") is not None
+
+
+def per_message(setup: Setup, contender: Contender, workload: Workload, progress: Progress) -> float | None:
+    """Mean instructions of a match, decoding excluded; None for a library, which is not ours to count."""
+    if contender.library is not None:
+        return None
+    progress(f"counting instructions of {contender.label} (the build runs under valgrind too)")
+    interfaces = spread(len(workload.filters), setup.interfaces)
+    messages = [workload.messages[i] for i in range(min(MESSAGES, len(workload.messages)))]
+    job: _Job = (contender, workload.filters, interfaces, messages, setup.grouping)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job"
+        path.write_bytes(pickle.dumps(job))
+        command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_table_match"]
+        command += [
+            f"--callgrind-out-file={folder}/out",
+            sys.executable,
+            "-m",
+            "tamis.bench.matching.instructions",
+            str(path),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    return int(_COLLECTED.findall(done.stderr)[-1]) / len(messages)
+
+
+def _child(path: Path) -> None:
+    contender, filters, interfaces, messages, grouping = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
+    table = contender.table()
+    table.add_many(filters, interfaces)
+    for message in messages:
+        table.match(message, grouping=grouping)
+
+
+if __name__ == "__main__":
+    _child(Path(sys.argv[1]))

@@ -1,0 +1,282 @@
+"""What a message costs each router of a line of three, beside a router that stands alone: `python -m
+tamis.bench.router.transit`.
+
+    alone     publisher -> router -> subscriber
+    line      publisher -> entry -> transit -> leaf -> subscriber, each router in a process of its own
+
+Law: the same switch, the same messages of 150 bytes and the same filters on both sides; a router's CPU is that of its
+whole process while messages pass. With --callgrind the instructions of a router are counted while frames are fed to it
+by hand, which a busy machine cannot move. Every run is bounded in messages and ends by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import select
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from tamis.bench.router.moving import (
+    ATTRIBUTES,
+    BLOCK_MESSAGES,
+    PUBLISHER,
+    SUBSCRIBER,
+    connected,
+    consume,
+    process,
+    publish,
+)
+from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
+from tamis.protocol.language import parse
+from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
+from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.header import Transit
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.packed_filters import encode_filter
+
+PAYLOAD: Final = b"x" * 4
+WANTED: Final = 'symbol = "S7" and side = "buy" and price < 2000000'
+OTHERS: Final = 'symbol = "S{}" and price < {}'
+LINE: Final = (1, 2, 3)
+ROLES: Final = ("alone", "entry", "transit", "leaf")
+POLL_BUDGET_US: Final = 4_000
+HOPS: Final = 6
+Around = Callable[[Switch], contextlib.AbstractContextManager[object]]
+_COLLECTED = re.compile(r"Collected : (\d+)")
+
+
+def _packed(predicate: str) -> bytes:
+    return encode_filter(parse(predicate).filters[0])
+
+
+class Router:
+    """One of the line, or alone; `filters` is how many the subscriber has, the one that matches among them."""
+
+    def __init__(self, role: str, filters: int) -> None:
+        self.number = {"alone": 1, "entry": 1, "transit": 2, "leaf": 3}[role]
+        self.role = role
+        self.switch = Switch(Table(), SwitchOptions(self.number, 1, connections_max=4, publishers_max=4, hop_limit=1))
+        self.wanted = [_packed(WANTED), *(_packed(OTHERS.format(i, i)) for i in range(100, 99 + filters))]
+        if role != "alone":
+            self.switch.join(Table(), 8)
+            self._route()
+
+    def _route(self) -> None:
+        switch, me = self.switch, self.number
+        if self.role != "leaf":
+            switch.install(LINE[-1], dict(enumerate(self.wanted)))
+        generation = switch.begin_routes(HOPS)
+        for source in LINE:
+            behind = [other for other in LINE if (other > me) if source <= me] + [
+                other for other in LINE if (other < me) if source >= me
+            ]
+            parent = None if source == me else me - 1 if source < me else me + 1
+            switch.route(generation, source, parent, {to: me + 1 if to > me else me - 1 for to in behind})
+        switch.commit(0)
+
+    def admit(self, number: int, descriptor: int, is_link: bool) -> int:
+        connection = self.switch.open(descriptor)
+        if connection is None:
+            raise RuntimeError("no room for a connection")
+        credit = (0, 0) if is_link else (1 << 50, 1 << 31)
+        limits = (1 << 28, *credit, 1 << 20, 0 if is_link else 100_000)
+        self.switch.admit(connection, Admission(number, *limits, 0, 0, 0, SlowPolicy.DROP_NEWEST, is_link))
+        return connection
+
+    def ends(self, came_from: int, goes_to: int) -> tuple[int, int]:
+        """Admit both ends; who subscribes does."""
+        first = self.role in ("alone", "entry")
+        last = self.role in ("alone", "leaf")
+        source = self.admit(PUBLISHER if first else self.number - 1, came_from, is_link=not first)
+        sink = self.admit(SUBSCRIBER if last else self.number + 1, goes_to, is_link=not last)
+        if last:
+            subscriptions = tuple(Subscription(i, (packed,)) for i, packed in enumerate(self.wanted))
+            frame = SubscribeFrame(encode(Subscribe(1, subscriptions, False, Reach.HOME, False)))
+            if self.switch.subscribe(sink, frame, 100_000):
+                raise RuntimeError("a subscription was refused")
+        return source, sink
+
+    @property
+    def passed(self) -> int:
+        figures = self.switch.figures()
+        return figures.deliveries + figures.forwarded if not figures.queued_bytes else 0
+
+
+# --- through sockets -------------------------------------------------------------------------------------------------
+
+
+def _serve(
+    role: str, filters: int, messages: int, came_from: socket.socket, goes_to: socket.socket, around: Around
+) -> tuple[float, float]:
+    """Microseconds of CPU a message: of the thread that serves, and of those beside it."""
+    router = Router(role, filters)
+    router.ends(came_from.detach(), goes_to.detach())
+    ready = select.epoll()
+    ready.register(router.switch.descriptor, select.EPOLLIN)
+    served_s, all_s = time.thread_time(), time.process_time()
+    with around(router.switch):
+        while router.passed < messages:
+            ready.poll(0.1)
+            router.switch.poll(POLL_BUDGET_US)
+        served_s = time.thread_time() - served_s
+    beside_s = time.process_time() - all_s - served_s
+    return served_s * 1e6 / messages, beside_s * 1e6 / messages
+
+
+def _forked(serve: Callable[[], tuple[float, float]]) -> int:
+    """A pipe out of which what `serve` found will come."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.write(writer, json.dumps(serve()).encode())
+        os._exit(0)
+    os.close(writer)
+    return reader
+
+
+def measure(
+    roles: tuple[str, ...], filters: int, messages: int, around: Around = contextlib.nullcontext
+) -> dict[str, float]:
+    """CPU of each router, and messages a second through all of them; `around` is entered while messages pass, and what
+    its threads take is `beside`, of all routers."""
+    pairs = [connected("tcp") for _ in range(len(roles) - 1)]
+    with process(consume, "tcp", messages) as subscriber, process(publish, "tcp", messages) as publisher:
+        started = time.perf_counter()
+        ins = [publisher, *(theirs for _, theirs in pairs)]
+        outs = [*(ours for ours, _ in pairs), subscriber]
+        for end in (*ins, *outs):
+            end.setblocking(False)
+        pipes = []
+        for role, came_from, goes_to in zip(roles, ins, outs, strict=True):
+            serve = lambda r=role, a=came_from, b=goes_to: _serve(r, filters, messages, a, b, around)  # noqa: E731
+            pipes.append(_forked(serve))
+        for end in (*ins, *outs):
+            end.close()
+        told = [json.loads(os.read(pipe, 256)) for pipe in pipes]
+        elapsed = time.perf_counter() - started
+    for pipe in pipes:
+        os.close(pipe)
+        os.wait()
+    served = {role: us for role, (us, _) in zip(roles, told, strict=True)}
+    return served | {"beside": sum(us for _, us in told), "msgs_per_s": messages / elapsed}
+
+
+# --- by hand, counted ------------------------------------------------------------------------------------------------
+
+
+def _frame(role: str, counter: int) -> bytes:
+    if role in ("alone", "entry"):
+        return encode_publish(PUBLISHER, counter, 0, ATTRIBUTES, PAYLOAD)
+    body = Message(ATTRIBUTES, PAYLOAD, MessageId(PUBLISHER, counter))
+    return encode_data(DataFrame(Kind.PUBLISH, body, hop_limit=HOPS, transit=Transit(LINE[0], 1, counter)))
+
+
+def feed(role: str, filters: int, messages: int, around: Around = contextlib.nullcontext) -> float:
+    """Microseconds of CPU a message of the thread that feeds, bytes in and out by hand."""
+    router = Router(role, filters)
+    source, sink = router.ends(-1, -1)
+    spent_s = 0.0
+    with around(router.switch):
+        for start in range(1, messages, BLOCK_MESSAGES):
+            block = b"".join(_frame(role, start + i) for i in range(BLOCK_MESSAGES))
+            before = time.thread_time()
+            router.switch.feed(source, block)
+            spent_s += time.thread_time() - before
+            while router.switch.output(sink, 1 << 28) or router.switch.output(source, 1 << 28):
+                pass
+    if router.passed < messages // BLOCK_MESSAGES * BLOCK_MESSAGES:
+        raise RuntimeError(f"{router.role} passed on {router.passed} of {messages} messages")
+    return spent_s * 1e6 / messages
+
+
+def instructions(program: str, fed: str, filters: int, messages: int) -> float:
+    """Instructions a message, inside tm_switch_feed, what the first ones cost more included; `program --fed` feeds."""
+    command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_switch_feed", "--callgrind-out-file=/dev/null"]
+    command += [sys.executable, "-m", program, "--fed", fed]
+    command += ["--filters", str(filters), "--messages", str(messages)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    return int(_COLLECTED.findall(done.stderr)[-1]) / messages
+
+
+# --- telling ---------------------------------------------------------------------------------------------------------
+
+
+def tell(row: Mapping[str, float | str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(row))
+    else:
+        print(
+            "   ".join(
+                f"{name} {value:,.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items()
+            )
+        )
+
+
+def _counted(filters: int, messages: int, as_json: bool) -> None:
+    found = {role: instructions("tamis.bench.router.transit", role, filters, messages) for role in ROLES}
+    mean = statistics.mean(found[role] for role in ROLES[1:])
+    tell({"what": "instructions a message", "filters": str(filters), **found, "ratio": mean / found["alone"]}, as_json)
+
+
+def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
+    alone = [measure(("alone",), filters, messages) for _ in range(rounds)]
+    line = [measure(ROLES[1:], filters, messages) for _ in range(rounds)]
+    found = {"alone": min(run["alone"] for run in alone)}
+    found |= {role: min(run[role] for run in line) for role in ROLES[1:]}
+    ratio = statistics.mean(found[role] for role in ROLES[1:]) / found["alone"]
+    rates = {"alone_per_s": max(r["msgs_per_s"] for r in alone), "line_per_s": max(r["msgs_per_s"] for r in line)}
+    tell({"what": "us of CPU a message, sockets", "filters": str(filters), **found, "ratio": ratio, **rates}, as_json)
+
+
+Fed = Callable[[str, int, int], float]
+"""Given the choice, filters and messages: us a message."""
+Counted = Callable[[int, int, bool], None]
+"""Given filters, messages and whether to print JSON; `Timed`: given rounds besides."""
+Timed = Callable[[int, int, int, bool], None]
+
+
+def run_command(
+    program: str,
+    about: str,
+    choices: Sequence[str],
+    fed: Callable[[str, int, int], float],
+    counted: Counted,
+    timed: Timed,
+) -> None:
+    """The command line of a bench of routers: sockets by default, one router that is fed, or instructions."""
+    parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=400_000, help="for each run (400,000)")
+    parser.add_argument("--filters", type=int, default=1_000, help="of the subscriber (1,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
+    parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
+    parser.add_argument("--fed", choices=choices, help="one router, fed by hand: us of CPU a message")
+    parser.add_argument("--json", action="store_true", help="one object a line")
+    arguments = parser.parse_args()
+    messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
+    if arguments.fed:
+        tell({"what": arguments.fed, "us": fed(arguments.fed, arguments.filters, messages)}, arguments.json)
+    elif arguments.callgrind:
+        if shutil.which("valgrind") is None:
+            parser.error("valgrind is not installed")
+        counted(arguments.filters, 10 * BLOCK_MESSAGES, arguments.json)
+    else:
+        timed(arguments.filters, messages, arguments.rounds, arguments.json)
+
+
+def main() -> None:
+    run_command("tamis.bench.router.transit", __doc__, ROLES, feed, _counted, _timed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+/* bits.h - sets of small numbers as bits: number i is bit i % 64 of word i / 64.
+ *
+ * Law: nothing here checks a length: the caller has.
+ */
+#ifndef TM_BITS_H
+#define TM_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool tm_bit_at(const uint64_t *words, uint32_t at) {
+    return words[at / 64] >> (at % 64) & 1;
+}
+
+static inline void tm_bit_set(uint64_t *words, uint32_t at) {
+    words[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+static inline void tm_bit_clear(uint64_t *words, uint32_t at) {
+    words[at / 64] &= ~(UINT64_C(1) << (at % 64));
+}
+
+/* Words for the numbers below `count`. */
+static inline uint32_t tm_bit_words(uint32_t count) {
+    return count / 64 + (count % 64 != 0);
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* depart.c - the links by which a message leaves, whether it entered here or came by another link.
+ *
+ * Law: a message goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back
+ * to where it came from. Every link after the first takes a hop.
+ */
+#include "switch/message.h"
+
+#include "base/bits.h"
+
+static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
+    tm_neighbour *neighbour = &sw->net->neighbours[place];
+    if (neighbour->connection == CONNECTION_NONE) {
+        switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
+        neighbour->unlinked++;
+        return false;
+    }
+    uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);
+    if (out == NULL) {
+        bool is_too_large = message->size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
+        switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
+        return false;
+    }
+    memcpy(out, message->frame, message->size);
+    out[WIRE_HOPS] = message->hops_onward;
+    wire_store64(out + WIRE_TRANSIT, message->source);
+    wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
+    wire_store64(out + WIRE_TRANSIT + 16, message->counter);
+    sw->stats.forwarded++;
+    switch_at(sw, neighbour->connection)->deliveries++;
+    return true;
+}
+
+static void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+    bool sent = send_copy(sw, message, place);
+    if (message->trail != NULL) {
+        const tm_neighbour *neighbour = &sw->net->neighbours[place];
+        uint64_t number = sw->net->routers.rows[neighbour->router].number;
+        switch_trail_add(sw, sent ? TM_TRACE_LINKS : TRAIL_DROPPED, number, neighbour->connection);
+    }
+}
+
+/* Ask the network table. Without memory for the answer the message is dropped here; TM_TOO_COSTLY is left to the
+ * caller, who drops it for local clients too. */
+static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+    uint64_t start = switch_trail_clock(message);
+    query->memo = message->form->shape.memo[SHAPE_NETWORK];
+    int result = switch_ask(sw, sw->net->network.table, message, query, hits);
+    switch_trail_matched(message, start);
+    if (result == TM_OK) {
+        tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
+    } else if (result != TM_TOO_COSTLY) {
+        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+    }
+    return result;
+}
+
+/* The table gave no answer. Without memory for it the message is dropped and counted, so that it is not counted as
+ * unmatched, too. */
+static int unanswered(int result, uint32_t *behind) {
+    if (result != TM_TOO_COSTLY) {
+        *behind = 1;
+        return TM_OK;
+    }
+    return result;
+}
+
+/* No link leads on from here. The table is asked all the same until the shape of the message is trimmed: a name is left
+ * out only if every table was asked whether it knows it. */
+static void depart_to_nobody(tm_switch *sw, const parts *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
+        tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
+        ask(sw, message, &query, &hits);
+    }
+}
+
+/* Depart by the one topology in force: the table itself answers with links, and stops when all have matched. */
+static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    tm_query query = {.candidates = route->children,
+                      .view = route->view,
+                      .link_count = route->neighbour_count,
+                      .mode = TM_MATCH_INTERFACES};
+    tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
+    int result = ask(sw, message, &query, &hits);
+    if (result != TM_OK) {
+        return unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        if (net->found[i] != came_from) {
+            queue_copy(sw, message, net->found[i]);
+            ++*behind;
+        }
+    }
+    return TM_OK;
+}
+
+static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, uint32_t router) {
+    const tm_route *route = tm_generation_route(&net->routes.generations[generation], source);
+    return route == NULL ? WAY_NONE : tm_route_way(route, router);
+}
+
+/* Does the way from `source` to `router` lead by other routers in the newest trees, though there is one from here? */
+static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
+    uint32_t newest = net->routes.in_force - 1;
+    return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
+}
+
+/* Mark the links behind which a router lies; is there one? A link that is down is marked, and the message lost on it,
+ * only where the message has no other way to that router. */
+static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        uint32_t way = way_to(net, i, source, router);
+        if (way == WAY_NONE || way == came_from) {
+            continue;
+        }
+        if (net->neighbours[way].connection == CONNECTION_NONE) {
+            down = way;
+        } else {
+            tm_bit_set(net->departures, way);
+            is_linked = true;
+        }
+    }
+    if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
+        tm_bit_set(net->departures, down);
+    }
+    return is_linked || down != WAY_NONE;
+}
+
+static void note_matched(tm_switch *sw, const parts *message, uint32_t router, uint32_t handle) {
+    const tm_net *net = sw->net;
+    const tm_remote_filter *filter = &net->network.filters[handle];
+    if (switch_is_traced(message) && filter->router == router) { /* else it is gone, until the table settles */
+        switch_trail_add(sw, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
+    }
+}
+
+/* Queue one copy for each link that was marked, and clear the marks. */
+static void queue_marked(tm_switch *sw, const parts *message) {
+    tm_net *net = sw->net;
+    for (uint32_t word = 0; word < net->departure_words; word++) {
+        for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
+            queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
+        net->departures[word] = 0;
+    }
+}
+
+/* Depart by the plan of a table with few filters, which are asked one after the other. */
+static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source, uint32_t came_from,
+                          uint32_t *behind) {
+    tm_net *net = sw->net;
+    uint64_t start = switch_trail_clock(message);
+    size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles, &sw->work);
+    switch_trail_matched(message, start);
+    if (tm_work_is_over(&sw->work)) {
+        return TM_TOO_COSTLY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        *behind += mark_ways(net, source, net->found[i], came_from);
+    }
+    queue_marked(sw, message);
+    return TM_OK;
+}
+
+/* Depart by all topologies in force, or where the filters that match are to be noted: the table answers with routers.
+ */
+static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
+    tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
+    int result = ask(sw, message, &query, &hits);
+    if (result != TM_OK) {
+        return unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        if (mark_ways(net, source, net->found[i], came_from)) {
+            ++*behind;
+            note_matched(sw, message, net->found[i], net->handles[i]);
+        }
+    }
+    queue_marked(sw, message);
+    return TM_OK;
+}
+
+int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    const tm_net *net = sw->net;
+    *behind = 0;
+    if (net->network.count == 0 || net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
+    bool is_one = net->routes.in_force == 1;
+    if (is_one && (route == NULL || route->way_count == 0)) {
+        depart_to_nobody(sw, message);
+        return TM_OK;
+    }
+    tm_few *plan = &net->plans[message->form - sw->forms];
+    if (!switch_is_traced(message) && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
+        return depart_by_plan(sw, message, plan, source, came_from, behind);
+    }
+    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, behind)
+                                                : depart_by_all(sw, message, source, came_from, behind);
+}

@@ -1,0 +1,201 @@
+/* local.c - a message and this router's own clients: which of their filters it satisfies, and one copy for each.
+ *
+ * Law: a receiver gets one frame with all of its subscriptions that the message satisfies, its own messages only
+ * through those that ask for them.
+ */
+#include "switch/message.h"
+
+#include "base/grow.h"
+
+/* ---- matching ---- */
+
+static bool reserve_rows(tm_switch *sw, size_t count) {
+    if (count <= sw->rows.capacity) {
+        return true;
+    }
+    uint32_t old = sw->rows.capacity;
+    uint32_t capacity = tm_next_capacity(old, sizeof *sw->rows.links);
+    capacity = capacity < count ? (uint32_t)count : capacity;
+    uint32_t **lists[3] = {&sw->rows.links, &sw->rows.handles, &sw->rows.next};
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *lists[i], uint32_t, old, capacity);
+        if (grown == NULL) {
+            while (i-- > 0) {
+                *lists[i] = TM_RESIZE(&sw->memory, TM_COLD, *lists[i], uint32_t, capacity, old);
+            }
+            return false;
+        }
+        *lists[i] = grown;
+    }
+    sw->rows.capacity = capacity;
+    return true;
+}
+
+static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
+    tm_form *form = message->form;
+    if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
+        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles, &sw->work);
+        return tm_work_is_over(&sw->work) ? TM_TOO_COSTLY : TM_OK;
+    }
+    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
+    tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
+    int result = switch_ask(sw, sw->table, message, &query, &hits);
+    *count = hits.count;
+    if (result == TM_OK) {
+        tm_shape_note_asked(&form->shape, SHAPE_LOCAL);
+    }
+    return result;
+}
+
+static void note_match_time(tm_switch *sw, uint64_t ns) {
+    unsigned bucket = 0;
+    while (bucket + 1 < TM_MATCH_BUCKETS && ns >= UINT64_C(1) << (bucket + 6)) {
+        bucket++;
+    }
+    sw->stats.match_ns[bucket]++;
+    sw->stats.match_ns_sum += ns;
+    sw->stats.matches_timed++;
+}
+
+int switch_match(tm_switch *sw, const parts *message, size_t *count) {
+    bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
+    uint64_t start = is_timed || message->trail != NULL ? tm_clock_ns() : 0;
+    sw->work.steps = 0;
+    *count = 0;
+    if (sw->subscriptions.filters == 0) {
+        return TM_OK;
+    }
+    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
+        return TM_NO_MEMORY;
+    }
+    int result = ask_table(sw, message, count);
+    if (result == TM_TOO_MANY) {
+        result = reserve_rows(sw, *count) ? ask_table(sw, message, count) : TM_NO_MEMORY;
+    }
+    if (is_timed) {
+        note_match_time(sw, tm_clock_ns() - start);
+    }
+    if (message->trail != NULL) {
+        switch_trail_matched(message, start);
+        message->trail->matched = (uint32_t)*count;
+    }
+    return result;
+}
+
+/* ---- delivery ---- */
+
+/* Write the frame for a receiver, with `count` satisfied subscriptions, whose rows are a list that begins at `row`. */
+static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint32_t row, uint32_t count) {
+    uint32_t fits = (WIRE_EXTENSIONS_MAX - message->extension_size - 4) / 4; /* the rest goes unnamed */
+    count = message->extension_size > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
+    uint32_t added = count > 0 ? 4 + 4 * count : 0;
+    uint8_t *out = switch_queue_data(sw, receiver, message->size + added, message->from);
+    if (out == NULL) {
+        return false;
+    }
+    memcpy(out, message->frame, WIRE_HEADER_BYTES);
+    wire_store32(out, message->size + added);
+    out[WIRE_KIND] = WIRE_DELIVER;
+    out[WIRE_FLAGS] |= receiver == message->from ? WIRE_FLAG_OWN : 0;
+    out[WIRE_HOPS] = message->hops;
+    wire_store64(out + WIRE_TRANSIT, message->source);
+    wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
+    wire_store64(out + WIRE_TRANSIT + 16, message->counter);
+    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size + added));
+    uint8_t *at = out + WIRE_HEADER_BYTES;
+    if (count > 0) {
+        wire_store16(at, WIRE_SATISFIED);
+        wire_store16(at + 2, (uint16_t)(4 * count));
+        at += 4;
+        for (; count > 0; count--, row = sw->rows.next[row], at += 4) {
+            wire_store32(at, sw->subscriptions.rows[sw->rows.links[row]].id);
+        }
+    }
+    memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
+    sw->stats.deliveries++;
+    switch_at(sw, receiver)->deliveries++;
+    return true;
+}
+
+/* Set `sw->stamp` to a number that no connection and no subscription carries yet. */
+static void next_stamp(tm_switch *sw) {
+    if (++sw->stamp != 0) {
+        return;
+    }
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        switch_at(sw, id)->stamp = 0;
+    }
+    for (uint32_t row = 0; row < sw->subscriptions.row_count; row++) {
+        sw->subscriptions.rows[row].stamp = 0;
+    }
+    sw->stamp = 1;
+}
+
+/* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `links` of a row is its
+ * subscription. Returns how many receivers there are, in `touched`. */
+static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
+    uint32_t receivers = 0;
+    next_stamp(sw);
+    for (uint32_t row = 0; row < count; row++) {
+        uint32_t id = sw->rows.links[row];
+        uint32_t held = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
+        tm_subscription *subscription = &sw->subscriptions.rows[held];
+        tm_connection *receiver = switch_at(sw, id);
+        if (subscription->stamp == sw->stamp || receiver->state != CONNECTION_OPEN ||
+            (id == message->from && !subscription->own_messages)) {
+            continue;
+        }
+        subscription->stamp = sw->stamp;
+        if (receiver->stamp != sw->stamp) {
+            receiver->stamp = sw->stamp;
+            receiver->first_row = CONNECTION_NONE;
+            sw->touched[receivers++] = id;
+        }
+        sw->rows.links[row] = held;
+        sw->rows.next[row] = receiver->first_row;
+        receiver->first_row = row;
+    }
+    return receivers;
+}
+
+static void note_satisfied(tm_switch *sw, const tm_connection *receiver, uint32_t row) {
+    for (; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+        uint32_t id = sw->subscriptions.rows[sw->rows.links[row]].id;
+        switch_trail_add(sw, TM_TRACE_SATISFIED, receiver->admission.number, id);
+    }
+}
+
+static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, bool sent) {
+    const tm_connection *receiver = switch_at(sw, id);
+    if (message->trail->is_traced) {
+        note_satisfied(sw, receiver, row);
+    }
+    if (!message->is_dry) {
+        switch_trail_add(sw, sent ? TM_TRACE_CLIENTS : TRAIL_DROPPED, receiver->admission.number, id);
+    }
+}
+
+/* Deliver to one receiver, unless the message is a dry run, and note in its trail what became of it. */
+static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint32_t first_row) {
+    uint32_t satisfied = 0;
+    for (uint32_t row = first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+        satisfied++;
+    }
+    bool sent = !message->is_dry && deliver(sw, message, id, first_row, satisfied);
+    if (message->trail != NULL) {
+        note_receiver(sw, message, id, first_row, sent);
+    }
+}
+
+uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
+    uint32_t receivers = collect(sw, message, count);
+    for (uint32_t i = 0; i < receivers; i++) {
+        uint32_t id = sw->touched[i];
+        uint32_t row = switch_at(sw, id)->first_row;
+        uint32_t copies = sw->plant.bug == TM_PLANT_NONE ? 1 : switch_plant(sw, message, &id);
+        for (; copies > 0; copies--) {
+            deliver_noted(sw, message, id, row);
+        }
+    }
+    return receivers;
+}

@@ -1,0 +1,74 @@
+/* order.c - messages that come by a new way wait for those that went the old one.
+ *
+ * Law (R5c): for a while after new routes, a message from the newest parent of its source waits as long as an earlier
+ * parent is linked and has not brought it, or a later one of that source: what is still on the old way would be
+ * overtaken. With it waits all that came behind it on its link, whose socket is not read meanwhile: order is kept, and
+ * what waits is one read for each link. Nothing waits where an old way has broken (tm_switch_commit).
+ */
+#include "switch/message.h"
+
+static bool is_message_of_link(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
+    const tm_connection *connection = switch_at(sw, id);
+    return size >= WIRE_HEADER_BYTES && frame[WIRE_KIND] < WIRE_DATA_KINDS_END &&
+           connection->state == CONNECTION_OPEN && switch_is_link(connection);
+}
+
+/* May what was sent by an earlier way still come? */
+static bool is_earlier_way_open(const tm_net *net, uint32_t source, uint32_t newest) {
+    for (uint32_t i = 0; i + 1 < net->routes.in_force; i++) {
+        uint32_t parent = tm_generation_route(&net->routes.generations[i], source)->parent;
+        if (parent != WAY_NONE && parent != newest && net->neighbours[parent].connection != CONNECTION_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool switch_must_follow(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
+    const tm_net *net = sw->net;
+    if (net == NULL || sw->now_ms >= net->routes.waits_until_ms || !is_message_of_link(sw, id, frame, size)) {
+        return false;
+    }
+    uint64_t number = tm_load64(frame + WIRE_TRANSIT);
+    uint32_t source = tm_routers_find(&net->routers, number);
+    if (source == ROUTER_NONE || !tm_routes_know(&net->routes, source)) {
+        return false; /* it goes up, and comes once more */
+    }
+    uint32_t newest = tm_generation_route(&net->routes.generations[net->routes.in_force - 1], source)->parent;
+    return newest == switch_at(sw, id)->neighbour && is_earlier_way_open(net, source, newest) &&
+           !tm_windows_has_reached(&net->transit, number, tm_load64(frame + WIRE_TRANSIT + 8),
+                                   tm_load64(frame + WIRE_TRANSIT + 16));
+}
+
+void switch_follow(tm_switch *sw, uint32_t id) {
+    if (!switch_at(sw, id)->waits_for_way) {
+        switch_at(sw, id)->waits_for_way = true;
+        sw->ordered_count++;
+        switch_stop_reading(sw, id);
+    }
+}
+
+void switch_follow_no_more(tm_switch *sw, uint32_t id) {
+    if (switch_at(sw, id)->waits_for_way) {
+        switch_at(sw, id)->waits_for_way = false;
+        sw->ordered_count--;
+        switch_go_on_reading(sw, id);
+    }
+}
+
+/* What one link brings may be what another waits for. */
+void switch_catch_up(tm_switch *sw) {
+    bool has_moved = sw->ordered_count > 0;
+    while (has_moved) {
+        has_moved = false;
+        for (uint32_t id = 0; id < sw->connection_count && sw->ordered_count > 0; id++) {
+            const tm_connection *connection = switch_at(sw, id);
+            if (connection->waits_for_way &&
+                !switch_must_follow(sw, id, connection->partial, tm_load32(connection->partial))) {
+                switch_follow_no_more(sw, id);
+                switch_take_kept(sw, id);
+                has_moved = true;
+            }
+        }
+    }
+}

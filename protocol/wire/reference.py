@@ -1,0 +1,59 @@
+"""The reference page of the wire's numbers.
+
+    python -m tamis.protocol.wire.reference > docs/reference/numbers.md
+
+Law: everything on the page is printed from `register.py` and the enumerations that it names; a test compares the page
+with what they say now.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from tamis.protocol.wire.register import REGISTERS, Register
+from tamis.protocol.wire.versions import PROTOCOL_VERSION
+
+_INTRO = f"""\
+# The numbers of the wire
+
+Every number that selects something on the wire, with the version that brought it. Version {PROTOCOL_VERSION} is spoken
+now; what a frame looks like stands in [the wire](wire.md). Printed by `python -m tamis.protocol.wire.reference`; do not
+edit.
+
+A number keeps its meaning for ever and is never given out again. Numbers marked *reserved* are promised to parts that
+are designed and not built: nobody sends them yet, a receiver treats them as unknown, and no other part may take them.
+What they will look like is decided when they come into use.
+
+Where two designs had asked for one number, or for one that is in use by now, the later one got the next that is free:
+NOT_IN_SPACE had been written down as refusal 14 (DUPLICATE since version 2) and is 20; DELIVERIES as extension 0x0007
+(DESTINATIONS) and is 0x000b. Names that designs use without a number have got one: REPLAY_END, OFFER, WANTED, LOG_FULL
+as a refusal, NUMBER_REUSED, TENANT, and loss reasons 8 to 10. Flag 0x20 is EVERY_HOME, since HELD is a kind of frame.
+
+Reserved kinds below 0x80 (0x04, 0x25 to 0x2c, 0x50 to 0x52) cannot be skipped, nor can a flag: they are sent only on
+connections whose chosen version has them.
+"""
+
+
+def page() -> str:
+    """The whole page as text."""
+    return "\n".join([_INTRO, *(_section(register) for register in REGISTERS)])
+
+
+def _section(register: Register) -> str:
+    rows = [f"| {shown} | {name} | {since} | {text} |" for shown, name, since, text in _rows(register)]
+    head = ["| number | name | since | meaning |", "|---|---|---|---|"]
+    return f"## {register.title}\n\n{register.where}\n\n" + "\n".join([*head, *rows]) + "\n"
+
+
+def _rows(register: Register) -> Iterator[tuple[str, str, str, str]]:
+    """Number, name, since and meaning of each number, in use and reserved, by ascending number."""
+    meanings = register.meanings
+    used = [(int(m.value), str(m.name), f"{meanings[m.value].since}", meanings[m.value].text) for m in register.in_use]
+    reserved = [(row.number, row.name, "reserved", row.text) for row in register.reserved]
+    for number, name, since, text in sorted(used + reserved):
+        yield register.shown(number), name, since, text
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

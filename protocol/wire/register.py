@@ -1,0 +1,302 @@
+"""Every number of the wire: what it stands for, since which version, and the numbers that are promised to later parts.
+
+Law: a number is given out once, here. The enumerations (`kinds`, `codes`, ...) hold the numbers in use, and this file
+says what each of them means; the `reserved` rows are the only source of those that are promised and not in use. A part
+that comes to use one moves its row to the enumeration and to `meanings`. `reference.py` prints
+docs/reference/numbers.md from this file; tests hold that no number is given out twice.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.protocol.wire.client_bodies import AckOf, Reach
+from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
+from tamis.protocol.wire.extensions import ExtensionType
+from tamis.protocol.wire.header import Flags
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.routing_bodies import Scope
+from tamis.protocol.wire.session_bodies import AuthMethod, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a number in use stands for, and the first version of the wire that has it."""
+
+    text: str
+    since: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A number that a later part will use; until then nobody sends it."""
+
+    number: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The numbers of one field of the wire."""
+
+    title: str
+    where: str
+    """The field that carries them, and what a receiver does with one that it does not know."""
+    in_use: type[enum.IntEnum | enum.IntFlag]
+    meanings: Mapping[int, Meaning]
+    reserved: tuple[Reserved, ...] = ()
+    digits: int = 0
+    """Hexadecimal digits with which numbers are shown; 0: decimal."""
+
+    def shown(self, number: int) -> str:
+        """`number` as the pages write it."""
+        return f"0x{number:0{self.digits}x}" if self.digits else str(number)
+
+
+KINDS: Final = Register(
+    "Frame kinds",
+    "Byte 4 of every frame. Below 0x10: data frames. From 0x80: a receiver that does not know the kind skips the "
+    "frame; any other unknown kind ends the connection.",
+    Kind,
+    {
+        Kind.PUBLISH: Meaning("a message, from a client to its router or between routers"),
+        Kind.DELIVER: Meaning("a message, from a router to a client that wants it"),
+        Kind.DRY_RUN: Meaning("goes where a PUBLISH would, and is delivered to nobody"),
+        Kind.HELLO: Meaning("opens a connection: name, versions, limits"),
+        Kind.WELCOME: Meaning("answers HELLO: the chosen version, methods to prove a name"),
+        Kind.AUTH: Meaning("the connecting side's credential"),
+        Kind.AUTHENTICATED: Meaning("ends the greeting"),
+        Kind.ERROR: Meaning("says what was wrong with a frame"),
+        Kind.PING: Meaning("asks for a sign of life"),
+        Kind.PONG: Meaning("answers PING, and tells the clock"),
+        Kind.DRAIN: Meaning("the sender starts nothing new and will close"),
+        Kind.SUBSCRIBE: Meaning("a batch of subscriptions"),
+        Kind.UNSUBSCRIBE: Meaning("ends a batch of subscriptions"),
+        Kind.ACK: Meaning("which items are done, and which are refused"),
+        Kind.CREDIT: Meaning("how much a client may publish in all"),
+        Kind.LOST: Meaning("messages are missing here, and why"),
+        Kind.TRACE_RECORD: Meaning("what one router did with a traced message"),
+        Kind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
+        Kind.LSA: Meaning("a router's links"),
+        Kind.RA: Meaning("what the clients of a router want, whole or as a change"),
+        Kind.SR: Meaning("asks for what the sender lacks"),
+        Kind.UR: Meaning("answers SR"),
+        Kind.HELD: Meaning("confirms that routers hold an advertisement"),
+        Kind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
+    },
+    (
+        Reserved(
+            0x04, "DIRECTED", "a data frame for one router, passed from next hop to next hop: repeats, relayed keeps"
+        ),
+        Reserved(0x25, "KEEP", "makes a kept subscription: a name, a predicate, where it starts, how long it keeps"),
+        Reserved(0x26, "ATTACH", "attaches this connection to a kept subscription"),
+        Reserved(0x27, "DETACH", "ends an ATTACH; the subscription stays"),
+        Reserved(0x28, "FORGET", "ends a kept subscription and what is kept for it"),
+        Reserved(0x29, "REPLAY", "asks for history by predicate"),
+        Reserved(0x2A, "REPLAY_END", "ends the answer to REPLAY"),
+        Reserved(0x2B, "OFFER", "a publisher asks to be told whether anybody wants what a predicate admits (quench)"),
+        Reserved(0x2C, "WANTED", "answers OFFER at once and at each change: wanted or not"),
+        Reserved(0x50, "CUSTODY_ACK", "a home has on disk all of one entry's messages up to this number"),
+        Reserved(0x51, "CUSTODY_ASK", "a home noticed a gap: send again from here"),
+        Reserved(0x52, "GAP", "messages of a chain that its entry could not keep, and how many"),
+        Reserved(0x90, "KEEPS", "a home's kept subscriptions, flooded beside its RA"),
+        Reserved(0xC5, "EA", "what is wanted behind one tree edge, said to the neighbour at its other end"),
+        Reserved(0xC6, "EH", "confirms an EA"),
+        Reserved(0xC7, "ER", "asks a neighbour to say its EA whole"),
+        Reserved(0xC8, "PLAN", "which strategy carries which class of messages"),
+        Reserved(0xC9, "SPACE", "the attributes and domains of one information space, flooded"),
+    ),
+    digits=2,
+)
+
+FLAGS: Final = Register(
+    "Flags",
+    "Byte 5 of a data frame, bit by bit. A bit without a name is 0; one that is set ends the connection (RESERVED).",
+    Flags,
+    {
+        Flags.CONFIRM: Meaning("answer with an ACK"),
+        Flags.RETRY: Meaning("this message may have been sent before"),
+        Flags.DURABLE: Meaning("to be kept in event logs until confirmed"),
+        Flags.OWN: Meaning("DELIVER: the receiver published this message itself"),
+        Flags.TRACED: Meaning("there is a TRACE extension"),
+    },
+    (Reserved(0x20, "EVERY_HOME", "with CONFIRM and DURABLE: answer once every home has the message on disk"),),
+    digits=2,
+)
+
+EXTENSIONS: Final = Register(
+    "Extensions",
+    "The type of an entry in the extension area. Below 0x8000: carried along unread by a router that does not know it; "
+    "from 0x8000: the frame is refused (UNKNOWN_EXTENSION).",
+    ExtensionType,
+    {
+        ExtensionType.REUSE_KEYS: Meaning("keys of subscriptions that an upstream router found to match"),
+        ExtensionType.TRACE: Meaning("the number under which each router reports what it did"),
+        ExtensionType.EXPIRY: Meaning("when the message is dropped instead of delivered"),
+        ExtensionType.GROUP: Meaning("the publisher's label for messages that belong together"),
+        ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
+        ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
+    },
+    (
+        Reserved(0x0007, "DESTINATIONS", "the set of routers that want the message, as the entry router matched it"),
+        Reserved(0x0008, "CUSTODY", "the entry's number for a kept message, and for each home the number before"),
+        Reserved(0x0009, "REPLY", "who asked, and the proof that an answer is for that client"),
+        Reserved(0x000A, "GROUP_CHOICE", "which router's member of each worker group gets the message"),
+        Reserved(
+            0x000B, "DELIVERIES", "DELIVER: how often this was tried, whether replayed, whether it may be a double"
+        ),
+        Reserved(0x8007, "ROUTE", "how the message goes on: to all, to listed routers, or along the tree of a root"),
+        Reserved(0x8008, "TENANT", "which tenant's tables the message belongs to"),
+    ),
+    digits=4,
+)
+
+ERRORS: Final = Register(
+    "Errors",
+    "The code of an ERROR frame. A code that a receiver does not know is fatal.",
+    ErrorCode,
+    {
+        ErrorCode.TOO_LONG: Meaning("a length above the receiver's limit"),
+        ErrorCode.TOO_SHORT: Meaning("a length below that of the frame's fixed part"),
+        ErrorCode.RESERVED: Meaning("a reserved byte, bit or unused field is not 0"),
+        ErrorCode.UNKNOWN_KIND: Meaning("a kind below 0x80 that the receiver does not know"),
+        ErrorCode.UNEXPECTED_KIND: Meaning("a kind that the sender may not send now"),
+        ErrorCode.MALFORMED: Meaning("a body or header that does not fit its table"),
+        ErrorCode.TRAILING_BYTES: Meaning("bytes after a body"),
+        ErrorCode.OVER_LIMIT: Meaning("a count or size above its limit"),
+        ErrorCode.BAD_ATTRIBUTES: Meaning("attributes that a message may not carry"),
+        ErrorCode.BAD_EXTENSION: Meaning("an extension area or a known extension that is wrong"),
+        ErrorCode.UNKNOWN_EXTENSION: Meaning("an extension that must be understood and is not"),
+        ErrorCode.BAD_FILTER: Meaning("a packed filter that does not decode"),
+        ErrorCode.BAD_PARTS: Meaning("parts that make no body"),
+        ErrorCode.UNAUTHENTICATED: Meaning("too many bytes before authentication"),
+        ErrorCode.VERSION_REFUSED: Meaning("no version in common"),
+        ErrorCode.AUTHENTICATION_FAILED: Meaning("the credential is wrong"),
+        ErrorCode.WRONG_SENDER: Meaning("transit fields or an origin that this sender may not use"),
+        ErrorCode.REPLACED: Meaning("a newer connection has this client's name"),
+        ErrorCode.SILENT: Meaning("nothing came for the hold time"),
+        ErrorCode.SLOW: Meaning("the receiver does not read what waits for it"),
+        ErrorCode.FULL: Meaning("no room for another connection"),
+        ErrorCode.REVOKED: Meaning("the credential by which this client came in is no longer good", since=2),
+    },
+)
+
+REFUSALS: Final = Register(
+    "Refusals",
+    "The code of a refusal in an ACK: why one item was not taken. An unknown code means: failed, see the reason.",
+    RefusalCode,
+    {
+        RefusalCode.BAD_FILTER: Meaning("the packed filter does not decode"),
+        RefusalCode.NEVER_MATCHES: Meaning("the filter contradicts itself"),
+        RefusalCode.TOO_MANY_FILTERS: Meaning("past the client's number of filters"),
+        RefusalCode.NOT_ALLOWED: Meaning("this client may not"),
+        RefusalCode.ID_IN_USE: Meaning("the subscription id is in use"),
+        RefusalCode.NO_SUCH_ID: Meaning("no subscription has this id"),
+        RefusalCode.OVERLOADED: Meaning("no room now; try again later"),
+        RefusalCode.LOG_FAILED: Meaning("the event log cannot be written"),
+        RefusalCode.EXPIRED: Meaning("the message's expiry has passed"),
+        RefusalCode.TOO_LARGE: Meaning("larger than a receiver takes"),
+        RefusalCode.DRAINING: Meaning("the router is draining"),
+        RefusalCode.UNKNOWN_EXTENSION: Meaning("an extension that must be understood and is not"),
+        RefusalCode.OUT_OF_MEMORY: Meaning("no memory for tables"),
+        RefusalCode.DUPLICATE: Meaning("a message with this counter was taken before", since=2),
+        RefusalCode.TOO_OLD: Meaning("the counter is too far back to know whether it was taken", since=2),
+        RefusalCode.TOO_FAR_AHEAD: Meaning("the counter is more than a day ahead of the router's clock", since=2),
+        RefusalCode.NOT_IN_STEP: Meaning("a link was not in step in time", since=2),
+        RefusalCode.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
+        RefusalCode.OVER_QUOTA: Meaning("past the client's share of the tables' bytes", since=2),
+    },
+    (
+        Reserved(20, "NOT_IN_SPACE", "the message or the filter does not fit the information space that it names"),
+        Reserved(21, "NO_SUCH_KEEP", "no kept subscription has this name"),
+        Reserved(22, "KEEP_DIFFERS", "a kept subscription of this name has other terms"),
+        Reserved(23, "LOG_FULL", "a kept subscription that refuses rather than drops is full"),
+        Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),
+    ),
+)
+
+LOSSES: Final = Register(
+    "Loss reasons",
+    "The reason in a LOST frame. An unknown reason means: lost.",
+    LossReason,
+    {
+        LossReason.QUEUE_FULL: Meaning("the receiver's queue was full"),
+        LossReason.EXPIRED: Meaning("expired while queued"),
+        LossReason.TOO_LARGE: Meaning("larger than the receiver takes"),
+        LossReason.LOG_FULL: Meaning("the event log was full"),
+        LossReason.LINK_CUT: Meaning("a link was cut while they were queued"),
+        LossReason.WAY_CHANGED: Meaning(
+            "the way of a source has changed; what was on the old one may be lost", since=2
+        ),
+        LossReason.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
+    },
+    (
+        Reserved(8, "UNDELIVERABLE", "tried as often as the kept subscription allows, and it has no dead letter place"),
+        Reserved(9, "LOG_DAMAGED", "a damaged part of a log was set aside, and nobody else had the messages"),
+        Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),
+    ),
+)
+
+ROLES: Final = Register(
+    "Roles",
+    "`role` of HELLO.",
+    Role,
+    {Role.CLIENT: Meaning("a client"), Role.ROUTER: Meaning("a router")},
+)
+
+METHODS: Final = Register(
+    "Methods of authentication",
+    "`methods` of WELCOME and `method` of AUTH.",
+    AuthMethod,
+    {
+        AuthMethod.NONE: Meaning("nothing is proved, or the transport has proved it"),
+        AuthMethod.TOKEN: Meaning("the token of a name"),
+        AuthMethod.SECRET: Meaning("a proof by a shared secret"),
+    },
+    (
+        Reserved(3, "PASSWORD", "the password of a person"),
+        Reserved(4, "SIGNATURE", "a signature over the greeting, by an Ed25519 key"),
+        Reserved(5, "JWT", "a signed token of an issuer, with an end"),
+    ),
+)
+
+REACHES: Final = Register(
+    "Waits",
+    "`wait` of SUBSCRIBE.",
+    Reach,
+    {
+        Reach.HOME: Meaning("acknowledged when active at the client's router"),
+        Reach.NETWORK: Meaning("acknowledged when every router in reach holds it"),
+    },
+)
+
+ACKNOWLEDGED: Final = Register(
+    "What an ACK answers",
+    "`of` of ACK.",
+    AckOf,
+    {
+        AckOf.SUBSCRIBE: Meaning("a SUBSCRIBE; the numbers are subscription ids"),
+        AckOf.UNSUBSCRIBE: Meaning("an UNSUBSCRIBE; the numbers are subscription ids"),
+        AckOf.PUBLISH: Meaning("PUBLISH frames; the numbers are message counters"),
+        AckOf.DELIVER: Meaning("DELIVER frames; the numbers are log positions"),
+    },
+)
+
+SCOPES: Final = Register(
+    "Scopes of a request",
+    "`scope` of SR.",
+    Scope,
+    {
+        Scope.NEIGHBOUR: Meaning("the neighbour's own answer"),
+        Scope.TREE: Meaning("the answer of the whole tree below the neighbour"),
+    },
+)
+
+REGISTERS: Final = (
+    *(KINDS, FLAGS, EXTENSIONS, ERRORS, REFUSALS, LOSSES),
+    *(ROLES, METHODS, REACHES, ACKNOWLEDGED, SCOPES),
+)

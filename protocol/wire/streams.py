@@ -1,0 +1,41 @@
+"""Streams of control bodies: those of one kind and origin, which stay in order on their way."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
+from tamis.protocol.wire.routing_bodies import (
+    Body,
+    EpochRefused,
+    Held,
+    LinkState,
+    ReceiverAdvertisement,
+    SenderRequest,
+    UpdateReply,
+)
+
+Stream = tuple[Kind, int]
+"""Bodies of one kind and origin: they stay in order."""
+REPORTS: Final[Stream] = (Kind.TRACE_RECORD, 0)
+"""What routers say of messages, dry runs included: all of it takes one turn."""
+
+_KINDS: Final[dict[type, Kind]] = {
+    LinkState: Kind.LSA,
+    ReceiverAdvertisement: Kind.RA,
+    SenderRequest: Kind.SR,
+    UpdateReply: Kind.UR,
+    Held: Kind.HELD,
+    EpochRefused: Kind.EPOCH_REFUSED,
+}
+
+
+def stream_of(body: Body | Report) -> Stream:
+    if isinstance(body, TraceRecord | DryRunReport):
+        return REPORTS
+    kind = _KINDS[type(body)]
+    if isinstance(body, LinkState):
+        return kind, stable_number(body.issuer)
+    return kind, body.issuer if isinstance(body, Held | EpochRefused) else body.ticket.origin

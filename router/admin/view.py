@@ -1,0 +1,51 @@
+"""All that makes up a running router, for those who look at it."""
+
+from __future__ import annotations
+
+import enum
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tamis.configs import RouterSettings
+from tamis.router.admin.rates import Rates
+from tamis.router.clients.clients import Clients
+from tamis.router.clients.slowing import Slowing
+from tamis.router.connections.connections import Connections
+from tamis.router.daemon.stalls import StallWatch
+
+if TYPE_CHECKING:  # a router that stands alone starts without it
+    from tamis.router.links.network import Network
+
+
+class Life(enum.Enum):
+    STARTING = "starting"
+    SERVING = "serving"
+    DRAINING = "draining"
+    STOPPED = "stopped"
+
+
+@dataclass(slots=True)
+class RouterView:
+    """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
+    `admin_token` None: it asks for none."""
+
+    plane: Connections
+    clients: Clients
+    stalls: StallWatch
+    life: Life = Life.STARTING
+    network: Network | None = None
+    listening: dict[str, list[str]] = field(default_factory=dict)
+    started_s: float = field(default_factory=time.time)
+    admin_token: bytes | None = None
+    admin_slowing: Slowing = field(default_factory=lambda: Slowing(time.monotonic))
+    rates: Rates = field(default_factory=lambda: Rates(time.monotonic))
+
+    @property
+    def is_ready(self) -> bool:
+        """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
+        return self.life is Life.SERVING and self.plane.network.was_in_step and not self.plane.health.problems
+
+    @property
+    def settings(self) -> RouterSettings:
+        return self.plane.settings

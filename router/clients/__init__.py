@@ -1,0 +1,11 @@
+"""Clients of a router: who they are, what they ask for, what they are told.
+
+    clients      all of them, by connection and by name
+    client       one client: greeting, requests, end       greeting     who is it, in which version (sans-IO)
+    requests     SUBSCRIBE and UNSUBSCRIBE, sliced         acks         their answers
+    tokens       the token file                            slowing      wrong credentials slow their address down
+    wishes       what clients want, told to the network    trace_askers  who asks what became of a message
+    dry_run      whom a message would reach
+
+Law: what a client asks for is worked off in slices and answered once; after its end nothing of it is left.
+"""

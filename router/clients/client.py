@@ -1,0 +1,204 @@
+"""One client as its router sees it: the greeting, then its requests, then its end.
+
+Law: a client is in the tables of `clients` from its admission to its end. What it asks for is worked off by `requests`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import Protocol
+
+from tamis.native import Trace
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode, encode, kind_of
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.report_bodies import Report, fitted
+from tamis.protocol.wire.session import State
+from tamis.protocol.wire.session_bodies import Error, Ping, Pong
+from tamis.router.clients.greeting import AdmissionPolicy, Greeting
+from tamis.router.clients.requests import Requests
+from tamis.router.clients.slowing import Slowing
+from tamis.router.clients.tokens import TokenFile, digest_of
+from tamis.router.clients.trace_askers import TraceAskers
+from tamis.router.clients.wishes import ClientWishes
+from tamis.router.connections.admissions import Reason, Side
+from tamis.router.connections.connections import Connections
+from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.traces import report_of
+from tamis.router.daemon.addresses import address_of
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import admission
+
+_log = logging.getLogger(__name__)
+
+
+class ClientRegister(Protocol):
+    """Who the clients are, as one of them sees it."""
+
+    tokens: TokenFile | None
+    slowing: Slowing
+    trace_askers: TraceAskers
+
+    @property
+    def has_place(self) -> bool:
+        """For one more client that is let in."""
+
+    def policy(self) -> AdmissionPolicy:
+        """What a client that connects now is asked, and told of this router."""
+
+    def new_wishes(self) -> ClientWishes:
+        """What one client asks of the network: nothing yet."""
+
+    def admitted(self, client: Client) -> None:
+        """Its greeting is over."""
+
+    def gone(self, client: Client) -> None:
+        """Its connection has ended."""
+
+    def forgotten(self, client: Client) -> None:
+        """Its filters are out of the table."""
+
+
+class Client(OtherEnd):
+    """`number`, `filters_max`, `table_bytes_max` and `frame_bytes_max` are 0 until it is let in, `token_digest` says by
+    which token."""
+
+    CUT = "a client is disconnected"
+    IS_LINK = False
+    SIDE = Side.CLIENT
+
+    __slots__ = (
+        *("_greeting", "_held", "_register", "_requests", "_wishes"),
+        *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
+    )
+
+    plane: Connections
+
+    def __init__(self, plane: Connections, register: ClientRegister, connection: int, peer: str) -> None:
+        self._register, self._greeting = register, Greeting(register.policy())
+        self._held: asyncio.TimerHandle | None = None
+        super().__init__(plane, connection, peer, self._greeting.session)
+        self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
+        self.token_digest: bytes | None = None
+        self.wants_since_s: float | None = None
+        """When it had its first subscription."""
+        self._requests: Requests | None = None
+        self._wishes: ClientWishes | None = None
+
+    @property
+    def hold_ms(self) -> int:
+        return self.plane.settings.keepalive.hold_ms
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        hello, method = self._greeting.hello, self._greeting.method
+        return None if hello is None else hello.name, None if method is None else method.name.lower()
+
+    @property
+    def requests(self) -> int:
+        """How many are waiting."""
+        return len(self._requests) if self._requests is not None else 0
+
+    @property
+    def wishes(self) -> ClientWishes:
+        """What it asks of the network."""
+        self._wishes = self._wishes or self._register.new_wishes()
+        return self._wishes
+
+    def wanted_before(self, at_s: float) -> bool:
+        """It had a subscription then, and has one."""
+        if not self.is_open or self.wants_since_s is None or self.wants_since_s > at_s:
+            return False
+        return self.plane.switch.connection(self.connection).subscriptions > 0
+
+    def receive(self, kind: Kind, frame: bytes) -> None:
+        if self._is_ending:
+            return
+        if self._is_greeting:
+            self._greet(kind, frame)
+            return
+        self._session.received(kind)
+        if kind in (Kind.SUBSCRIBE, Kind.UNSUBSCRIBE):
+            self._requests = self._requests or Requests(self)
+            self._requests.add(kind, frame)
+        else:
+            self._take(decode(frame))
+
+    def _take(self, body: object) -> None:
+        """What needs no answer, but for a PING in an unusual spelling, which C leaves to us."""
+        if isinstance(body, Ping):
+            self.send(Kind.PONG, encode(Pong(body.token)))
+        elif isinstance(body, Error):
+            _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
+
+    def _greet(self, kind: Kind, frame: bytes) -> None:
+        if self.plane.is_draining:
+            raise FrameError(ErrorCode.FULL, "the router is stopping")
+        self._spoke()
+        if self._held is not None:
+            raise FrameError(ErrorCode.UNEXPECTED_KIND, "the answer to AUTH has not come yet")
+        if kind is Kind.AUTH and self._has_to_wait(frame):
+            return
+        if kind is Kind.AUTH and not self._register.has_place:
+            raise FrameError(ErrorCode.FULL, "this router has no room for another client")
+        greeting = self._greeting
+        answer = greeting.receive(frame, kind)
+        if answer:
+            self._queue(answer)
+        if self._session.state is State.CLOSED:
+            self._end()
+        if greeting.is_over and greeting.hello is not None:
+            self._greeted()
+            granted = admission(self.plane.settings, greeting.hello, greeting.version)
+            self.name, self.number = greeting.hello.name, granted.number
+            self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
+            self.table_bytes_max = granted.table_bytes_max
+            self.token_digest = digest_of(greeting.credential) if self._register.tokens is not None else None
+            greeting.credential = b""
+            self._register.admitted(self)
+            self.plane.switch.admit(self.connection, granted)
+
+    def _has_to_wait(self, frame: bytes) -> bool:
+        """A credential of an address that has shown wrong ones comes again after a while."""
+        register = self._register
+        wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
+        if wait_s > 0:
+            self._held = self.plane.later(wait_s, partial(self._come_again, frame))
+        return wait_s > 0
+
+    def _come_again(self, frame: bytes) -> None:
+        self._held = None
+        self.plane.come_again(self, Kind.AUTH, frame)
+
+    def _refused(self, reason: Reason, problem: str) -> None:
+        super()._refused(reason, problem)
+        if reason is Reason.CREDENTIAL:
+            self._register.slowing.failed(address_of(self.peer))
+
+    def _cancel_timer(self) -> None:
+        super()._cancel_timer()
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+
+    def traced(self, trace: Trace) -> None:
+        """What became of one of its messages here; other routers may have more to say."""
+        self._register.trace_askers.asks(self, trace.trace)
+        self.report(report_of(self.plane.settings.id, trace))
+
+    def report(self, report: Report) -> None:
+        """What became of one of its messages somewhere."""
+        if self.is_open:
+            self.send(kind_of(report), encode(fitted(report, self.frame_bytes_max)))
+
+    def ended(self) -> None:
+        super().ended()
+        self._register.gone(self)
+        if self._wishes is not None:
+            self.plane.work.add(self._wishes.clear())
+
+    def forgotten(self) -> None:
+        self._register.forgotten(self)

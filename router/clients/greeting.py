@@ -1,0 +1,98 @@
+"""The greeting as the accepting side sees it: HELLO, WELCOME, AUTH, AUTHENTICATED.
+
+Law: nothing is read, sent or timed here. Each frame either gives the answer to send or raises FrameError, after which
+the connection is over. Who may speak when is asked of the session tables; whether a credential is right, of the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
+from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
+from tamis.protocol.wire.versions import SPOKEN, negotiate
+from tamis.router.connections.admissions import check_said_name
+
+COUNTERS_TOLD: Final = 2
+"""The first version whose AUTHENTICATED says the newest counter."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionPolicy:
+    """What the router says of itself, and whom it lets in. `admits` is None where nobody is asked for a token."""
+
+    name: str
+    epoch: int
+    frame_bytes_max: int
+    hold_ms: int
+    filters_max: int
+    admits: Callable[[str, bytes], bool] | None
+    nonce: Callable[[], bytes]
+    newest: Callable[[int], int]
+    """The highest message counter that is known of a publisher; 0: none."""
+
+    @property
+    def method(self) -> AuthMethod:
+        return AuthMethod.NONE if self.admits is None else AuthMethod.TOKEN
+
+
+class Greeting:
+    """`hello` is what the client said of itself, `method` and `credential` by what it proved it, `version` the one that
+    was chosen; `is_over` once it has been let in."""
+
+    def __init__(self, policy: AdmissionPolicy) -> None:
+        self._policy = policy
+        self.session = Session(CLIENT_CONNECTION, is_connector=False)
+        self.hello: Hello | None = None
+        self.method: AuthMethod | None = None
+        self.credential = b""
+        self.version = 0
+        self.is_over = False
+
+    def receive(self, frame: bytes, kind: Kind) -> bytes:
+        """The frame that answers `frame`; nothing for an ERROR, with which the client has given up."""
+        self.session.received(kind)
+        body = decode(frame)
+        if isinstance(body, Hello):
+            return self._welcome(body)
+        if isinstance(body, Auth) and self.hello is not None:
+            return self._authenticated(body, self.hello)
+        return b""
+
+    def _welcome(self, hello: Hello) -> bytes:
+        self.hello, policy = hello, self._policy
+        check_said_name(hello.name)
+        if hello.role is not Role.CLIENT:
+            raise FrameError(
+                ErrorCode.AUTHENTICATION_FAILED,
+                "only clients connect here; neighbours connect to the addresses under `neighbours`",
+            )
+        self.version = version = negotiate(SPOKEN, hello.versions)
+        self.session.sent(Kind.WELCOME)
+        return encode(
+            Welcome(
+                *(policy.name, policy.epoch, policy.nonce(), version, (), policy.frame_bytes_max, policy.hold_ms, 0),
+                methods=(policy.method,),
+            )
+        )
+
+    def _authenticated(self, auth: Auth, hello: Hello) -> bytes:
+        policy = self._policy
+        self.method = auth.method
+        if auth.method is not policy.method:
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {policy.method.name}")
+        if policy.admits is not None and not policy.admits(hello.name, auth.credential):
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, "this name does not come in with this token")
+        self.session.sent(Kind.AUTHENTICATED)
+        self.credential = auth.credential
+        self.is_over = True
+        number = stable_number(hello.name)
+        newest = policy.newest(number) if self.version >= COUNTERS_TOLD else 0
+        return encode(Authenticated(b"", number, policy.filters_max, newest))

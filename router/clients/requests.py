@@ -1,0 +1,200 @@
+"""SUBSCRIBE and UNSUBSCRIBE of one client, worked off in order and in slices.
+
+Law: a request is worked off when the one before it is, and answered then; only one that waits for the whole network is
+answered later. The answer to UNSUBSCRIBE goes
+behind what is queued, so that nothing arrives after it. A client with REQUESTS_MAX requests waiting is not read from
+until half of them are done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Generator
+from functools import partial
+from time import perf_counter
+from typing import Final, Protocol
+
+from tamis.native import Gone, RefusedFilter, SubscribeFrame
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.frames import decode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.clients.acks import answer, refusal
+from tamis.router.clients.wishes import ClientWishes, Filters
+from tamis.router.connections.connections import Connections
+from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdded
+
+REQUESTS_MAX: Final = 16
+FILTERS_AT_ONCE: Final = 50
+"""Between two looks at the clock; of large ones the switch takes fewer."""
+SLICE_S: Final = 0.004
+"""Of additions and removals. A filter takes microseconds or, where it is large or its table is, a hundred times as
+long."""
+REASONS_MAX: Final = 100
+"""Refusals of one request that are told in words; the others by their code alone."""
+
+_Slices = Generator[None, None, None]
+
+
+class Requester(Protocol):
+    """A client, as its requests see it."""
+
+    plane: Connections
+    connection: int
+    name: str
+    filters_max: int
+    table_bytes_max: int
+    frame_bytes_max: int
+    wants_since_s: float | None
+
+    @property
+    def is_open(self) -> bool:
+        """It is let in, and not ending."""
+
+    @property
+    def wishes(self) -> ClientWishes:
+        """What it asks of the network."""
+
+    def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None: ...
+
+    def fail(self, error: FrameError, kind: int = 0) -> None: ...
+
+    def pause(self, is_paused: bool) -> None: ...
+
+    def vanish(self) -> None: ...
+
+
+class Requests:
+    """What one client has asked for and is not done."""
+
+    __slots__ = ("_client", "_frames", "_is_running")
+
+    def __init__(self, client: Requester) -> None:
+        self._client = client
+        self._frames: deque[tuple[Kind, bytes]] = deque()
+        self._is_running = False
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def add(self, kind: Kind, frame: bytes) -> None:
+        self._frames.append((kind, frame))
+        if len(self._frames) >= REQUESTS_MAX:
+            self._client.pause(True)
+        if not self._is_running:
+            self._is_running = True
+            self._client.plane.work.add(self._run(), self._client.vanish)
+
+    def _run(self) -> _Slices:
+        client = self._client
+        while self._frames and client.is_open:
+            kind, frame = self._frames.popleft()
+            try:
+                yield from (self._subscribe(frame) if kind is Kind.SUBSCRIBE else self._unsubscribe(frame))
+            except FrameError as error:
+                client.fail(error, kind)
+            except Gone:
+                break
+            if len(self._frames) <= REQUESTS_MAX // 2:
+                client.pause(False)
+        self._is_running = False
+
+    def _subscribe(self, data: bytes) -> _Slices:
+        client, frame = self._client, SubscribeFrame(data)
+        yield
+        blanket = _blanket_refusal(client, frame)
+        refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
+        stop = perf_counter() + SLICE_S
+        while frame.left and not blanket and client.is_open:
+            first = len(frame.ids) - frame.left
+            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_AT_ONCE)
+            self._tell(frame, first, {item.id for item in found})
+            refusals += [_told(item, client, len(refusals) + index) for index, item in enumerate(found)]
+            if perf_counter() > stop:
+                yield
+                stop = perf_counter() + SLICE_S
+        refused = {item.number for item in refusals}
+        done = [id_ for id_ in frame.ids if id_ not in refused]
+        if done and client.wants_since_s is None:
+            client.wants_since_s = time.monotonic()
+        say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
+        known = say_so if done and frame.waits_for_network else None
+        if done:
+            yield from client.wishes.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
+        if known is None:
+            say_so()
+
+    def _tell(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
+        """Subscriptions from the one at `first` on have just been taken, but for these."""
+        client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
+        taken = [id_ for id_ in now if id_ not in refused] if refused else now
+        client.plane.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
+
+    def _unsubscribe(self, data: bytes) -> _Slices:
+        client, body = self._client, decode(data)
+        assert isinstance(body, Unsubscribe)  # noqa: S101 - its kind says so
+        yield
+        done: list[int] = []
+        refusals: list[Refusal] = []
+        stop = perf_counter() + SLICE_S
+        for id_ in body.ids:
+            if not client.is_open:
+                return
+            if client.plane.switch.unsubscribe(client.connection, id_):
+                done.append(id_)
+                client.plane.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
+            else:
+                refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))
+            if perf_counter() > stop:
+                yield
+                stop = perf_counter() + SLICE_S
+        client.plane.settle()
+        yield from client.wishes.remove(done)
+        self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
+
+    def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:
+        client = self._client
+        if client.is_open:
+            for frame in answer(of, request, done, refusals, client.frame_bytes_max):
+                client.send(Kind.ACK, frame, urgent=of is AckOf.SUBSCRIBE)
+
+
+def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
+    filters = frame.filters
+    return {id_: filters[id_] for id_ in ids}
+
+
+def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
+    """Why nothing of the frame is taken, if that is so."""
+    if client.plane.is_draining:
+        return RefusalCode.DRAINING, "the router is draining"
+    if frame.is_durable:
+        return RefusalCode.NOT_ALLOWED, "durable subscriptions come with a later version"
+    return None
+
+
+def _told(item: RefusedFilter, client: Requester, number: int) -> Refusal:
+    return refusal(item.id, item.code, _reason(item, client) if number < REASONS_MAX else "")
+
+
+def _reason(item: RefusedFilter, client: Requester) -> str:
+    if item.code == RefusalCode.BAD_FILTER:
+        return _what_is_wrong(item.filter)
+    if item.code == RefusalCode.TOO_MANY_FILTERS:
+        return f"a client may hold {client.filters_max} filters"
+    if item.code == RefusalCode.OVER_QUOTA:
+        return f"a client's filters may take {client.table_bytes_max:,} bytes of table"
+    if item.code == RefusalCode.ID_IN_USE:
+        return f"subscription {item.id} is there already"
+    return "the router has no memory left for filters"
+
+
+def _what_is_wrong(packed: bytes) -> str:
+    try:
+        decode_filter(packed)
+    except FrameError as error:
+        return error.problem
+    return "the filter does not decode"

@@ -1,0 +1,112 @@
+"""The token file: a client's name and its token a line, `*` for a token that any name may use.
+
+    # sensors in hall 3
+    press-1   k3J9...
+    *         9fQ2...
+
+Law: a file that others than its owner may read is refused. A name that has a line comes in with its own token alone;
+`*` is for all others. Tokens are kept as digests and compared in constant time, and an unknown name takes as long as a
+wrong token. A changed file takes effect at the next greeting, also for those who are in; one that has become wrong does
+not, and says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
+from tamis.protocol.peer_names import check_peer_name
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import CannotStart
+
+ANYBODY: Final = "*"
+FILE_BYTES_MAX: Final = 1024 * 1024
+"""Some 20,000 clients. The file is read between two messages, and must not take long."""
+
+_log = logging.getLogger(__name__)
+_Stamp = tuple[int, int, int]
+
+
+class TokenFile:
+    """CannotStart if the file is not there, not private or not well-formed. `digests` are of the tokens, by name: a new
+    mapping whenever they have changed."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._stamp, self.digests = _read(path)
+
+    def admits(self, name: str, token: bytes) -> bool:
+        """May a client of this name come in with this token?"""
+        self._refresh()
+        return bool(token) and self.still_admits(name, digest_of(token))
+
+    def still_admits(self, name: str, digest: bytes) -> bool:
+        """The same of one that has come in, by the digest of its token."""
+        nobody = digest_of(b"")
+        own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
+        return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody
+
+    def _refresh(self) -> None:
+        try:
+            if _stamp(os.stat(self.path)) != self._stamp:  # noqa: PTH116 - a greeting's worth of Path objects less
+                self._stamp, self.digests = _read(self.path)
+                _log.info("token file read again", extra=fields(file=self.path, tokens=len(self.digests)))
+        except (CannotStart, OSError) as error:
+            _log.error("the changed token file is not used", extra=fields(reason=str(error)))
+
+
+def _read(path: str) -> tuple[_Stamp, dict[str, bytes]]:
+    try:
+        with Path(path).open("rb") as file:
+            status = os.fstat(file.fileno())
+            _check_private(path, status)
+            if status.st_size > FILE_BYTES_MAX:
+                raise CannotStart(f"token file {path}: at most {FILE_BYTES_MAX:,} bytes")
+            return _stamp(status), _parsed(path, file.read(FILE_BYTES_MAX))
+    except OSError as error:
+        raise CannotStart(f"token file {path}: {error.strerror}") from error
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _check_private(path: str, status: os.stat_result) -> None:
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise CannotStart(f"token file {path}: others may read it; run chmod 600 {path}")
+
+
+def _parsed(path: str, data: bytes) -> dict[str, bytes]:
+    digests: dict[str, bytes] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith(b"#"):
+            continue
+        if len(words) != 2 or len(words[1]) > CREDENTIAL_BYTES_MAX:
+            raise CannotStart(f"token file {path}, line {number}: write a name and a token, at most 1,024 bytes")
+        name = _name(path, number, words[0])
+        if name in digests:
+            raise CannotStart(f"token file {path}, line {number}: {name} has a token already")
+        digests[name] = digest_of(words[1])
+    return digests
+
+
+def _name(path: str, number: int, word: bytes) -> str:
+    try:
+        return check_peer_name(word.decode())
+    except UnicodeDecodeError:
+        raise CannotStart(f"token file {path}, line {number}: the name is not UTF-8") from None
+    except Refused as error:
+        raise CannotStart(f"token file {path}, line {number}: {error}") from None
+
+
+def digest_of(token: bytes) -> bytes:
+    """Of 32 bytes."""
+    return hashlib.sha256(token).digest()

@@ -1,0 +1,294 @@
+"""The switch and the other ends of its connections: what the one hands up goes to the other.
+
+Law: an event concerns one connection, and a bug in handling it costs that alone. Events are handled in order, for
+EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
+A connection's number is in use from its opening until all of its filters are forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
+
+from tamis.configs import RouterSettings
+from tamis.native import Event, EventType, Gone, Switch, Table, Trace
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.session_bodies import Drain
+from tamis.router.connections.admissions import Admissions
+from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.places import Places, places_of
+from tamis.router.connections.wider_network import NoNetwork, WiderNetwork
+from tamis.router.connections.work import SlicedWork, Task
+from tamis.router.daemon import fault_injection
+from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings, InterfaceCounted
+from tamis.router.daemon.health import Health
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import new_table, switch_options
+
+POLL_BUDGET_US: Final = 4_000
+EVENTS_BUDGET_S: Final = 0.005
+ENDS_PER_SLICE: Final = 200
+TICK_S: Final = 0.1
+STEPS_PER_SLICE: Final = 500
+
+_log = logging.getLogger(__name__)
+End = TypeVar("End", bound=OtherEnd)
+
+
+class Connections:
+    """`settings` may be replaced at any time."""
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        epoch: int,
+        loop: asyncio.AbstractEventLoop,
+        places: Places | None = None,
+    ) -> None:
+        """`places`: as many as the settings ask for, or fewer."""
+        self.settings, self.epoch = settings, epoch
+        self.places = places or places_of(settings)
+        self.admissions = Admissions(time.monotonic)
+        self.table = new_table(settings)
+        self.tables = [self.table]
+        self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
+        self._ends: dict[int, OtherEnd] = {}
+        self.network: WiderNetwork = NoNetwork()
+        self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))
+        self.happenings = Happenings(self.health.caught)
+        self.work = SlicedWork(loop.call_soon, self.health.caught)
+        self.is_draining = False
+        self.loop = loop
+        self._events: deque[Event] = deque()
+        self._until_caught_up: list[Callable[[], None]] = []
+        self._is_settling = False
+        self._polling_soon: asyncio.Handle | None = None
+        self._ticking: asyncio.TimerHandle | None = None
+        self._ticked: asyncio.Future[None] = loop.create_future()
+
+    def start(self) -> None:
+        self.loop.add_reader(self.switch.descriptor, self._poll)
+        self._ticking = self.loop.call_later(TICK_S, self._tick)
+
+    def close(self) -> None:
+        """Every connection is cut."""
+        if self._ticking is not None:
+            self.loop.remove_reader(self.switch.descriptor)
+            self._ticking.cancel()
+        if self._polling_soon is not None:
+            self._polling_soon.cancel()
+        self.work.stop()
+        self._events.clear()
+        self.switch.close()
+        for end in self._ends.values():
+            end.dropped()
+        for table in self.tables:
+            table.close()
+
+    def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
+        return self.loop.call_later(delay_s, what)
+
+    def join(self, network: WiderNetwork, table: Table, sources_max: int) -> None:
+        """This router is one of several; `table` is for what the others want, and is the plane's from here on."""
+        self.network = network
+        self.switch.join(table, sources_max)
+        self.tables.append(table)
+
+    # --- connections -----------------------------------------------------------------------------------------------
+
+    def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
+        """Open one over a socket that is now the switch's, or fed (-1), with the other end that `make` makes of its
+        number; None: full."""
+        connection = self.switch.open(descriptor)
+        if connection is None:
+            _log.debug("the switch has no room for another connection", extra=fields(peer=peer))
+            return None
+        end = make(connection)
+        end.descriptor = descriptor
+        self._ends[connection] = end
+        return end
+
+    def behind(self, connection: int) -> tuple[str, bool]:
+        """The name of its other end, empty where it has none, and whether that is a neighbour."""
+        end = self._ends.get(connection)
+        return (end.name, end.IS_LINK) if end is not None else ("", False)
+
+    def _tell_end(self, end: OtherEnd) -> None:
+        if self.happenings.is_heard(InterfaceCounted):
+            for gained in self.switch.increments(end.connection, end.connection + 1)[0]:
+                self.happenings.tell(InterfaceCounted, gained, end.name, end.IS_LINK)
+        self.happenings.tell(ConnectionEnded, end.name, end.connection)
+
+    def _closed(self, end: OtherEnd, code: int) -> None:
+        end.ended()
+        self._tell_end(end)
+        del self._ends[end.connection]
+        if end.on_output is not None:
+            end.on_output()
+        _log.debug("connection gone", extra=fields(name=end.name, peer=end.peer, errno=code))
+        if self.switch.forget(end.connection, STEPS_PER_SLICE):
+            self.work.add(self._forget(end))
+        else:
+            end.forgotten()
+
+    def _forget(self, end: OtherEnd) -> Task:
+        while self.switch.forget(end.connection, STEPS_PER_SLICE):
+            yield
+        end.forgotten()
+        self.settle()
+
+    def settle(self) -> None:
+        """Filters were removed: let the table do what that left over."""
+        if not self._is_settling:
+            self._is_settling = True
+            self.work.add(self._settle())
+
+    def _settle(self) -> Task:
+        try:
+            for table in self.tables:
+                while table.settle(STEPS_PER_SLICE):
+                    yield
+        finally:
+            self._is_settling = False
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
+        """Bytes of a connection without a socket."""
+        self._take(self.switch.feed(connection, data))
+
+    @property
+    def is_behind(self) -> bool:
+        """Something that was read has not been looked at."""
+        return bool(self._events)
+
+    def when_caught_up(self, callback: Callable[[], None]) -> bool:
+        """Whether events are waiting; then `callback` is called once, when they are handled."""
+        if self._events:
+            self._until_caught_up.append(callback)
+        return bool(self._events)
+
+    def poll_soon(self) -> None:
+        """Connections were ended: take in at once that they are gone, so that their places are free."""
+        if self._polling_soon is None:
+            self._polling_soon = self.loop.call_soon(self._poll)
+
+    def come_again(self, end: OtherEnd, kind: Kind, frame: bytes) -> None:
+        """A frame whose answer had to wait."""
+        self._take([Event(EventType.FRAME, end.connection, kind, 0, frame, "")])
+
+    def _poll(self) -> None:
+        self._polling_soon = None
+        if not self._events:
+            self._take(self.switch.poll(POLL_BUDGET_US))
+
+    def _tick(self) -> None:
+        self._ticking = self.loop.call_later(TICK_S, self._tick)
+        self._take(self.switch.tick())
+        self.network.tick()
+        self._ticked.set_result(None)
+        self._ticked = self.loop.create_future()
+
+    async def next_tick(self) -> None:
+        await asyncio.shield(self._ticked)
+
+    def _take(self, events: list[Event]) -> None:
+        is_behind = bool(self._events)
+        self._events.extend(events)
+        if not is_behind:
+            self._handle_some()
+
+    def _handle_some(self) -> None:
+        end_s = time.monotonic() + EVENTS_BUDGET_S
+        while self._events:
+            self._handle_safely(self._events[0])
+            self._events.popleft()
+            if self._events and time.monotonic() > end_s:
+                self.loop.call_soon(self._handle_some)
+                return
+        waiting, self._until_caught_up = self._until_caught_up, []
+        for callback in waiting:
+            callback()
+
+    def _handle_safely(self, event: Event) -> None:
+        end = self._ends.get(event.connection)
+        if end is None:
+            return
+        try:
+            self._handle(end, event)
+        except FrameError as error:
+            end.fail(error, event.kind)
+        except Gone:
+            pass  # its CLOSED is on the way
+        except Exception:  # a bug: it is logged, and costs this one its connection
+            self.health.caught("failed to handle an event", name=end.name, event=event.type)
+            end.vanish()
+
+    def _handle(self, end: OtherEnd, event: Event) -> None:
+        if event.type == EventType.FRAME:
+            end.receive(Kind(event.kind), event.frame)
+        elif event.type == EventType.FAULT:
+            raise FrameError(event.code, event.text)
+        elif event.type == EventType.CLOSED:
+            self._closed(end, event.code)
+        elif event.type == EventType.TRACED:
+            end.traced(Trace.read(event.frame))
+        elif event.type == EventType.UNROUTED:
+            end.unrouted(event.frame)
+        elif event.type == EventType.PLANTED:
+            fault_injection.tell(event)
+        else:
+            end.event(event.type)
+
+    def resume(self) -> None:
+        """Confirmed publishes wait no longer: go on with the clients that sent them."""
+        self.work.add(self._resume())
+
+    def _resume(self) -> Task:
+        left = 1
+        while left:
+            events, left = self.switch.resume(POLL_BUDGET_US)
+            self._take(events)
+            yield
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Tell everybody; new messages and subscriptions are refused from here on."""
+        self.is_draining = True
+        self.switch.drain(True)
+        self.resume()
+        frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
+        self.each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None)
+
+    def dismiss(self) -> None:
+        """Everybody has to leave now."""
+        self.each(self._ends, OtherEnd.leave)
+
+    def each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> None:
+        """Call `do` with each of the other ends that are there when it begins, in slices."""
+        self.work.add(_to_each(ends, do))
+
+    @property
+    def is_empty(self) -> bool:
+        """Nobody is connected any more."""
+        return not self._ends
+
+    @property
+    def is_flushed(self) -> bool:
+        """Nothing waits to be done, or to be sent to a client."""
+        is_idle = self.work.is_idle and not self._events
+        return is_idle and self.switch.figures().queued_bytes <= self.network.queued_bytes
+
+
+def _to_each(ends: Mapping[int, End], do: Callable[[End], None]) -> Task:
+    for number, end in enumerate(list(ends.values()), 1):
+        do(end)
+        if number % ENDS_PER_SLICE == 0:
+            yield

@@ -1,0 +1,130 @@
+"""TLS handshakes of connections that have been accepted.
+
+Law: a handshake is a connection that has not greeted: it waits in the same room, has as long as the greeting, and gives
+way as others do, without a word, as nothing can be said yet. Nothing is computed for one before its first byte.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tamis.router.connections.admissions import Admissions, Reason, Side
+from tamis.router.connections.listeners import Opener
+from tamis.router.connections.other_end import OtherEnd, unread_bytes
+from tamis.router.connections.tls import TlsConnection
+from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.daemon.addresses import address_of
+
+if TYPE_CHECKING:
+    from tamis.router.connections.connections import Connections
+
+
+class TlsDoor:
+    """Opens connections of `side` behind TLS for `opener`; `opened` makes the other end of one whose handshake is
+    over."""
+
+    def __init__(
+        self,
+        plane: Connections,
+        side: Side,
+        opener: Opener,
+        context: ssl.SSLContext,
+        opened: Callable[[TlsConnection], OtherEnd | None],
+    ) -> None:
+        self.plane, self.side, self.context, self.opened = plane, side, context, opened
+        self._opener = opener
+
+    @property
+    def room(self) -> WaitingRoom:
+        return self._opener.room
+
+    @property
+    def admissions(self) -> Admissions:
+        return self.plane.admissions
+
+    @property
+    def greeting_s(self) -> float:
+        return self.plane.settings.limits.greeting_ms / 1000
+
+    def turned_away(self, reason: Reason, peer: str) -> None:
+        self._opener.turned_away(reason, peer)
+
+    def open(self, descriptor: int, peer: str) -> object:
+        return _Handshake(self, socket.socket(fileno=descriptor), peer)
+
+
+class _Handshake:
+    """From the acceptance to the first byte, and from there to the end of the handshake."""
+
+    def __init__(self, door: TlsDoor, sock: socket.socket, peer: str) -> None:
+        self._door, self._sock, self._peer = door, sock, peer
+        self._task: asyncio.Task[None] | None = None
+        self._has_begun = False
+        self._loop = door.plane.loop
+        self._timer = self._loop.call_later(door.greeting_s, self._too_late)
+        self._loop.add_reader(sock, self._heard)
+        door.room.enter(self, address_of(peer))
+
+    def is_heard(self) -> bool:
+        return bool(self._task is None and unread_bytes(self._sock.fileno()))
+
+    def give_way(self) -> None:
+        self._refuse(Reason.GAVE_WAY, "its handshake had not ended, and another one needed the place")
+        self._end()
+
+    def _heard(self) -> None:
+        if not unread_bytes(self._sock.fileno()):  # nothing but its end
+            self._door.room.leave(self)
+            self._refuse(Reason.LEFT, "it went away")
+            self._end()
+            return
+        self._quiet()
+        self._door.room.spoke(self)
+        self._task = self._loop.create_task(self._shake(), name="TLS handshake")
+
+    def _too_late(self) -> None:
+        if self.is_heard():
+            self._heard()
+            return
+        self._door.room.leave(self)
+        self._refuse(Reason.TIMEOUT, "not a byte in time")
+        self._end()
+
+    async def _shake(self) -> None:
+        """The socket is the transport's from here on."""
+        door, self._has_begun = self._door, True
+        try:
+            await self._loop.connect_accepted_socket(
+                lambda: TlsConnection(door.plane, self._over),
+                self._sock,
+                ssl=door.context,
+                ssl_handshake_timeout=door.greeting_s,
+                ssl_shutdown_timeout=door.greeting_s,
+            )
+        except (OSError, EOFError) as error:  # TimeoutError and ssl.SSLError are such
+            self._refuse(Reason.TLS, f"the TLS handshake failed: {error}")
+        finally:
+            door.room.leave(self)
+
+    def _over(self, connection: TlsConnection) -> OtherEnd | None:
+        self._door.room.leave(self)
+        return self._door.opened(connection)
+
+    def _refuse(self, reason: Reason, problem: str) -> None:
+        self._door.admissions.refuse(self._door.side, reason, peer=self._peer, reason=problem)
+
+    def _quiet(self) -> None:
+        self._timer.cancel()
+        self._loop.remove_reader(self._sock)
+
+    def _end(self) -> None:
+        if self._task is None:
+            self._quiet()
+        else:
+            self._task.cancel()
+        if not self._has_begun:
+            self._sock.close()

@@ -1,0 +1,274 @@
+"""The other end of a connection, whoever it is: what it is sent, what it did wrong, how it ends.
+
+Law: every frame that leaves from here is told to the session before it is sent, and every one that comes before it is
+acted on. Data frames do not come here. After its end an other end does nothing any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import sys
+import termios
+from collections.abc import Callable
+from typing import ClassVar, Final, Protocol
+
+from tamis.configs import RouterSettings
+from tamis.native import EventType, Switch, Trace
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.codes import ErrorCode, is_fatal
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.session import Session
+from tamis.protocol.wire.session_bodies import Error
+from tamis.router.connections.admissions import Admissions, Reason, Side, TooLate, reason_of
+from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.daemon.logs import fields
+
+LINGER_S: Final = 2.0
+"""What is queued for somebody who has to go may take so long to leave."""
+UNREAD_S: Final = 0.05
+"""While bytes of somebody who seems late lie unread, the router looks again after so long."""
+PROBLEM_CHARACTERS_MAX: Final = 256
+FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
+
+_log = logging.getLogger(__name__)
+
+
+class Switchboard(Protocol):
+    """Where connections come together, as one other end needs it."""
+
+    settings: RouterSettings
+    switch: Switch
+    admissions: Admissions
+
+    def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call `what` after so long."""
+
+    def poll_soon(self) -> None:
+        """Connections were ended: take in at once that they are gone, so that their places are free."""
+
+    def when_caught_up(self, callback: Callable[[], None]) -> bool:
+        """Whether events are waiting; then `callback` is called once, when they are handled."""
+
+
+class OtherEnd:
+    """`peer` is its address; `name` is empty until it has greeted."""
+
+    CUT: ClassVar[str]
+    """The sentence of the log when one is disconnected for what it did."""
+    IS_LINK: ClassVar[bool]
+    """It is a neighbour, not a client."""
+    SIDE: ClassVar[Side]
+
+    __slots__ = (
+        *("_is_ending", "_is_greeting", "_is_paused", "_room", "_session", "_timer"),
+        *("connection", "descriptor", "is_there", "name", "on_output", "on_pause", "peer", "plane"),
+    )
+
+    def __init__(self, plane: Switchboard, connection: int, peer: str, session: Session) -> None:
+        self.plane, self.connection, self.peer = plane, connection, peer
+        self.name, self.is_there = "", True
+        self.on_output: Callable[[], None] | None = None
+        self.on_pause: Callable[[bool], None] | None = None
+        self._session = session
+        self._is_greeting, self._is_ending, self._is_paused = True, False, False
+        self.descriptor = -1  # of its socket, the switch's own; -1: it has none
+        self._room: WaitingRoom | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_its_turn()
+
+    @property
+    def is_open(self) -> bool:
+        return not self._is_greeting and not self._is_ending
+
+    @property
+    def hold_ms(self) -> int:
+        """How long it may be silent."""
+        raise NotImplementedError
+
+    # --- what comes ------------------------------------------------------------------------------------------------
+
+    def receive(self, kind: Kind, frame: bytes) -> None:
+        """A control frame; FrameError if it is not allowed."""
+        raise NotImplementedError
+
+    def event(self, type_: int) -> None:
+        """Something about the connection that is no frame."""
+        if type_ == EventType.SILENT:
+            self.fail(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
+        elif type_ == EventType.SLOW:
+            self.fail(FrameError(ErrorCode.SLOW, "your queue is full, and this router disconnects who cannot keep up"))
+        elif type_ == EventType.OUTPUT and self.on_output is not None:
+            self.on_output()
+        elif type_ in (EventType.WAITS, EventType.GOES_ON) and self.on_pause is not None:
+            self.on_pause(type_ == EventType.WAITS or self._is_paused)
+
+    # --- before it has greeted -------------------------------------------------------------------------------------
+
+    @property
+    def said(self) -> tuple[str | None, str | None]:
+        """The name and the method that it gave in its greeting, as far as it has."""
+        raise NotImplementedError
+
+    def wait_in(self, room: WaitingRoom, address: str) -> None:
+        """It is one of those that have not greeted."""
+        self._room = room
+        room.enter(self, address)
+
+    def is_heard(self) -> bool:
+        return bool(self.descriptor >= 0 and unread_bytes(self.descriptor))
+
+    def give_way(self) -> None:
+        self._refused(Reason.GAVE_WAY, "it had not greeted, and another one needed the place")
+        self._queue(FULL)
+        self._end()
+        self.plane.poll_soon()
+
+    def _spoke(self) -> None:
+        """A frame of its greeting is here: the answer to ours is its next turn."""
+        if self._room is not None:
+            self._room.spoke(self)
+        self._is_its_turn()
+
+    def _is_its_turn(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.plane.later(self.plane.settings.limits.greeting_ms / 1000, self._too_late)
+
+    def _refused(self, reason: Reason, problem: str) -> None:
+        """It is not let in."""
+        name, method = self.said
+        self.plane.admissions.refuse(self.SIDE, reason, name=name, peer=self.peer, method=method, reason=problem)
+
+    def _leave_room(self) -> None:
+        if self._room is not None:
+            self._room.leave(self)
+            self._room = None
+
+    # --- more of what comes ----------------------------------------------------------------------------------------
+
+    def traced(self, trace: Trace) -> None:
+        """What became of a message that it sent, where somebody asks."""
+
+    def unrouted(self, frame: bytes) -> None:
+        """It has sent a message of a source that the switch knows no way for; Gone if it has ended."""
+
+    # --- what goes -------------------------------------------------------------------------------------------------
+
+    def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None:
+        """One of our frames; who lets too many of them wait is disconnected."""
+        self._session.sent(kind)
+        if not self._queue(frame, urgent):
+            _log.info("a peer does not read its answers", extra=self._fields())
+            self._end(now=True)
+
+    def _queue(self, frame: bytes, urgent: bool = True) -> bool:
+        is_queued = self.plane.switch.send(self.connection, frame, urgent)
+        if self.on_output is not None:
+            self.on_output()
+        return is_queued
+
+    def fail(self, error: FrameError, kind: int = 0) -> None:
+        """Say what was wrong; unless that is of no consequence, it ends here."""
+        if self._is_ending:
+            return
+        fatal = self._is_greeting or is_fatal(error.code)
+        if self._is_greeting:
+            self._refused(reason_of(error), error.problem)
+        else:
+            _log.log(
+                logging.WARNING if fatal else logging.INFO,
+                self.CUT if fatal else "a frame was refused",
+                extra=self._fields(code=error.code, kind=f"0x{kind:02x}", reason=error.problem),
+            )
+        self._queue(encode(Error(error.code, error.problem[:PROBLEM_CHARACTERS_MAX], kind, fatal)))
+        if fatal:
+            self._end()
+
+    def pause(self, is_paused: bool) -> None:
+        """Stop or go on reading from it."""
+        if is_paused is self._is_paused or self._is_ending:
+            return
+        self._is_paused = is_paused
+        self.plane.switch.pause(self.connection, is_paused)
+        if self.on_pause is not None:
+            self.on_pause(is_paused)
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """What is queued still goes out."""
+        if not self._is_ending:
+            self._end()
+
+    def vanish(self) -> None:
+        """Nothing can go out any more."""
+        self._end(now=True)
+
+    def ended(self) -> None:
+        """The connection is gone."""
+        if self._is_greeting and not self._is_ending:
+            self._refused(Reason.LEFT, "it went away")
+        self._is_ending, self.is_there = True, False
+        self._leave_room()
+        self._session.closed()
+        self._cancel_timer()
+
+    def forgotten(self) -> None:
+        """Nothing of the connection is left in the switch: its number is free."""
+
+    def dropped(self) -> None:
+        """The router ends, and everything with it; nobody is told."""
+        self._is_ending, self.is_there = True, False
+        self._cancel_timer()
+
+    def _end(self, now: bool = False) -> None:
+        self._is_ending = True
+        self._cancel_timer()
+        self._leave_room()
+        if self.is_there:
+            self.plane.switch.end(self.connection, now)
+        if not now:
+            self._timer = self.plane.later(LINGER_S, self._cut)
+
+    def _cut(self) -> None:
+        self.plane.switch.end(self.connection, now=True)
+
+    def _greeted(self) -> None:
+        self._is_greeting = False
+        self._cancel_timer()
+        if self._room is not None:
+            self._room.greeted(self)
+            self._room = None
+        name, method = self.said
+        self.plane.admissions.admit(self.SIDE, name=name, peer=self.peer, method=method)
+
+    def _too_late(self) -> None:
+        self._timer = None
+        if not self.plane.when_caught_up(self._end_late):
+            self._end_late()
+
+    def _end_late(self) -> None:
+        """What the router has read is handled. If its next frame was not there, and does not lie unread, it is late."""
+        if self._timer is not None or self._is_ending or not self._is_greeting:
+            return
+        if self.is_heard():
+            self._timer = self.plane.later(UNREAD_S, self._too_late)
+            return
+        limit_ms = self.plane.settings.limits.greeting_ms
+        self.fail(TooLate(f"the next frame of the greeting took more than {limit_ms} ms"))
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fields(self, **more: object) -> dict[str, object]:
+        return fields(name=self.name or None, peer=self.peer, connection=self.connection, **more)
+
+
+def unread_bytes(descriptor: int) -> int:
+    """Bytes that have come on a socket and nobody has read."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)

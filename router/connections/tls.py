@@ -1,0 +1,141 @@
+"""Connections behind TLS 1.3: asyncio moves their bytes, the switch their frames.
+
+Law: plain bytes go to the switch as they come and come from it as the transport takes them; while that is full, they
+wait in the switch, where the queue has its bound and its policy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, cast
+
+from tamis.configs.topology import NeighbourTls, Tls
+from tamis.router.connections.other_end import FULL, OtherEnd
+from tamis.router.daemon.settings import CannotStart
+
+if TYPE_CHECKING:
+    from tamis.router.connections.connections import Connections
+
+CHUNK_BYTES: Final = 256 * 1024
+# One for all: what is received is handed on before anything else happens. asyncio fills slices of what it is given, and
+# a slice of a bytearray is a copy.
+_receive: Final = memoryview(bytearray(CHUNK_BYTES))
+
+
+def server_context(tls: Tls) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    load_certificate(context, tls)
+    return context
+
+
+def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
+    """For the connections to come; CannotStart if it cannot be used, and then nothing has changed."""
+    try:
+        for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
+            target.load_cert_chain(tls.certificate, tls.key, password=_no_passphrase)
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise CannotStart(f"tls: {tls.certificate} and {tls.key} are no certificate and its key: {error}") from error
+
+
+def _no_passphrase() -> str:
+    raise ValueError("the key must have no passphrase")
+
+
+class TlsConnection(asyncio.BufferedProtocol):
+    """One connection; `opened` makes its other end, or None where there is no room for it."""
+
+    def __init__(self, plane: Connections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
+        self._plane, self._opened = plane, opened
+        self._end: OtherEnd | None = None
+        self._writable: list[Callable[[], None]] = []
+        self._transport: asyncio.Transport
+        self._is_full = self._is_paused = self._is_ahead = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not one by class
+        transport.set_write_buffer_limits(high=CHUNK_BYTES)
+        self._end = self._opened(self)
+        if self._end is None:
+            transport.write(FULL)
+            transport.close()
+            return
+        self._end.on_output = self._send
+        self._end.on_pause = self._pause
+        self._send()
+
+    @property
+    def peer(self) -> str:
+        """Its address."""
+        host, port, *_ = self._transport.get_extra_info("peername")
+        return f"{host}:{port}"
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        return self._transport
+
+    def when_writable(self, callback: Callable[[], None]) -> None:
+        """Call it once, as soon as the transport takes more."""
+        self._writable.append(callback)
+        if not self._is_full:
+            asyncio.get_running_loop().call_soon(self._tell_writable)
+
+    def _tell_writable(self) -> None:
+        waiting, self._writable = self._writable, []
+        for callback in waiting:
+            callback()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
+        return _receive
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.take(_receive[:nbytes])
+
+    def take(self, data: bytes | bytearray | memoryview) -> None:
+        """Bytes that have come."""
+        if self._end is not None and self._end.is_there and data:
+            self._plane.feed(self._end.connection, data)
+            self._is_ahead = self._plane.when_caught_up(self._caught_up)
+            self._regulate()
+            self._send()
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._send()
+        if not self._is_full:
+            self._tell_writable()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        if self._end is not None:
+            self._end.vanish()
+
+    def _pause(self, is_paused: bool) -> None:
+        self._is_paused = is_paused
+        self._regulate()
+
+    def _caught_up(self) -> None:
+        self._is_ahead = False
+        self._regulate()
+
+    def _regulate(self) -> None:
+        """Read only what somebody has time for."""
+        if self._is_paused or self._is_ahead:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def _send(self) -> None:
+        end = self._end
+        while end is not None and end.is_there and not self._is_full:
+            data = self._plane.switch.output(end.connection, CHUNK_BYTES)
+            if not data:
+                return
+            self._transport.write(data)
+        if end is not None and not end.is_there:
+            self._end = None
+            self._transport.close()

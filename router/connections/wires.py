@@ -1,0 +1,92 @@
+"""What a link runs over, as far as it has to know: can more be written, how long is a round trip.
+
+Law: a plain socket is the switch's; what is held here is a second descriptor of it, which has to be closed with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+from tamis.router.connections.tls import TlsConnection
+
+NOTSENT_BYTES: Final = 128 * 1024
+"""R12: so little is left unsent in the kernel, in front of the next control frame."""
+_TCP_NOTSENT_LOWAT: Final = 25
+_RTT: Final = slice(68, 72)
+"""Of struct tcp_info: tcpi_rtt, in microseconds."""
+
+
+class Wire(Protocol):
+    def when_writable(self, callback: Callable[[], None]) -> None:
+        """Call it once, as soon as more can be written."""
+
+    def rtt_us(self) -> int | None:
+        """The kernel's measure of a round trip; None over a Unix socket."""
+
+    def close(self) -> None:
+        """The link has ended."""
+
+    def abort(self) -> None:
+        """The router ends."""
+
+
+class PlainWire:
+    def __init__(self, descriptor: int, loop: asyncio.AbstractEventLoop) -> None:
+        self._socket = socket.socket(fileno=os.dup(descriptor))
+        self._loop = loop
+        tune(self._socket)
+
+    def when_writable(self, callback: Callable[[], None]) -> None:
+        self._loop.add_writer(self._socket, self._writable, callback)
+
+    def _writable(self, callback: Callable[[], None]) -> None:
+        self._loop.remove_writer(self._socket)
+        callback()
+
+    def rtt_us(self) -> int | None:
+        return _rtt_us(self._socket)
+
+    def close(self) -> None:
+        self._loop.remove_writer(self._socket)
+        self._socket.close()
+
+    abort = close
+
+
+class TlsWire:
+    """asyncio owns the socket."""
+
+    def __init__(self, connection: TlsConnection) -> None:
+        self._connection = connection
+        self._socket = connection.transport.get_extra_info("socket")
+        tune(self._socket)
+
+    def when_writable(self, callback: Callable[[], None]) -> None:
+        self._connection.when_writable(callback)
+
+    def rtt_us(self) -> int | None:
+        return _rtt_us(self._socket)
+
+    def close(self) -> None:
+        """The transport is closed by its own protocol."""
+
+    def abort(self) -> None:
+        self._connection.transport.abort()
+
+
+def tune(sock: Any) -> None:  # noqa: ANN401 - asyncio's stand-in for a socket has no public type
+    if sock.family != socket.AF_UNIX:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, NOTSENT_BYTES)
+
+
+def _rtt_us(sock: Any) -> int | None:  # noqa: ANN401
+    with suppress(OSError):
+        if sock.family != socket.AF_UNIX:
+            return int.from_bytes(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)[_RTT], "little")
+    return None

@@ -1,0 +1,166 @@
+"""R1: the part that says what this router asks for.
+
+Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and whoever waits to be
+heard everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
+further ones, each a change of the one before, as fast as the links take them: damping takes them for one, and a link
+that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much for one
+body is never flooded: neighbours are told by digests that there is something, and ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
+from tamis.router.core.commands import Reached
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.freshness import Version
+from tamis.router.core.statements.held import Holders
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.statements.rib import advertised
+from tamis.router.core.timers import Due
+
+
+class Advertiser:
+    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
+        self._desk = desk
+        self.own = own
+        self.holders = Holders()
+        self._damper = Damper(desk.times.damp_first_us)
+        self._is_going_on = False
+
+    # --- what clients do
+
+    def wanted(self, filters: tuple[bytes, ...], ticket: int | None) -> None:
+        for packed in filters:
+            self.own.want(packed)
+        if ticket is None:
+            self.consider()
+        else:
+            self.awaited(ticket)
+
+    def unwanted(self, filters: tuple[bytes, ...]) -> None:
+        for packed in filters:
+            self.own.unwant(packed, self._desk.now_us)
+        if self.own.due_us is not None:
+            self._desk.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
+        self.consider()
+
+    def awaited(self, ticket: int) -> None:
+        self.holders.add(ticket, self.own.next_id)
+        self.consider()
+
+    # --- what is said
+
+    def narrow(self) -> None:
+        """Holds are over (R7)."""
+        self.own.expire(self._desk.now_us)
+        if self.own.due_us is not None:
+            self._desk.timers.set((Due.NARROW, 0), max(self.own.due_us, self._desk.now_us + 1))
+        self.consider()
+
+    def consider(self) -> None:
+        """Issue what has changed, now or when it is time."""
+        desk, times = self._desk, self._desk.times
+        if not (self.own.has_changes or self.holders.wants_issue):
+            return
+        is_waited_for = self.own.widens or self.holders.wants_issue
+        most_us = times.damp_widen_max_us if is_waited_for else times.damp_narrow_max_us
+        ready_us = self._damper.ready_us(most_us)
+        if ready_us <= desk.now_us:
+            self._damper.issued(desk.now_us, most_us)
+            self.issue()
+        else:
+            desk.timers.set_earlier((Due.ISSUE, 0), ready_us)
+
+    def go_on(self) -> None:
+        """With a change that was too much for one body, if every link has room."""
+        if self._is_going_on and all(link.has_room for link in self._desk.links.by_neighbour.values()):
+            self.issue()
+
+    def issue(self) -> None:
+        """The change since the last advertisement, as much as one body states; the whole where that is shorter."""
+        desk = self._desk
+        base = desk.rib.entries[desk.me].version
+        change = self.own.issue()
+        is_longer = len(change.added) + len(change.removed) > len(self.own.issued)
+        if base.epoch != desk.identity.epoch or (is_longer and not self.own.is_large):
+            self._say_whole()
+            return
+        desk.rib.restate(desk.me, desk.identity.next(), change.digest, self.own.size)
+        self._tell(base.seq, change.added, change.removed)
+
+    def say(self) -> None:
+        """Everything that is advertised, under a new version; what others confirmed before counts no more."""
+        self.holders.again()
+        if self.own.has_changes:
+            self.own.issue()
+        self._say_whole()
+
+    def _say_whole(self) -> None:
+        desk = self._desk
+        desk.rib.restate(desk.me, desk.identity.next(), self.own.digest, self.own.size)
+        if self.own.is_large:
+            desk.soon(Due.DIGESTS)
+            self._plan_more()
+        else:
+            self._tell(None, self.own.issued, ())
+
+    def _plan_more(self) -> None:
+        """What did not fit goes on at once, or when its turn comes by damping."""
+        self._is_going_on = self.own.has_changes
+        if self._is_going_on:
+            self._desk.soon(Due.MORE)
+            self._desk.timers.set_earlier((Due.ISSUE, 0), self._desk.now_us + self._desk.times.damp_widen_max_us)
+
+    def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
+        """No base: that is all of it."""
+        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        self._plan_more()
+        body = ReceiverAdvertisement(
+            desk.me,
+            *held.version,
+            full=base_seq is None,
+            base_seq=base_seq or 0,
+            added=advertised(added),
+            removed=removed,
+            digest=held.digest,
+            count=len(self.own.issued),
+            confirm=self._asks_to_confirm(),
+        )
+        desk.flood(body, is_told=self._is_going_on)
+        self.check()
+
+    def _asks_to_confirm(self) -> bool:
+        """Whether somebody waits for what is being said now, and for nothing that is still to be said."""
+        if not len(self.holders):
+            return False
+        is_waited_for = self.holders.issued(self._desk.rib.entries[self._desk.me].version, self.own.issued_below)
+        self._desk.timers.set((Due.CONFIRM, 0), self._desk.now_us + self._desk.times.retry_us)
+        return is_waited_for
+
+    # --- who has heard it
+
+    def held(self, body: Held) -> None:
+        """Of what was never said nobody is believed."""
+        if (body.epoch, body.seq) > self._desk.identity.version:
+            return
+        self.holders.heard(Version(body.epoch, body.seq), body.holders)
+        self.check()
+
+    def check(self) -> None:
+        """Tickets that have been reached; also when routers went out of reach. None is while a jump is due: somebody
+        holds of this router what it did not say, and perhaps in place of what was confirmed."""
+        desk = self._desk
+        if (Due.JUMP, 0) in desk.timers:
+            return
+        for ticket in self.holders.reached(desk.trees.routers - {desk.me}):
+            desk.out.append(Reached(ticket))
+        if not len(self.holders):
+            desk.timers.cancel((Due.CONFIRM, 0))
+
+    def confirm_again(self) -> None:
+        """Somebody has not answered: ask all once more."""
+        self.holders.again()
+        self.consider()

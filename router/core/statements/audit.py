@@ -1,0 +1,104 @@
+"""The whole-tree form of paper 004's request, on demand: do all routers hold what this one holds?
+
+Law: a request of scope TREE goes down T(requester), everybody answers for itself, and answers are passed back the way
+the request came. Who lacks something asks for it; what the requester lacks comes with the answers. Large predicates do
+not: each neighbour on the way is told to compare, and asks for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
+from tamis.router.core.commands import Audited
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.exchange import Exchange
+from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.timers import Due
+
+REQUEST_BASE: Final = 1 << 32
+"""Requests of audits are numbered from here, those to neighbours from 1."""
+PASSING_MAX: Final = 64
+"""Audits of others whose answers are passed back at once; the oldest goes first."""
+
+
+@dataclass(slots=True)
+class Mine:
+    ticket: int
+    answered: int = 0
+    differing: dict[int, None] = field(default_factory=dict)
+
+
+class Audits:
+    def __init__(self, desk: CoreState, exchange: Exchange, neighbours: Neighbours) -> None:
+        self._desk = desk
+        self._exchange = exchange
+        self._neighbours = neighbours
+        self._mine: dict[int, Mine] = {}
+        self._came_from: dict[Ticket, int] = {}
+        self._requests = REQUEST_BASE
+
+    def start(self, ticket: int) -> None:
+        desk = self._desk
+        self._requests += 1
+        self._mine[self._requests] = Mine(ticket)
+        known, topology = self._exchange.vectors()
+        request = SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", known, topology)
+        self._pass_down(request)
+        desk.timers.set((Due.AUDIT, self._requests), desk.now_us + desk.times.audit_us)
+        self._check(self._requests)
+
+    def requested(self, body: SenderRequest, came_from: int) -> None:
+        """Of somebody else: pass it on, then answer for this router."""
+        desk = self._desk
+        if desk.trees.parent(body.requester) != came_from or body.ticket in self._came_from:
+            return
+        while len(self._came_from) >= PASSING_MAX:
+            del self._came_from[next(iter(self._came_from))]
+        self._came_from[body.ticket] = came_from
+        self._pass_down(body)
+        link = desk.links.by_neighbour[came_from]
+        found = self._exchange.compare(body)
+        differs = (desk.me,) if any(found) else ()
+        for state in found.states:
+            desk.send(link, state)
+        short = [issuer for issuer in found.entries if not desk.rib.entries[issuer].is_large]
+        *first, last = filter(None, self._exchange.replies(body, short, link.version))
+        for reply in first:
+            desk.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))
+        desk.send(link, UpdateReply(*body.ticket, last.entries, False, 1, differs))
+        if len(short) < len(found.entries):
+            self._neighbours.send_digest(link)
+        if found.lacks:
+            self._neighbours.ask(link)
+
+    def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - the paper's mode asks
+        """To a request of scope TREE: ours, or one to pass back."""
+        desk = self._desk
+        mine = self._mine.get(body.request) if body.requester == desk.me else None
+        if mine is not None:
+            mine.answered += body.answered
+            mine.differing.update(dict.fromkeys(body.differing))
+            self._check(body.request)
+            return
+        link = desk.links.by_neighbour.get(self._came_from.get(body.ticket, 0))
+        if link is not None:
+            desk.send(link, body)
+
+    def end(self, request: int) -> None:
+        mine = self._mine.pop(request, None)
+        if mine is not None:
+            self._desk.timers.cancel((Due.AUDIT, request))
+            self._desk.out.append(Audited(mine.ticket, mine.answered, tuple(mine.differing)))
+
+    def _check(self, request: int) -> None:
+        if self._mine[request].answered >= len(self._desk.trees.routers) - 1:
+            self.end(request)
+
+    def _pass_down(self, body: SenderRequest) -> None:
+        desk = self._desk
+        for child in desk.trees.children(body.requester):
+            link = desk.links.by_neighbour.get(child)
+            if link is not None:
+                desk.send(link, body)

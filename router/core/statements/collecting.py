@@ -1,0 +1,98 @@
+"""R2, R4: predicates too large to be taken at once, until each can be held.
+
+Law: what is collected is held when all of it is there and its digest agrees, and not before: until then the old entry
+stays as it is, and what is here may be dropped at any time. Pieces are put together by the ids of their filters, so it
+does not matter in which order, from whom or how often they come. All that takes long is done in slices.
+
+    nothing --first piece, or a large whole--> coming --all there, digest agrees--> comparing --> held
+                                                 '--> nothing: something fresher is held or comes, the neighbours that
+                                                      said it are gone or silent, it is too much, or the digest is wrong
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import AdvertisedFilter
+from tamis.router.core.statements.freshness import Version
+from tamis.router.core.statements.rib import Change, Held
+from tamis.router.core.statements.sizes import size_of
+
+COMPARED_PER_SLICE: Final = 4_000
+"""Filters compared with what is held in one slice: a few milliseconds."""
+
+
+@dataclass(slots=True)
+class Collection:
+    """One version of one issuer's predicate, so far."""
+
+    version: Version
+    digest: bytes
+    total: int
+    rest: tuple[bytes, ...] = ()
+    """Fields of a later version in the entry that it comes in."""
+    filters: dict[int, bytes] = field(default_factory=dict)
+    size: int = 0
+    said_by: set[int] = field(default_factory=set)
+    """Neighbours that it comes from."""
+    waiting: deque[Iterator[list[AdvertisedFilter]]] = field(default_factory=deque)
+    """Bodies that were whole, and what is left of each, cut."""
+    changes: list[Change] = field(default_factory=list)
+    """What holding it will change, so far."""
+    _weight: int = 0
+    _comparing: Iterator[None] | None = None
+    _compared_with: Version | None = None
+
+    def take(self, filters: Iterable[AdvertisedFilter]) -> None:
+        new = {id_: packed for id_, packed in filters if id_ not in self.filters}
+        self._weight += numbers.weight_of(new.items())
+        self.size += size_of(new.values())
+        self.filters.update(new)
+
+    def take_waiting(self) -> None:
+        """A slice of the bodies that were whole."""
+        some = next(self.waiting[0], None)
+        if some is None:
+            self.waiting.popleft()
+        else:
+            self.take(some)
+
+    @property
+    def is_there(self) -> bool:
+        """All of it, right or wrong."""
+        return not self.waiting and len(self.filters) >= self.total
+
+    @property
+    def is_wrong(self) -> bool:
+        """It can never become right."""
+        if len(self.filters) > self.total:
+            return True
+        return self.is_there and numbers.moved(numbers.NO_DIGEST, self._weight) != self.digest
+
+    def compare(self, held: Held | None) -> bool:
+        """A slice of comparing with what is held; whether that is done, and `changes` says what will change."""
+        version = held.version if held else None
+        if self._comparing is None or version != self._compared_with:
+            self.changes, self._compared_with = [], version
+            self._comparing = self._compare(held.filters if held else {})
+        return next(self._comparing, self) is self
+
+    def _compare(self, old: Mapping[int, bytes]) -> Iterator[None]:
+        filters = iter(self.filters.items())
+        while some := list(islice(filters, COMPARED_PER_SLICE)):
+            if added := {id_: packed for id_, packed in some if old.get(id_) != packed}:
+                self.changes.append(Change(added, ()))
+            yield
+        ids = iter(list(old))
+        while some_ids := list(islice(ids, COMPARED_PER_SLICE)):
+            if removed := tuple([id_ for id_ in some_ids if id_ not in self.filters]):
+                self.changes.append(Change({}, removed))
+            yield
+
+    def as_held(self) -> Held:
+        return Held(self.version, self.digest, self.filters, self.size, self.rest)

@@ -1,0 +1,223 @@
+"""What the parts of a core share: who this is, what it knows, and the commands that one event has caused so far.
+
+Law: commands leave in the order in which they were put here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from tamis.protocol.limits import ROUTERS_MAX
+from tamis.protocol.wire.routing_bodies import Body, EpochRefused
+from tamis.router.core.commands import Alarm, Command, Send, Session
+from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
+from tamis.router.core.seldom import Seldom
+from tamis.router.core.statements.freshness import Version
+from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.links import RELAYED_MAX, Link, Links
+from tamis.router.core.statements.rib import Rib
+from tamis.router.core.statements.topology import Topology
+from tamis.router.core.timers import Due, Timers
+from tamis.router.core.times import MS, S, Times
+from tamis.router.core.ways.trees import Trees
+
+TimerName = tuple[Due, int]
+"""What is due, and about which router, neighbour or request; 0 where there is but one."""
+ALARM_EVERY_US: Final = 60 * S
+"""A neighbour that states epochs which are refused is an alarm at most so often."""
+
+
+@dataclass(slots=True)
+class CoreState:
+    identity: Identity
+    links: Links
+    topology: Topology
+    rib: Rib
+    times: Times
+    trees: Trees
+    plausible: Plausible = field(default_factory=Plausible)
+    unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
+    """Forget what is held of a router that lies above an epoch."""
+    highest: int = 0
+    """No statement that was believed has a later epoch."""
+    refused: int = 0
+    """Statements whose epochs were not believed."""
+    timers: Timers[TimerName] = field(default_factory=Timers)
+    now_us: int = 0
+    out: list[Command] = field(default_factory=list)
+    _corrected: dict[tuple[int, int], int] = field(default_factory=dict)
+    _told: Seldom = field(init=False)
+    _alarmed: Seldom = field(init=False)
+    _least_refused: int | None = None
+
+    def __post_init__(self) -> None:
+        self._told, self._alarmed = Seldom(self.times.answer_every_us), Seldom(ALARM_EVERY_US)
+
+    @property
+    def me(self) -> int:
+        return self.identity.number
+
+    def send(self, link: Link, body: Body, is_told: bool = False) -> None:
+        link.unsent += is_told
+        self.out.append(Send((Session(link.neighbour, link.session),), body, is_told))
+
+    def flood(self, body: Body, but: int | None = None, is_told: bool = False) -> None:
+        """To every neighbour but one."""
+        if to := self.links.sessions(but):
+            self.out.append(Send(to, body, is_told))
+            for link in self.links.by_neighbour.values():
+                link.unsent += is_told and link.neighbour != but
+
+    def pass_on(self, body: Body, but: int) -> None:
+        """A long one of somebody else, to every neighbour but one for which not too much is waiting."""
+        to = []
+        for link in self.links.by_neighbour.values():
+            if link.neighbour == but:
+                continue
+            if link.unsent < RELAYED_MAX:
+                link.unsent += 1
+                to.append(Session(link.neighbour, link.session))
+            else:
+                link.is_left_out = True
+        if to:
+            self.out.append(Send(tuple(to), body, is_told=True))
+
+    def soon(self, kind: Due) -> None:
+        """The next slice of something long comes after whatever else has happened by then."""
+        self.timers.set_earlier((kind, 0), self.now_us + 1)
+
+    def send_towards(self, router: int, body: Body) -> None:
+        """Nothing happens where there is no way; whoever needs an answer asks again."""
+        link = self.link_towards(router)
+        if link is not None:
+            self.send(link, body)
+
+    def is_corrected(self, issuer: int, epoch: int, came_from: int) -> bool:
+        """R2: is a neighbour told what is newer than what it says? Not if it is only late, as then it is being told:
+        but if the issuer itself says it, or it is from an earlier life."""
+        version = self.rib.version(issuer)
+        is_late = came_from != issuer and version is not None and epoch == version.epoch
+        return not is_late and self.may_correct(came_from, issuer)
+
+    def tell_issuer(self, issuer: int, *said: Body) -> None:
+        """R2: different things of equal freshness are said of it. Others on the way may hold one of them; the issuer
+        finds the one that it did not say."""
+        if self.trees.next_hop(issuer) is not None and self.may_correct(self.me, issuer):
+            for body in said:
+                self.send_towards(issuer, body)
+
+    def link_towards(self, router: int) -> Link | None:
+        hop = self.trees.next_hop(router)
+        return self.links.by_neighbour.get(hop) if hop is not None else None
+
+    def may_correct(self, neighbour: int, issuer: int) -> bool:
+        """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""
+        key, told = (neighbour, issuer), self._corrected
+        while told and next(iter(told.values())) <= self.now_us:
+            del told[next(iter(told))]
+        if key in told:
+            return False
+        told[key] = self.now_us + self.times.answer_every_us
+        return True
+
+    def hear_of_me(self, heard: Version) -> None:
+        """R9: this router has to say something newer, soon."""
+        self.identity.hear_of_me(heard)
+        last_us = self.identity.jumped_us
+        self.timers.set_earlier((Due.JUMP, 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
+
+    # --- which epochs are believed
+
+    def held_epoch(self, issuer: int) -> int:
+        """The highest that is held of a router; 0: nothing is."""
+        if issuer == self.me:
+            return self.identity.highest
+        version, state = self.rib.version(issuer), self.topology.states.get(issuer)
+        return max(version.epoch if version else 0, state.version.epoch if state else 0)
+
+    def is_plausible(self, issuer: int, epoch: int) -> bool:
+        held = self.held_epoch(issuer)
+        is_not_ahead = epoch <= (self.identity.epoch if issuer == self.me else held)
+        return issuer != 0 and (is_not_ahead or self.plausible.is_so(epoch, held, self.now_us))
+
+    def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
+        """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held
+        of the issuer gives way if it is not believed itself any more."""
+        self.plausible.stated(came_from, issuer, epoch)
+        if not self.is_plausible(issuer, epoch):
+            self._refuse(issuer, epoch, came_from)
+            return False
+        if issuer == self.me:
+            self.identity.heard_epoch(epoch)
+        self.highest = max(self.highest, epoch)
+        held = self.held_epoch(issuer)
+        if epoch < held and issuer != self.me:
+            self._reconsider(issuer, epoch, held, came_from)
+        if self._least_refused is not None:
+            self.ask_for_refused()
+        return True
+
+    def _refuse(self, issuer: int, epoch: int, came_from: int) -> None:
+        self.refused += 1
+        acceptable = self.plausible.acceptable(self.held_epoch(issuer), self.now_us)
+        if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
+            told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
+            self.tell_refusal(self.takes(issuer, epoch), told)
+        if self._alarmed.may(came_from, self.now_us):
+            self.out.append(Alarm(self._about_refusal(issuer, epoch, came_from)))
+        if self._least_refused is None or epoch < self._least_refused:
+            self._least_refused = epoch
+        if epoch <= EPOCH_MAX:
+            soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
+            self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
+
+    def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
+        """Something older than what is held is stated. What no clock has gives way to what this one has, if the issuer
+        itself says it or nobody vouches any more for what is held."""
+        by_clock = self.plausible.by_clock(held, self.now_us)
+        if epoch > by_clock or held <= by_clock:
+            return
+        if came_from == issuer or held > self.plausible.acceptable(held, self.now_us):
+            self.unlearn(issuer, by_clock)
+
+    def tell_refusal(self, body: EpochRefused, neighbours: Iterable[int]) -> None:
+        """Each of them once a second for each issuer."""
+        links = [self.links.by_neighbour[neighbour] for neighbour in neighbours]
+        what = "clock" if body.epoch == 0 else "refused"
+        told = [
+            link
+            for link in sorted(links, key=lambda link: link.neighbour)
+            if self._told.may((what, link.neighbour, body.issuer), self.now_us)
+        ]
+        if told:
+            self.out.append(Send(tuple([Session(link.neighbour, link.session) for link in told]), body))
+
+    def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
+        """Return how far this router's own clock would take an epoch of `issuer`; `refused` is an epoch that it does
+        not take, or, of its own, one that a neighbour does not. What a neighbour's clock says is never told on: one
+        clock would count as those of two."""
+        return EpochRefused(issuer, refused, self.plausible.sure_ms(self.now_us) + DAY_MS)
+
+    def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
+        name_of, ahead_ms = self.topology.name_of, epoch - self.plausible.clock_ms(self.now_us)
+        by = "this router's clock, which may be behind" if ahead_ms < 1_000 * 365 * DAY_MS else "any clock"
+        return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, too far ahead of {by}: it is refused"
+
+    def ask_for_refused(self) -> None:
+        """A neighbour's word may have moved the clock: then what was refused is asked for once more."""
+        if self._least_refused is not None and self.plausible.is_so(self._least_refused, 0, self.now_us):
+            self._least_refused = None
+            self.tell_refusal(self.takes(0), self.links.by_neighbour)
+            self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + self.times.base_wait_us)
+
+    def has_room_for(self, issuer: int) -> bool:
+        """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""
+        if issuer in self.rib.entries or issuer in self.topology.states:
+            return True
+        if max(len(self.rib.entries), len(self.topology.states)) < ROUTERS_MAX:
+            return True
+        if self.may_correct(self.me, 0):
+            self.out.append(Alarm(f"more than {ROUTERS_MAX} routers: the statements of others are not kept"))
+        return False

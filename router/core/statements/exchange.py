@@ -1,0 +1,125 @@
+"""R4, R10: what two neighbours compare, and what one of them lacks.
+
+Law: compared is what concerns routers that can be reached: of the others each side may know something else and nothing
+is missed. Statements carry their freshness, so an answer that comes late does no harm, and of an issuer that is not
+named nothing is said. An answer is made body by body, as the link takes them; a predicate too large for one body comes
+in pieces, as it was when its first piece was made. Version 1 knows no pieces: it gets whole predicates up to what it
+takes, and larger ones not at all.
+
+    SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher, missing or other;
+                     else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, ENTRIES_MAX
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
+from tamis.router.core.statements.rib import Held, Rib
+from tamis.router.core.statements.sizes import is_large, listed_size
+from tamis.router.core.statements.topology import State, Topology
+
+PIECES_SINCE: Final = 2
+"""The version of the wire that has them."""
+_WHOLE_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX * 3 // 4
+"""A whole predicate in one body: its filters take a few bytes more than they have, and it is not alone on its link."""
+
+
+class Comparison(NamedTuple):
+    """What the asked side found in the asker's vectors."""
+
+    states: tuple[LinkState, ...]
+    """Fresher than the asker's, or as fresh and not the same: then the asker tells the issuer."""
+    entries: tuple[int, ...]
+    """Issuers of such predicates."""
+    lacks: bool
+    """The asker holds something fresher."""
+
+
+class Exchange:
+    def __init__(self, rib: Rib, topology: Topology) -> None:
+        self._rib, self._topology = rib, topology
+        self.reachable: frozenset[int] = frozenset()
+        self.is_plausible: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
+        """Whether an epoch of a router is believed: what is not would be refused, and counts for nothing."""
+
+    def digest(self) -> bytes:
+        """Over all that is known of routers that can be reached: over all that is known, but for those few."""
+        return numbers.add(self._entries_digest(), self._states_digest())
+
+    def _entries_digest(self) -> bytes:
+        out_of_reach = self._rib.entries.keys() - self.reachable
+        return numbers.subtract(self._rib.digest, *map(self._rib.weight, out_of_reach))
+
+    def _states_digest(self) -> bytes:
+        out_of_reach = self._topology.states.keys() - self.reachable
+        return numbers.subtract(self._topology.digest, *map(self._topology.weight, out_of_reach))
+
+    def vectors(self) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
+        return tuple(self._known_entries()), tuple(self._known_states())
+
+    def _known_entries(self) -> Iterator[Known]:
+        for issuer, held in self._rib.entries.items():
+            if issuer in self.reachable:
+                yield Known(issuer, *held.version, held.digest)
+
+    def _known_states(self) -> Iterator[Known]:
+        for issuer, state in self._topology.states.items():
+            if issuer in self.reachable:
+                yield Known(issuer, *state.version, state.digest)
+
+    def compare(self, request: SenderRequest) -> Comparison:
+        """What the asker lacks, and whether it holds something that is lacking here."""
+        fresher, lacks = self._against(request.known, self._rib.entries)
+        fresher_states, lacks_states = self._against(request.topology, self._topology.states)
+        bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
+        return Comparison(bodies, tuple(fresher), lacks or lacks_states)
+
+    def _against(self, theirs: Iterable[Known], ours: Mapping[int, Held | State]) -> tuple[list[int], bool]:
+        fresher, lacks, named = [], False, set()
+        for issuer, epoch, seq, digest in theirs:
+            named.add(issuer)
+            held = ours.get(issuer)
+            if held is None or (epoch, seq) > held.version:
+                is_plausible = self.is_plausible(issuer, epoch)
+                lacks |= is_plausible
+                fresher += [] if is_plausible or held is None else [issuer]
+            elif (epoch, seq) < held.version or digest != held.digest:
+                fresher.append(issuer)
+        missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]
+        return [*fresher, *missing], lacks
+
+    def replies(self, request: SenderRequest, issuers: Iterable[int], version: int) -> Iterator[UpdateReply | None]:
+        """At least one, which may be empty: that is the answer, too. To a peer that speaks `version`. None: go on
+        later, this has taken long enough."""
+        batch: list[Entry] = []
+        size = 0
+        for issuer in issuers:
+            for entry in self._entries(issuer, version):
+                if entry is None:
+                    yield None
+                    continue
+                size += listed_size(entry.filters)
+                if batch and is_large(size):
+                    yield UpdateReply(*request.ticket, tuple(batch), more=True)
+                    batch, size = [], listed_size(entry.filters)
+                batch.append(entry)
+        yield UpdateReply(*request.ticket, tuple(batch))
+
+    def _entries(self, issuer: int, version: int) -> Iterator[Entry | None]:
+        """The entry of an issuer, if there still is one, as a peer that speaks `version` takes it."""
+        held = self._rib.entries.get(issuer)
+        if held is None:
+            return
+        if held.is_large and version >= PIECES_SINCE:
+            yield from held.as_pieces(issuer)
+        elif fits_whole(held):
+            yield held.as_entry(issuer)
+
+
+def fits_whole(held: Held) -> bool:
+    """Does one body hold it?"""
+    return len(held.filters) <= ENTRIES_MAX and held.size <= _WHOLE_BYTES_MAX

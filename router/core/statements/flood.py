@@ -1,0 +1,38 @@
+"""R3: what has been passed on already.
+
+Law: an advertisement is passed on once, on all links but the one it came from, if it is fresher than all of its issuer
+before it, whether it can be applied here or not, and whatever other issuers ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from tamis.router.core.statements.freshness import Version
+
+
+class Flood:
+    def __init__(self) -> None:
+        self._newest: dict[int, Version] = {}
+
+    def __len__(self) -> int:
+        return len(self._newest)
+
+    @property
+    def issuers(self) -> Collection[int]:
+        return self._newest.keys()
+
+    def newest(self, issuer: int) -> Version | None:
+        """The freshest that was heard of, held or not."""
+        return self._newest.get(issuer)
+
+    def is_fresh(self, issuer: int, version: Version) -> bool:
+        """True once for each version that is to be passed on."""
+        newest = self._newest.get(issuer)
+        if newest is not None and newest >= version:
+            return False
+        self._newest[issuer] = version
+        return True
+
+    def forget(self, issuer: int) -> None:
+        self._newest.pop(issuer, None)

@@ -1,0 +1,118 @@
+"""Who holds an advertisement: how a subscription learns that it is active everywhere, and how a router says so.
+
+Law: a ticket is reached when every router that can be reached has said that it holds the version the ticket waits for,
+or a fresher one. What is lost on the way is asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from tamis.protocol.limits import LINKS_MAX
+from tamis.protocol.wire.routing_bodies import Held
+from tamis.protocol.wire.schema import Rest
+from tamis.router.core.statements.freshness import Version
+
+
+@dataclass(slots=True)
+class Waiting:
+    ticket: int
+    upto: int
+    """Filters with ids below this one are what it waits for."""
+    version: Version | None = None
+    """None: that has not been issued yet."""
+
+
+class Holders:
+    """The issuer's side."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Waiting] = []
+        self._held: dict[int, Version] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def wants_issue(self) -> bool:
+        return any(waiting.version is None for waiting in self._waiting)
+
+    def add(self, ticket: int, upto: int = 0) -> None:
+        self._waiting.append(Waiting(ticket, upto))
+
+    def issued(self, version: Version, below: int = 0) -> bool:
+        """All filters with ids below `below` have been, the last of them with this version. Whether some ticket waits
+        for it from now on."""
+        found = [waiting for waiting in self._waiting if waiting.version is None and waiting.upto <= below]
+        for waiting in found:
+            waiting.version = version
+        return bool(found)
+
+    def again(self) -> None:
+        """All of them wait for a version that is still to be issued."""
+        for waiting in self._waiting:
+            waiting.version = None
+
+    def forget(self) -> None:
+        """What was held is no answer any more: this router's epoch has gone back."""
+        self.again()
+        self._held.clear()
+
+    def heard(self, version: Version, holders: Iterable[int]) -> None:
+        if self._waiting:
+            for holder in holders:
+                self._held[holder] = max(version, self._held.get(holder, version))
+
+    def reached(self, reachable: AbstractSet[int]) -> list[int]:
+        """Tickets that need not wait any more, each once."""
+        if not self._waiting:
+            return []
+        lowest = min((self._held.get(router, Version(-1, 0)) for router in reachable), default=None)
+        done = [w for w in self._waiting if w.version is not None and (lowest is None or w.version <= lowest)]
+        self._waiting = [waiting for waiting in self._waiting if waiting not in done]
+        if not self._waiting:
+            self._held.clear()
+        return [waiting.ticket for waiting in done]
+
+
+class Confirmations:
+    """The other routers' side: what is still to be said to each issuer, by whom."""
+
+    def __init__(self) -> None:
+        self._asked: dict[int, Version] = {}
+        self._pending: dict[tuple[int, Version, Rest], dict[int, None]] = {}
+
+    @property
+    def issuers(self) -> frozenset[int]:
+        """To whom something is still to be said."""
+        return frozenset(self._asked) | {issuer for issuer, _, _ in self._pending}
+
+    def asked(self, issuer: int, version: Version) -> None:
+        self._asked[issuer] = max(version, self._asked.get(issuer, version))
+
+    def holds(self, issuer: int, version: Version, me: int) -> bool:
+        """This router holds that version now. True: its issuer is to be told."""
+        asked = self._asked.get(issuer)
+        if asked is None or asked > version:
+            return False
+        del self._asked[issuer]
+        self.add(issuer, version, (me,))
+        return True
+
+    def add(self, issuer: int, version: Version, holders: Iterable[int], rest: Rest = ()) -> None:
+        """`rest`: fields of a later version; what has other ones is not merged."""
+        self._pending.setdefault((issuer, version, rest), {}).update(dict.fromkeys(holders))
+
+    def take(self) -> list[Held]:
+        """All that was said since, in as few bodies as there can be."""
+        pending, self._pending = self._pending, {}
+        return [
+            Held(issuer, *version, tuple(names)[start : start + LINKS_MAX], rest)
+            for (issuer, version, rest), names in pending.items()
+            for start in range(0, len(names), LINKS_MAX)
+        ]
+
+    def forget(self, issuer: int) -> None:
+        self._asked.pop(issuer, None)

@@ -1,0 +1,92 @@
+"""R9: the freshness of what this router says of itself.
+
+Law: (epoch, seq) only grows. Whoever holds something newer of us, or something else of equal freshness, has it from an
+earlier life whose epoch was lost: what we say next is newer than that, and in an epoch that no other life has used.
+There may be lives of which nobody in reach has heard, and messages are counted within an epoch: two lives in one would
+pass for each other's doubles. No jump goes past what the others believe, and none uses up all the room below that. Only
+where its neighbours refuse its epoch does this router go back to one that they take.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.core.plausible import EPOCH_MAX
+from tamis.router.core.statements.freshness import Version
+
+ALARM_JUMPS: Final = 3
+ALARM_WITHIN_US: Final = 60_000_000
+"""So many jumps within so long: two routers have one id."""
+_GOLDEN: Final = 0x9E3779B97F4A7C15
+_STRIDE_BITS: Final = 24
+"""Nearly five hours of milliseconds, by which epochs that are lost are replaced: a later one is past them soon."""
+_ROOM_PART: Final = 4
+"""A jump takes a quarter of the room at most: whoever is made to jump again and again still can."""
+
+
+class Identity:
+    def __init__(self, name: str, epoch: int) -> None:
+        self.name, self.number = name, stable_number(name)
+        self.epoch, self.seq = epoch, 0
+        self._stride = 1 + (epoch * _GOLDEN % 2**64 >> 64 - _STRIDE_BITS)
+        """Lives begin at different moments, so that each jumps to where no other does from the same epoch."""
+        self._newest_heard = Version(0, 0)
+        self._held_below = 0
+        self._highest = epoch
+        self._jumps: deque[int] = deque(maxlen=ALARM_JUMPS)
+
+    @property
+    def version(self) -> Version:
+        return Version(self.epoch, self.seq)
+
+    def next(self) -> Version:
+        """The version of the next statement."""
+        self.seq += 1
+        return self.version
+
+    def hear_of_me(self, heard: Version) -> None:
+        """Somebody holds this of us, and we did not say it in this life."""
+        self._newest_heard = max(heard, self._newest_heard)
+
+    def heard_epoch(self, epoch: int) -> None:
+        """Somebody holds something of us in that epoch, which may be an earlier life's."""
+        if epoch < self.epoch:
+            self._held_below = max(epoch, self._held_below)
+
+    @property
+    def newest_heard(self) -> Version:
+        """Of this router, by others, that it did not say in this life."""
+        return self._newest_heard
+
+    def least(self, believed: int) -> int:
+        """No epoch may be below this: others hold what is. But nobody goes on holding what is above `believed`."""
+        return 1 + max(
+            (heard for heard in (self._newest_heard.epoch, self._held_below) if heard <= believed), default=0
+        )
+
+    def jump(self, now_us: int, most: int = EPOCH_MAX) -> bool:
+        """Be newer than all that was heard, in an epoch up to `most`. True: that has happened suspiciously often."""
+        heard = self._newest_heard.epoch
+        if self.epoch <= heard < most:
+            self.epoch, self.seq = heard + min(self._stride, max(1, (most - heard) // _ROOM_PART)), 0
+        self._jumps.append(now_us)
+        return len(self._jumps) == ALARM_JUMPS and now_us - self._jumps[0] < ALARM_WITHIN_US
+
+    def lower(self, epoch: int) -> None:
+        """The neighbours refuse the present one."""
+        self._highest = self.highest
+        self.epoch, self.seq = epoch, 0
+        if self._newest_heard.epoch > epoch:
+            self._newest_heard = Version(0, 0)
+
+    @property
+    def highest(self) -> int:
+        """Of the epochs of this life: others may hold any of them."""
+        return max(self._highest, self.epoch)
+
+    @property
+    def jumped_us(self) -> int | None:
+        """When the last jump was."""
+        return self._jumps[-1] if self._jumps else None

@@ -1,0 +1,163 @@
+"""R5, R8: the part that speaks and hears link states, and makes of them the trees that messages go by.
+
+Law: what this router says of its links is what is in force (R4), lost ones at once, new ones damped; one that is about
+to stop has none (R15). Trees follow the graph, at most so often. What is out of reach is kept for a while and then
+forgotten, as if it had never been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
+from tamis.router.core.commands import Forget, Install, Reroute
+from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.freshness import Verdict, Version
+from tamis.router.core.statements.links import Link
+from tamis.router.core.timers import Due
+from tamis.router.core.ways.paths import Graph
+from tamis.router.core.ways.trees import Trees
+
+NEVER: Final = -(2**62)
+
+
+class LinkStates:
+    """`moved` is told which routers came within reach and which went out of it."""
+
+    ways_of: ClassVar[type[Ways]] = Ways
+
+    def __init__(
+        self,
+        desk: CoreState,
+        make_trees: Callable[[Graph], Trees],
+        moved: Callable[[frozenset[int], frozenset[int]], None],
+        forget: Callable[[int], None],
+    ) -> None:
+        self._desk = desk
+        self._make_trees = make_trees
+        self._moved = moved
+        self._forget = forget
+        self._damper = Damper(desk.times.damp_first_us)
+        self._said: dict[int, Adjacency] = {}
+        self._digest: bytes | int | None = None
+        self._rerouted_us = NEVER
+        self.ways = self.ways_of(desk)
+        self._is_leaving = False
+
+    # --- what this router says
+
+    def say(self) -> None:
+        """State the links as they are now, whatever was said before."""
+        desk = self._desk
+        self._said = self._links()
+        body = LinkState(desk.identity.name, *desk.identity.next(), tuple(self._said.values()))
+        desk.topology.hear(body)
+        desk.flood(body)
+        self.follow()
+
+    def leave(self) -> None:
+        """From here on none: others go around this router, which forwards by the trees before for their hold (R5b)."""
+        self._is_leaving = True
+        self.say()
+
+    def _links(self) -> dict[int, Adjacency]:
+        synced = () if self._is_leaving else self._desk.links.synced
+        return {link.neighbour: _adjacency(link) for link in synced}
+
+    def links_changed(self) -> None:
+        desk = self._desk
+        links = self._links()
+        if links == self._said:
+            return
+        if not self._said.items() <= links.items():
+            self.say()
+            return
+        ready_us = self._damper.ready_us(desk.times.topology_damp_max_us)
+        if ready_us <= desk.now_us:
+            self._damper.issued(desk.now_us, desk.times.topology_damp_max_us)
+            self.say()
+        else:
+            desk.timers.set_earlier((Due.LINKS, 0), ready_us)
+
+    # --- what others say
+
+    def hear(self, body: LinkState, came_from: int) -> None:
+        desk = self._desk
+        issuer = stable_number(body.issuer)
+        if not desk.believes(issuer, body.epoch, came_from):
+            return
+        if issuer == desk.me:
+            self._hear_of_me(body)
+            return
+        if not desk.has_room_for(issuer):
+            return
+        verdict = desk.topology.hear(body)
+        if verdict is Verdict.NEWER:
+            desk.flood(body, came_from)
+            self.follow()
+        elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
+            desk.send(desk.links.by_neighbour[came_from], desk.topology.states[issuer].body)
+        elif verdict is Verdict.CONFLICT:
+            desk.tell_issuer(issuer, desk.topology.states[issuer].body, body)
+
+    def _hear_of_me(self, body: LinkState) -> None:
+        desk = self._desk
+        mine = desk.topology.states[desk.me]
+        heard = Version(body.epoch, body.seq)
+        if heard > mine.version or (heard == mine.version and body != mine.body):
+            desk.hear_of_me(heard)
+
+    # --- what follows
+
+    def follow(self) -> None:
+        """The graph may have changed: make trees of it, now or when it is time."""
+        desk = self._desk
+        self.ways.ended(desk.topology.take_ended())
+        if not desk.topology.has_changed and self._digest is not None:
+            return
+        ready_us = self._rerouted_us + desk.times.reroute_every_us
+        if ready_us <= desk.now_us:
+            self.reroute()
+        else:
+            desk.timers.set_earlier((Due.REROUTE, 0), ready_us)
+
+    def reroute(self) -> None:
+        desk = self._desk
+        trees, graph = desk.trees, desk.topology.graph
+        if graph.digest == self._digest:
+            return
+        self._digest, self._rerouted_us = graph.digest, desk.now_us
+        desk.trees = self._make_trees(graph)
+        is_whole = self.ways.rerouted(trees, desk.topology.in_peace)
+        desk.out.append(Reroute(desk.trees, is_whole))
+        gained, lost = desk.trees.routers - trees.routers, trees.routers - desk.trees.routers
+        for router in sorted(gained):
+            desk.timers.cancel((Due.AGE, router))
+        for router in sorted(lost):
+            desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
+        self._moved(gained, lost)
+
+    def age_out(self, router: int) -> None:
+        """R8: it has been out of reach for long enough."""
+        desk = self._desk
+        removed = desk.rib.forget(router)
+        if removed:
+            desk.out.append(Install(router, {}, removed))
+        desk.topology.forget(router)
+        desk.out.append(Forget(router))
+        self.ways.forget(router)
+        self._forget(router)
+
+    def keep_for_a_while(self, router: int) -> None:
+        """Something was heard of a router; if it is out of reach, its age begins."""
+        desk = self._desk
+        if router not in desk.trees.routers and (Due.AGE, router) not in desk.timers:
+            desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
+
+
+def _adjacency(link: Link) -> Adjacency:
+    return Adjacency(link.neighbour, link.session, link.cost)

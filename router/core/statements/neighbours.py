@@ -1,0 +1,215 @@
+"""R4, R10: the part that deals with each neighbour: a link that comes up, what the two compare, what one asks the
+other.
+
+Law: a new link takes part in flooding at once, and is told to the world when this end has caught up. A request that is
+not answered is asked again for as long as the session lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
+from tamis.router.core.commands import Alarm
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.exchange import PIECES_SINCE, Exchange, fits_whole
+from tamis.router.core.statements.freshness import Version
+from tamis.router.core.statements.link_states import LinkStates
+from tamis.router.core.statements.links import Link
+from tamis.router.core.statements.predicates import Predicates
+from tamis.router.core.timers import Due
+
+GAP_TRIES: Final = 5
+"""After so many questions nobody seems to hold what was heard of: then its issuer is told (R9)."""
+GAP_TRIES_MAX: Final = 10
+"""After so many nobody does, and it is forgotten."""
+DOUBLINGS_MAX: Final = 4
+"""A question is asked again after 1, 2, 4, 8 and then every 16 s."""
+
+
+class Neighbours:
+    def __init__(self, desk: CoreState, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
+        self._desk = desk
+        self._exchange = exchange
+        self._states = states
+        self._predicates = predicates
+        self._requests = 0
+        predicates.collected = self._collected
+        self._gaps: dict[int, tuple[Version | None, int]] = {}
+        """Issuer -> what was heard of, and how often it was asked for."""
+
+    # --- links
+
+    def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
+        link = self._desk.links.up(neighbour, session, cost, version)
+        if link is None:
+            return
+        self._states.links_changed()
+        self.send_digest(link)
+        self._desk.timers.set((Due.ASK, neighbour), self._desk.now_us + self._desk.times.retry_us)
+        self._plan_request(neighbour)
+
+    def down(self, neighbour: int, session: int) -> None:
+        if not self._desk.links.down(neighbour, session):
+            return
+        self._desk.timers.cancel((Due.REQUEST, neighbour))
+        self._desk.timers.cancel((Due.ASK, neighbour))
+        self._desk.timers.cancel((Due.ANSWER, neighbour))
+        self._predicates.lost(neighbour)
+        self._desk.plausible.gone(neighbour)
+        self._states.links_changed()
+
+    def _caught_up(self, link: Link) -> None:
+        """This end holds what the other held when it was asked."""
+        link.asked, link.is_answered = 0, False
+        self._desk.timers.cancel((Due.ASK, link.neighbour))
+        if not link.is_synced:
+            link.is_synced = True
+            self._states.links_changed()
+
+    # --- asking
+
+    def send_digest(self, link: Link) -> None:
+        self._desk.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
+
+    def send_digests(self) -> None:
+        """Routers have come within reach, or a gap is closed: a neighbour may lack what is known here, or the
+        reverse."""
+        for link in self._desk.links.by_neighbour.values():
+            self.send_digest(link)
+
+    def ask(self, link: Link) -> None:
+        """With the vectors, unless an answer to them is under way."""
+        if not link.asked:
+            link.tries = 0
+            self._ask(link)
+
+    def ask_again(self, neighbour: int) -> None:
+        """Ever more patiently: a long answer takes its time, and asking again makes it longer."""
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is None:
+            return
+        link.tries += 1
+        if link.is_answered and self._predicates.collects_from(neighbour):
+            self._wait(link)
+        else:
+            self._ask(link)
+
+    def _ask(self, link: Link) -> None:
+        request = self._request(Scope.NEIGHBOUR)
+        link.asked, link.is_answered = request.request, False
+        self._desk.send(link, request)
+        self._wait(link)
+
+    def _wait(self, link: Link) -> None:
+        wait_us = self._desk.times.retry_us << min(link.tries, DOUBLINGS_MAX)
+        self._desk.timers.set((Due.ASK, link.neighbour), self._desk.now_us + wait_us)
+
+    def _request(self, scope: Scope, digest: bytes = b"") -> SenderRequest:
+        self._requests += 1
+        known, topology = ((), ()) if digest else self._exchange.vectors()
+        identity = self._desk.identity
+        return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, known, topology)
+
+    def periodic(self, neighbour: int) -> None:
+        """R10: compare, however quiet it is."""
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is not None:
+            self.send_digest(link)
+            self._plan_request(neighbour)
+
+    def _plan_request(self, neighbour: int) -> None:
+        """A third more or less than the period, so that not all ask at once; by numbers, as there is no chance here."""
+        every_us = self._desk.times.request_every_us
+        spread = (self._desk.me ^ neighbour ^ self._requests * 0x9E3779B97F4A7C15) % (2 * every_us // 3)
+        self._desk.timers.set((Due.REQUEST, neighbour), self._desk.now_us + every_us - every_us // 3 + spread)
+
+    def close_gap(self, issuer: int) -> None:
+        """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
+        forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach
+        nobody is asked, and what was heard of it stays as long as all else of it does (R8)."""
+        desk, newest = self._desk, self._predicates.flood.newest(issuer)
+        before, tries = self._gaps.pop(issuer, (None, 0))
+        if newest is None or not self._predicates.is_behind(issuer):
+            return
+        desk.timers.set((Due.GAP, issuer), desk.now_us + desk.times.retry_us)
+        if self._predicates.collects(issuer):
+            return
+        link = desk.link_towards(issuer)
+        tries = (tries if newest == before else 0) + (link is not None)
+        if tries > GAP_TRIES_MAX or not desk.is_plausible(issuer, newest.epoch):
+            self._predicates.give_up(issuer)
+            return
+        self._gaps[issuer] = newest, tries
+        if tries > GAP_TRIES and (change := desk.rib.newest_pending(issuer)) is not None:
+            desk.tell_issuer(issuer, change)
+        if link is not None:
+            self.ask(link)
+
+    # --- being asked
+
+    def requested(self, body: SenderRequest, link: Link) -> None:
+        if body.digest:
+            if body.digest == self._exchange.digest():
+                self._caught_up(link)
+            else:
+                self.ask(link)
+            return
+        found = self._exchange.compare(body)
+        for state in found.states:
+            self._desk.send(link, state)
+        link.answer = self._exchange.replies(body, found.entries, link.version)
+        self.answer_on(link)
+        self._tell_of_too_large(found.entries, link)
+        if found.lacks:
+            self.ask(link)
+
+    def sent(self, link: Link) -> None:
+        """A long body has left."""
+        self.answer_on(link)
+        if link.is_left_out and link.has_room:
+            link.is_left_out = False
+            self.send_digest(link)
+
+    def answer_on(self, link: Link) -> None:
+        """What is left of an answer, as far as there is room."""
+        while link.answer is not None and link.has_room:
+            reply = next(link.answer)
+            if reply is None:
+                self._desk.timers.set((Due.ANSWER, link.neighbour), self._desk.now_us + 1)
+                return
+            if not reply.more:
+                link.answer = None
+            self._desk.send(link, reply, is_told=reply.more)
+
+    def answer_later(self, neighbour: int) -> None:
+        link = self._desk.links.by_neighbour.get(neighbour)
+        if link is not None:
+            self.answer_on(link)
+
+    def _tell_of_too_large(self, issuers: Iterable[int], link: Link) -> None:
+        desk = self._desk
+        for issuer in issuers if link.version < PIECES_SINCE else ():
+            if not fits_whole(desk.rib.entries[issuer]) and desk.may_correct(link.neighbour, issuer):
+                one, other = map(desk.topology.name_of, (issuer, link.neighbour))
+                problem = f"speaks version {link.version}, which cannot take the predicate of {one}"
+                desk.out.append(Alarm(f"{other} {problem}"))
+
+    def replied(self, body: UpdateReply, link: Link) -> None:
+        for entry in body.entries:
+            self._predicates.hear_entry(entry, link.neighbour)
+        if body.requester != self._desk.me or body.request != link.asked or not link.asked:
+            return
+        link.is_answered = not body.more
+        if body.more or self._predicates.collects_from(link.neighbour):
+            self._wait(link)
+        else:
+            self._caught_up(link)
+
+    def _collected(self, neighbours: set[int]) -> None:
+        """A large predicate that came from these is held now."""
+        for neighbour in neighbours:
+            link = self._desk.links.by_neighbour.get(neighbour)
+            if link is not None and link.is_answered and not self._predicates.collects_from(neighbour):
+                self._caught_up(link)

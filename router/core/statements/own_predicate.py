@@ -1,0 +1,169 @@
+"""R1, R7: what this router asks the others for: the filters of its clients, each once, without those that others cover.
+
+Law: every filter that a client wants is advertised or covered by one that is. What is new is advertised at once; what
+nobody wants any more stays for the hold, so that whoever comes back in time costs nothing. Filters are named by a
+counter that never goes back, and never by their content, which could be forged to collide. One issue is as much as one
+body states (`sizes.py`): what is new goes first, in the order of ids, and what goes away when nothing new is left.
+
+    nobody --want--> fresh --issue--> advertised --unwant--> leaving --hold--> gone --issue--> nobody
+                       |                  |                     '--want--> advertised
+                       '-----cover--------'--> aside (see cover.py), and fresh again when what covered it leaves
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from tamis.protocol.wire import numbers
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.shards import Shards
+from tamis.router.core.statements.sizes import FILTERS_MAX, first_of, is_large, size_of
+
+LOOKS_PER_SLICE: Final = 4
+"""Filters looked at in one slice of covering: about 2 ms when the index is full."""
+EXPIRED_PER_SLICE: Final = 4_000
+"""Holds that end in one slice: a few milliseconds."""
+
+
+class Issue(NamedTuple):
+    """A change of what is advertised, and what it is afterwards."""
+
+    added: dict[int, bytes]
+    removed: tuple[int, ...]
+    digest: bytes
+
+
+class OwnPredicate:
+    def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
+        self._hold_us = narrow_hold_us
+        self._cover = cover
+        self._wanted: Shards[int] = Shards()
+        self._ids: Shards[int] = Shards()  # of all that is fresh, advertised or leaving
+        self._fresh: dict[int, bytes] = {}
+        self._gone: list[int] = []
+        self._leaving: dict[bytes, int] = {}  # until when
+        self._leaving_order: deque[tuple[int, bytes]] = deque()
+        self._next_id = 1
+        self.issued: dict[int, bytes] = {}
+        self.size = 0
+        """Of what is advertised."""
+        self.digest = numbers.NO_DIGEST
+
+    @property
+    def widens(self) -> bool:
+        """Does what waits to be issued ask for something new?"""
+        return bool(self._fresh)
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self._fresh or self._gone)
+
+    @property
+    def is_large(self) -> bool:
+        """Is more advertised than one body states?"""
+        return is_large(self.size)
+
+    @property
+    def next_id(self) -> int:
+        """All that is wanted now has an id below this one, or is covered by such a filter."""
+        return self._next_id
+
+    @property
+    def issued_below(self) -> int:
+        """Whatever has an id below this one has been issued."""
+        return next(iter(self._fresh), self._next_id)
+
+    @property
+    def has_work(self) -> bool:
+        return self._cover.has_work
+
+    @property
+    def due_us(self) -> int | None:
+        """When the next hold is over."""
+        return self._leaving_order[0][0] if self._leaving_order else None
+
+    def figures(self) -> dict[str, int]:
+        return {
+            "wanted": len(self._wanted),
+            "advertised": len(self.issued),
+            "covered": len(self._cover),
+            "leaving": len(self._leaving),
+        }
+
+    # --- what clients do
+
+    def want(self, packed: bytes) -> None:
+        self._wanted[packed] = self._wanted.get(packed, 0) + 1
+        if self._wanted[packed] > 1:
+            return
+        if self._leaving.pop(packed, None) is not None:
+            self._cover.add(packed)
+        else:
+            self._advertise(packed)
+
+    def unwant(self, packed: bytes, now_us: int) -> None:
+        """KeyError: nobody wants it."""
+        self._wanted[packed] -= 1
+        if self._wanted[packed]:
+            return
+        del self._wanted[packed]
+        if packed in self._cover:
+            self._cover.drop(packed)
+            return
+        for uncovered in self._cover.drop(packed):
+            self._advertise(uncovered)
+        if self._ids[packed] in self._fresh:
+            self._withdraw(packed)
+        else:
+            self._leaving[packed] = now_us + self._hold_us
+            self._leaving_order.append((now_us + self._hold_us, packed))
+
+    # --- what time and idleness bring
+
+    def expire(self, now_us: int) -> None:
+        """Holds that are over, a slice of them."""
+        for _ in range(EXPIRED_PER_SLICE):
+            if not self._leaving_order or self._leaving_order[0][0] > now_us:
+                return
+            until_us, packed = self._leaving_order.popleft()
+            if self._leaving.get(packed) == until_us:
+                del self._leaving[packed]
+                self._withdraw(packed)
+
+    def work(self) -> None:
+        """A slice of covering."""
+        for _ in range(LOOKS_PER_SLICE):
+            if not self._cover.has_work:
+                return
+            for covered in self._cover.look():
+                self._withdraw(covered)
+
+    def issue(self) -> Issue:
+        """As many changes as one body states; they are now advertised."""
+        added = dict(first_of(self._fresh.items()))
+        if len(added) == len(self._fresh):
+            self._fresh = {}
+        else:
+            for id_ in added:
+                del self._fresh[id_]
+        removed = {} if self._fresh else dict(first_of((id_, self.issued[id_]) for id_ in self._gone[:FILTERS_MAX]))
+        del self._gone[: len(removed)]
+        self.issued.update(added)
+        for id_ in removed:
+            del self.issued[id_]
+        self.size += size_of(added.values()) - size_of(removed.values())
+        weight = numbers.weight_of(added.items()) - numbers.weight_of(removed.items())
+        self.digest = numbers.moved(self.digest, weight)
+        return Issue(added, tuple(removed), self.digest)
+
+    def _advertise(self, packed: bytes) -> None:
+        self._ids[packed] = self._next_id
+        self._fresh[self._next_id] = packed
+        self._next_id += 1
+        self._cover.add(packed)
+
+    def _withdraw(self, packed: bytes) -> None:
+        id_ = self._ids.pop(packed)
+        if self._fresh.pop(id_, None) is None:
+            self._gone.append(id_)

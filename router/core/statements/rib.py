@@ -1,0 +1,228 @@
+"""R2, R8: what every router asks for, whole, each in the version that is newest here.
+
+Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, with the digest it
+promises afterwards; else the old entry stays and what is missing is asked for. Whoever hands in a whole predicate has
+checked its digest. What is no longer held and large is emptied in slices (`tidy`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, NamedTuple, cast
+
+from tamis.protocol.limits import PENDING_BYTES_MAX
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Entry, ReceiverAdvertisement
+from tamis.router.core.statements.freshness import Verdict, Version, judge
+from tamis.router.core.statements.sizes import cut, is_large, listed_size, size_of
+
+PENDING_MAX: Final = 1_024
+"""Changes of one issuer that wait for their base, within PENDING_BYTES_MAX. The base may be large and on its way."""
+LISTED_PER_SLICE: Final = 200_000
+"""Filters that are listed in one slice, ids and bytes together: some 20 ms."""
+EMPTIED_PER_SLICE: Final = 10_000
+"""Filters that are let go in one slice: a millisecond or two."""
+
+
+_advertised = cast("Callable[[tuple[int, bytes]], AdvertisedFilter]", partial(tuple.__new__, AdvertisedFilter))
+
+
+def advertised(filters: Mapping[int, bytes]) -> tuple[AdvertisedFilter, ...]:
+    """As a body lists them. There may be a hundred thousand, so each is made without a call of Python."""
+    return tuple(map(_advertised, filters.items()))
+
+
+@dataclass(slots=True)
+class Held:
+    """The predicate of one issuer. `size` is that of its filters (`sizes.py`)."""
+
+    version: Version
+    digest: bytes
+    filters: dict[int, bytes]
+    size: int = 0
+    rest: tuple[bytes, ...] = ()
+    """Fields of a later version in the entry that it came in, for as long as this version of it is held."""
+
+    @property
+    def is_large(self) -> bool:
+        return is_large(self.size)
+
+    def as_entry(self, issuer: int) -> Entry:
+        return Entry(issuer, *self.version, self.digest, advertised(self.filters), rest=self.rest)
+
+    def as_news(self, issuer: int) -> Entry:
+        """That this version exists: a piece without filters."""
+        return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters), self.rest)
+
+    def as_pieces(self, issuer: int) -> Iterator[Entry | None]:
+        """As it is at the first one, whatever comes in between: each piece is made when it is asked for. None: that
+        took long enough, go on later."""
+        ids, listed = list(self.filters), self.version
+        if len(ids) > LISTED_PER_SLICE:
+            yield None
+            ids = ids if listed == self.version else list(self.filters)
+        packed = list(self.filters.values())
+        if len(packed) != len(ids):
+            return  # it is held no more, and being let go
+        version, digest, total, rest = self.version, self.digest, len(ids), self.rest
+        first = 0
+        for some in cut(zip(ids, packed, strict=True)):
+            yield Entry(issuer, *version, digest, tuple(map(_advertised, some)), first, total, rest)
+            first += len(some)
+
+
+class Change(NamedTuple):
+    """What an accepted statement does to the table. An id that is added may be there already, with another filter."""
+
+    added: Mapping[int, bytes]
+    removed: tuple[int, ...]
+
+
+class Gap(Exception):
+    """A change whose base is not here, or whose digest does not agree."""
+
+
+class Rib:
+    def __init__(self) -> None:
+        self.entries: dict[int, Held] = {}
+        """Read by all, written here."""
+        self.digest = numbers.NO_DIGEST
+        """The sum of all entries, kept with every change, so that two neighbours that compare do not add it all up."""
+        self._pending: dict[int, list[ReceiverAdvertisement]] = {}
+        self._pending_bytes = 0
+        self._scraps: deque[dict[int, bytes]] = deque()
+
+    def version(self, issuer: int) -> Version | None:
+        held = self.entries.get(issuer)
+        return held.version if held else None
+
+    def judge(self, issuer: int, version: Version, digest: bytes) -> Verdict:
+        held = self.entries.get(issuer)
+        return judge(version, digest, self.version(issuer), held.digest if held else b"")
+
+    def replace(
+        self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes], rest: tuple[bytes, ...] = ()
+    ) -> Change:
+        """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
+        old = self.filters(issuer)
+        self.put(issuer, Held(version, digest, filters, size_of(filters.values()), rest))
+        added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
+        return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
+
+    def put(self, issuer: int, new: Held) -> None:
+        """In the place of what was held."""
+        held, before = self.entries.get(issuer), self.weight(issuer)
+        self.entries[issuer] = new
+        self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
+        if held is not None and held.is_large:
+            self.scrap(held.filters)
+
+    def filters(self, issuer: int) -> Mapping[int, bytes]:
+        """What is held of an issuer."""
+        held = self.entries.get(issuer)
+        return held.filters if held else {}
+
+    def restate(self, issuer: int, version: Version, digest: bytes, size: int) -> None:
+        """The filters of an entry have changed, in place."""
+        held, before = self.entries[issuer], self.weight(issuer)
+        held.version, held.digest, held.size, held.rest = version, digest, size, ()
+        self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
+
+    def weight(self, issuer: int) -> bytes:
+        """What the entry of an issuer adds to the sum."""
+        held = self.entries.get(issuer)
+        return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
+
+    def apply(self, change: ReceiverAdvertisement) -> Change:
+        """A change of what is held. Gap: nothing was done."""
+        held = self.entries.get(change.issuer)
+        if held is None or held.version != (change.epoch, change.base_seq):
+            raise Gap
+        added = dict(change.added)
+        gone = {id_: held.filters[id_] for id_ in change.removed if id_ in held.filters}
+        if len(added) != len(change.added) or len(gone) != len(change.removed):
+            raise Gap  # an id is named twice, or one is removed that is not there
+        if not added.keys().isdisjoint(held.filters):
+            raise Gap
+        weight = numbers.weight_of(added.items()) - numbers.weight_of(gone.items())
+        digest = numbers.moved(held.digest, weight)
+        if digest != change.digest or len(held.filters) + len(added) - len(gone) != change.count:
+            raise Gap
+        held.filters.update(added)
+        for id_ in gone:
+            del held.filters[id_]
+        size = held.size + size_of(added.values()) - size_of(gone.values())
+        self.restate(change.issuer, Version(change.epoch, change.seq), digest, size)
+        return Change(added, change.removed)
+
+    # --- changes that came before their base
+
+    def put_off(self, change: ReceiverAdvertisement) -> None:
+        waiting = self._pending.get(change.issuer, [])
+        size = _size(change)
+        if change in waiting or self._pending_bytes + size > PENDING_BYTES_MAX:
+            return
+        self._pending[change.issuer] = waiting
+        self._pending_bytes += size
+        waiting.append(replace(change))  # without the bytes in which it came
+        waiting.sort(key=lambda other: (other.epoch, other.seq))
+        for late in waiting[PENDING_MAX:]:
+            self._pending_bytes -= _size(late)
+        del waiting[PENDING_MAX:]
+
+    def next_pending(self, issuer: int) -> ReceiverAdvertisement | None:
+        """A change whose base is here by now, taken out; those that are too old are dropped."""
+        version = self.version(issuer)
+        before = self._pending.pop(issuer, [])
+        waiting = [change for change in before if version is None or (change.epoch, change.seq) > version]
+        found = next((change for change in waiting if version == (change.epoch, change.base_seq)), None)
+        rest = [change for change in waiting if change is not found]
+        self._pending_bytes -= sum(map(_size, before)) - sum(map(_size, rest))
+        if rest:
+            self._pending[issuer] = rest
+        return found
+
+    def newest_pending(self, issuer: int) -> ReceiverAdvertisement | None:
+        return max(self._pending.get(issuer, ()), key=lambda change: (change.epoch, change.seq), default=None)
+
+    def waits(self, issuer: int) -> bool:
+        return issuer in self._pending
+
+    def drop_pending(self, issuer: int) -> None:
+        self._pending_bytes -= sum(map(_size, self._pending.pop(issuer, ())))
+
+    def forget(self, issuer: int) -> tuple[int, ...]:
+        """The ids of the filters that are gone with it."""
+        self.drop_pending(issuer)
+        self.digest = numbers.subtract(self.digest, self.weight(issuer))
+        held = self.entries.pop(issuer, None)
+        gone = tuple(held.filters) if held else ()
+        if held is not None and held.is_large:
+            self.scrap(held.filters)
+        return gone
+
+    # --- what nobody needs any more
+
+    def scrap(self, filters: dict[int, bytes]) -> None:
+        """Let it go in slices."""
+        self._scraps.append(filters)
+
+    @property
+    def has_scraps(self) -> bool:
+        return bool(self._scraps)
+
+    def tidy(self) -> None:
+        """A slice of that."""
+        filters = self._scraps[0]
+        for _ in range(min(EMPTIED_PER_SLICE, len(filters))):
+            filters.popitem()
+        if not filters:
+            self._scraps.popleft()
+
+
+def _size(change: ReceiverAdvertisement) -> int:
+    """In terms of `sizes.py`; an id that is removed counts as 16 bytes."""
+    return listed_size(change.added) + 16 * len(change.removed)

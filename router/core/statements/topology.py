@@ -1,0 +1,130 @@
+"""R5, first half: who is linked with whom, as everybody says of themselves.
+
+Law: an edge counts if both ends list it, at the larger of the two costs. The graph is made of nothing else, so routers
+with the same link states have the same graph.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.numbers import links_digest, stable_number
+from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
+from tamis.router.core.statements.freshness import Verdict, Version, judge
+from tamis.router.core.ways.paths import Graph
+
+
+class State(NamedTuple):
+    """A link state as it is held."""
+
+    version: Version
+    digest: bytes
+    body: LinkState
+
+
+class Topology:
+    def __init__(self) -> None:
+        self.states: dict[int, State] = {}
+        """Read by all, written here."""
+        self.digest = numbers.NO_DIGEST
+        """The sum of all states, kept with every change."""
+        self._graph = Graph()
+        self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
+        self._ended: set[tuple[int, int]] = set()  # edges whose session ended
+        self.in_peace: set[int] = set()
+        """Routers that have withdrawn all of their links at once, and live on; read by all."""
+
+    def hear(self, body: LinkState) -> Verdict:
+        """Kept if it is newer."""
+        issuer = stable_number(body.issuer)
+        held = self.states.get(issuer)
+        if held is not None and held.body == body:
+            return Verdict.SAME
+        version = Version(body.epoch, body.seq)
+        if held is not None and version < held.version:
+            return Verdict.OLDER
+        digest = links_digest(body.links)
+        verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
+        if verdict is Verdict.NEWER:
+            self._keep(issuer, State(version, digest, body))
+        return verdict
+
+    def forget(self, issuer: int) -> None:
+        if issuer in self.states:
+            self._keep(issuer, None)
+
+    def weight(self, issuer: int) -> bytes:
+        """What the state of an issuer adds to the sum."""
+        state = self.states.get(issuer)
+        return numbers.state_digest(issuer, *state.version, state.digest) if state else numbers.NO_DIGEST
+
+    def name_of(self, number: int) -> str:
+        """The id of a router; its number where nobody has said."""
+        state = self.states.get(number)
+        return state.body.issuer if state else str(number)
+
+    def _keep(self, issuer: int, state: State | None) -> None:
+        """In the place of what was held; None: in its place nothing."""
+        weight, before, held = self.weight(issuer), self._links(issuer), self.states.get(issuer)
+        if state is None:
+            del self.states[issuer]
+        else:
+            self.states[issuer] = state
+        self._note_ended(issuer, held, state)
+        self.digest = numbers.exchange(self.digest, weight, self.weight(issuer))
+        for neighbour, _ in {(link.neighbour, link.cost) for link in before} ^ {
+            (link.neighbour, link.cost) for link in self._links(issuer)
+        }:
+            if neighbour != issuer:
+                self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
+
+    def _note_ended(self, issuer: int, held: State | None, state: State | None) -> None:
+        """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of
+        each, so that a statement without any, right behind one with several, is that of a router that leaves."""
+        if held is None or state is None:
+            self.in_peace.discard(issuer)
+            return
+        is_next = state.version == (held.version.epoch, held.version.seq + 1)
+        if is_next and not state.body.links and (len(held.body.links) > 1 or issuer in self.in_peace):
+            self.in_peace.add(issuer)
+            return
+        self.in_peace.discard(issuer)
+        kept = state.body.links if state.version.epoch == held.version.epoch else ()
+        sessions = {(link.neighbour, link.link_epoch) for link in kept}
+        for link in held.body.links:
+            if (link.neighbour, link.link_epoch) not in sessions and link.neighbour not in self.in_peace:
+                self._ended.add((issuer, link.neighbour))
+
+    def take_ended(self) -> set[tuple[int, int]]:
+        """The edges of which a session has ended since this was asked last."""
+        ended, self._ended = self._ended, set()
+        return ended
+
+    def _links(self, issuer: int) -> tuple[Adjacency, ...]:
+        """By its own word."""
+        state = self.states.get(issuer)
+        return state.body.links if state else ()
+
+    @property
+    def has_changed(self) -> bool:
+        """Since the graph was asked for."""
+        return bool(self._changed)
+
+    @property
+    def graph(self) -> Graph:
+        """Made of the one before: a change costs what has changed."""
+        if self._changed:
+            self._graph = self._graph.changed([(*edge, self._cost(*edge)) for edge in self._changed])
+            self._changed = {}
+        return self._graph
+
+    def is_edge(self, one: int, other: int) -> bool:
+        """Whether both list it."""
+        return self._cost(one, other) is not None
+
+    def _cost(self, one: int, other: int) -> int | None:
+        """Of the edge between them; None: they do not both list it."""
+        there = [link.cost for link in self._links(one) if link.neighbour == other]
+        back = [link.cost for link in self._links(other) if link.neighbour == one]
+        return max(there + back) if there and back else None

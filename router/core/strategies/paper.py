@@ -1,0 +1,306 @@
+"""Paper 004, section 2.1, to the letter: for experiments, and for whoever reads the paper beside the code.
+
+Law: a router knows one predicate an interface, the disjunction of what came through it, and nothing of who asked for
+what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the interface it
+came by, so predicates only widen; a request to the whole tree collects what the routers behind each interface want
+now, and replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an
+advertisement that somebody behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
+starts.
+
+A predicate travels in one body, so one of more than 64 MiB does not.
+
+Topology is that of the other modes: link states, and exchanges between neighbours that are about link states alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
+from tamis.protocol.wire.routing_bodies import (
+    AdvertisedFilter,
+    Body,
+    Entry,
+    Known,
+    ReceiverAdvertisement,
+    Scope,
+    SenderRequest,
+    Ticket,
+    UpdateReply,
+)
+from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
+from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.plausible import no_clock
+from tamis.router.core.statements.advertiser import Advertiser
+from tamis.router.core.statements.audit import REQUEST_BASE, Audits
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.exchange import Exchange
+from tamis.router.core.statements.links import Link
+from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.predicates import Predicates
+from tamis.router.core.statements.rib import advertised
+from tamis.router.core.timers import Due
+from tamis.router.core.times import S
+from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
+
+ADVERTISE_EVERY_US: Final = 20 * S
+REQUEST_EVERY_US: Final = 60 * S
+"""The paper names no periods; these are of the order of the repairs of the other mode."""
+WARNING: Final = "mode `paper`: routing by paper 004 to the letter, which loses messages; for experiments only"
+
+
+class InterfaceTrees:
+    """The trees of a broadcast layer, with the interfaces themselves as the issuers behind them."""
+
+    def __init__(self, trees: Trees) -> None:
+        self._trees = trees
+        self.me, self.routers = trees.me, trees.routers
+        self.next_hop, self.parent, self.children = trees.next_hop, trees.parent, trees.children
+        self.hop_limit = trees.hop_limit
+
+    @property
+    def hops(self) -> Mapping[int, int]:
+        return self._trees.hops
+
+    @property
+    def onward(self) -> Mapping[int, int]:
+        return self._trees.onward
+
+    def below(self, source: int) -> Mapping[int, int]:
+        return {child: child for child in self._trees.children(source)}
+
+
+class TopologyExchange(Exchange):
+    """Neighbours compare link states only: predicates have no versions here."""
+
+    def _known_entries(self) -> Iterator[Known]:
+        return iter(())
+
+    def _entries_digest(self) -> bytes:
+        return NO_DIGEST
+
+
+class PaperAdvertiser(Advertiser):
+    """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
+
+    def issue(self) -> None:
+        self.say()
+
+    def say(self) -> None:
+        desk = self._desk
+        while self.own.has_changes:
+            self.own.issue()
+        version, digest = desk.identity.next(), self.own.digest
+        desk.rib.restate(desk.me, version, digest, self.own.size)
+        filters = advertised(self.own.issued)
+        body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
+        send_down(self._desk, desk.me, body)
+        desk.timers.set((Due.ADVERTISE, 0), desk.now_us + ADVERTISE_EVERY_US)
+
+    def awaited(self, ticket: int) -> None:
+        """Nobody confirms anything in this mode."""
+        self.consider()
+        self._desk.out.append(Reached(ticket))
+
+
+class InterfacePredicates(Predicates):
+    """What stands for each interface, and the advertisements that widen it."""
+
+    _interfaces: dict[int, dict[bytes, int]]
+    _ids: int
+
+    def begin(self) -> None:
+        self._interfaces, self._ids = {}, 0
+
+    def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
+        if body.issuer != self._desk.me and self.widen(came_from, [filter_.filter for filter_ in body.added]):
+            send_down(self._desk, body.issuer, body)
+
+    def hear_entry(self, entry: Entry, came_from: int) -> None:
+        """Replies are about interfaces here: `Collecting` takes them."""
+
+    def widen(self, interface: int, filters: list[bytes]) -> bool:
+        """Whether that made a new predicate of it."""
+        known = self.of(interface)
+        new = [packed for packed in dict.fromkeys(filters) if packed not in known]
+        self._change(interface, new, [])
+        return bool(new)
+
+    def replace(self, interface: int, filters: Iterable[bytes]) -> None:
+        known, wanted = self.of(interface), dict.fromkeys(filters)
+        new = [packed for packed in wanted if packed not in known]
+        self._change(interface, new, [packed for packed in known if packed not in wanted])
+
+    def of(self, interface: int) -> dict[bytes, int]:
+        """Its predicate: filters, and their ids in the table."""
+        return self._interfaces.setdefault(interface, {})
+
+    def _change(self, interface: int, new: list[bytes], gone: list[bytes]) -> None:
+        known = self.of(interface)
+        removed = tuple([known.pop(packed) for packed in gone])
+        added: dict[int, bytes] = {}
+        for packed in new:
+            self._ids += 1
+            known[packed] = self._ids
+            added[self._ids] = packed
+        if added or removed:
+            self._desk.out.append(Install(interface, added, removed))
+
+
+class Interfaces(Neighbours):
+    """What stands for an interface goes with its link."""
+
+    def down(self, neighbour: int, session: int) -> None:
+        super().down(neighbour, session)
+        if neighbour not in self._desk.links.by_neighbour:
+            cast("InterfacePredicates", self._predicates).replace(neighbour, ())
+
+
+@dataclass(slots=True)
+class Collection:
+    """A request that this router answers when those behind it have, or when it has waited long enough."""
+
+    asker: int
+    missing: dict[int, None]
+    filters: dict[bytes, None]
+
+
+class Collecting(Audits):
+    """Requests to the whole tree, and the replies that are combined on their way back."""
+
+    predicates: InterfacePredicates
+    _collections: dict[Ticket, Collection]
+
+    def begin(self, predicates: InterfacePredicates) -> None:
+        self.predicates, self._collections = predicates, {}
+        self._desk.timers.set((Due.COLLECT, 0), self._desk.now_us + REQUEST_EVERY_US)
+
+    def periodic(self) -> None:
+        desk = self._desk
+        self._requests += 1
+        self._pass_down(SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
+        desk.timers.set((Due.COLLECT, 0), desk.now_us + REQUEST_EVERY_US)
+
+    def start(self, ticket: int) -> None:
+        """An audit is the same request; nobody says whether anything differed."""
+        self.periodic()
+        self._desk.out.append(Audited(ticket, 0, ()))
+
+    def requested(self, body: SenderRequest, came_from: int) -> None:
+        desk = self._desk
+        if desk.trees.parent(body.requester) != came_from:
+            return
+        children = dict.fromkeys(link.neighbour for link in self._asked(body.requester))
+        self._collections[body.ticket] = Collection(came_from, children, dict.fromkeys(self._own_filters()))
+        self._pass_down(body)
+        if children:
+            desk.timers.set((Due.COLLECTED, _short(body.ticket)), desk.now_us + desk.times.retry_us)
+        else:
+            self._reply(body.ticket)
+
+    def replied(self, body: UpdateReply, came_from: int) -> None:
+        filters = [filter_.filter for entry in body.entries for filter_ in entry.filters]
+        if body.requester == self._desk.me:
+            if body.request > REQUEST_BASE:
+                self.predicates.replace(came_from, filters)
+            return
+        collection = self._collections.get(body.ticket)
+        if collection is None or came_from not in collection.missing:
+            return
+        del collection.missing[came_from]
+        collection.filters.update(dict.fromkeys(filters))
+        if not collection.missing:
+            self._desk.timers.cancel((Due.COLLECTED, _short(body.ticket)))
+            self._reply(body.ticket)
+
+    def waited(self, short: int) -> None:
+        """Somebody has not answered; the asker gets what there is."""
+        for ticket in [ticket for ticket in self._collections if _short(ticket) == short]:
+            self._reply(ticket)
+
+    def _asked(self, requester: int) -> list[Link]:
+        """To whom a request is passed on."""
+        return links_down(self._desk, requester)
+
+    def _pass_down(self, body: SenderRequest) -> None:
+        for link in self._asked(body.requester):
+            self._desk.send(link, body)
+
+    def _own_filters(self) -> Iterable[bytes]:
+        return self._desk.rib.entries[self._desk.me].filters.values()
+
+    def _reply(self, ticket: Ticket) -> None:
+        desk = self._desk
+        collection = self._collections.pop(ticket)
+        link = desk.links.by_neighbour.get(collection.asker)
+        if link is not None:
+            filters = tuple(AdvertisedFilter(id_, packed) for id_, packed in enumerate(collection.filters, 1))
+            digest = predicate_digest(filters)
+            desk.send(link, UpdateReply(*ticket, (Entry(desk.me, *desk.identity.version, digest, filters),)))
+
+
+def _short(ticket: Ticket) -> int:
+    """A timer is named by one number."""
+    return hash(ticket)
+
+
+def links_down(desk: CoreState, source: int) -> list[Link]:
+    """Those to the children in T(source) that are up."""
+    links = desk.links.by_neighbour
+    return [links[child] for child in desk.trees.children(source) if child in links]
+
+
+def send_down(desk: CoreState, source: int, body: Body) -> None:
+    for link in links_down(desk, source):
+        desk.send(link, body)
+
+
+class PaperCore(Core):
+    """The core of the mode `paper`; it looks like the other one from outside."""
+
+    def __init__(
+        self,
+        name: str,
+        epoch: int,
+        settings: CoreSettings | None = None,
+        paths: PathCache | None = None,
+        parts: CoreParts | None = None,
+        unix_ms: Callable[[], int] = no_clock,
+    ) -> None:
+        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS, unix_ms)
+        self._interfaces = cast("InterfacePredicates", self._predicates)
+        self._collecting = cast("Collecting", self._audits)
+        self._interfaces.begin()
+
+    def start(self, now_us: int) -> list[Command]:
+        self.desk.now_us = now_us
+        self._collecting.begin(self._interfaces)
+        return [Alarm(WARNING), *super().start(now_us)]
+
+    def _due(self, kind: Due, about: int) -> None:
+        match kind:
+            case Due.ADVERTISE:
+                self._advertiser.say()
+            case Due.COLLECT:
+                self._collecting.periodic()
+            case Due.COLLECTED:
+                self._collecting.waited(about)
+            case _:
+                super()._due(kind, about)
+
+
+def _make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, coarse: bool) -> Trees:
+    return InterfaceTrees(make_trees(broadcast, graph, me, cache, coarse))
+
+
+PAPER_PARTS: Final = CoreParts(
+    exchange=TopologyExchange,
+    advertiser=PaperAdvertiser,
+    predicates=InterfacePredicates,
+    neighbours=Interfaces,
+    audits=Collecting,
+    make_trees=_make_trees,
+)

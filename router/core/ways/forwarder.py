@@ -1,0 +1,165 @@
+"""R5b, R6, R11: where a message goes between routers: the pure twin of what the C switch does.
+
+Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while
+`now_us` is less than `tree_hold_us` past the moment it was followed by another, and while it is among the last four.
+A message is taken from the parent of any generation in force, and goes to all links under which any generation in
+force has somebody who wants it. It goes by the number of its source and by nothing else that it carries.
+
+The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
+then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
+message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and one that comes
+with none left is refused.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple, Protocol
+
+from tamis.protocol.messages import Message
+from tamis.router.core.plausible import EPOCH_MAX
+from tamis.router.core.times import Times
+from tamis.router.core.ways.layer import HOPS_TO_SPARE
+from tamis.router.core.ways.trees import Trees
+from tamis.router.core.ways.windows import Place, TransitWindows
+
+GENERATIONS_MAX: Final = 4  # the newest included: a topology that changes faster than that has no paths that stay
+
+
+class Table(Protocol):
+    """R6: which issuers want a message. Topology is no part of it."""
+
+    def install(self, issuer: int, added: Mapping[int, bytes], removed: Collection[int]) -> None:
+        """Packed filters by id come in, then ids go out."""
+
+    def matching(self, message: Message) -> Collection[int]:
+        """Each issuer with a filter that the message satisfies, once."""
+
+
+class Transit(NamedTuple):
+    """Stamped where a message enters the network; (epoch, counter) of one source never repeat."""
+
+    source: int
+    epoch: int
+    counter: int
+
+
+class Refusal(enum.Enum):
+    """Why a message that came over a link goes no farther."""
+
+    NOT_FROM_PARENT = "not from a parent"
+    EPOCH = "of an epoch that is not believed"
+    SEEN = "seen before"
+    NO_HOPS_LEFT = "no hops left"
+
+
+class _Generation(NamedTuple):
+    trees: Trees
+    until_us: int | None
+    """None: the newest."""
+
+    def in_force(self, now_us: int) -> bool:
+        return self.until_us is None or now_us < self.until_us
+
+
+class Forwarder:
+    """What one router decides about messages. Before the first `reroute` it takes none and sends none."""
+
+    def __init__(self, me: int, epoch: int, times: Times) -> None:
+        self.me: Final = me
+        self._epoch = epoch
+        self._counter = 0
+        self._hold_us = times.tree_hold_us
+        self._wait_us = min(times.way_wait_us, times.tree_hold_us)
+        self.waits_until_us = 0
+        """R5c: until then messages by new ways wait for those by old ones."""
+        self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
+        self._windows = TransitWindows()
+        self._leapers: dict[int, int] = {}
+        """Source -> the neighbour by which its messages last leapt far ahead."""
+        self.epoch_max = EPOCH_MAX
+        """Messages of later epochs are not taken."""
+
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
+        """`is_whole`: no way has broken within the hold."""
+        self._forget(now_us)
+        self.waits_until_us = now_us + self._wait_us if is_whole else 0
+        if self._generations:
+            self._generations[0] = _Generation(self._generations[0].trees, now_us + self._hold_us)
+        self._generations.appendleft(_Generation(trees, None))
+        while len(self._generations) > GENERATIONS_MAX:
+            self._generations.pop()
+
+    def raise_epoch(self, epoch: int) -> None:
+        """R9: messages that enter from now on carry the new epoch, and are counted from 1 again."""
+        if epoch == self._epoch:
+            raise ValueError(f"epoch {epoch} is that of before")
+        self._epoch, self._counter = epoch, 0
+
+    def forget(self, source: int) -> None:
+        """R8: a router of which nothing is known any more may come back with any epoch."""
+        self._windows.forget(source)
+        self._leapers.pop(source, None)
+
+    def enter(self, now_us: int) -> tuple[Transit, int]:
+        """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
+        message may take the ways of each."""
+        self._forget(now_us)
+        self._counter += 1
+        limits = [generation.trees.hop_limit() for generation in self._generations]
+        return Transit(self.me, self._epoch, self._counter), max(limits, default=HOPS_TO_SPARE)
+
+    def arrive(self, transit: Transit, hops_left: int, came_from: int, now_us: int) -> Refusal | None:
+        """None: take it, deliver it, and send it on with one hop less."""
+        self._forget(now_us)
+        if not self.takes_from(transit.source, came_from):
+            return Refusal.NOT_FROM_PARENT
+        if transit.epoch > self.epoch_max:
+            return Refusal.EPOCH
+        self._judge_leap(transit, came_from)
+        if not self._windows.fresh(*transit):
+            return Refusal.SEEN
+        return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
+
+    def must_wait(self, transit: Transit, came_from: int, linked: Collection[int], now_us: int) -> bool:
+        """R5c: it came by the new way of its source, and an old one, whose neighbour is linked, has not brought it or a
+        later one. Ask again when something has come by another way, a link has gone, or `waits_until_us` is over."""
+        if now_us >= self.waits_until_us or self._windows.has_reached(*transit):
+            return False
+        self._forget(now_us)
+        newest, *older = (generation.trees.parent(transit.source) for generation in self._generations)
+        return newest == came_from and any(parent != came_from and parent in linked for parent in older)
+
+    def takes_from(self, source: int, neighbour: int | None) -> bool:
+        """Whether a neighbour is the parent of a source in any generation in force."""
+        return any(generation.trees.parent(source) == neighbour for generation in self._generations)
+
+    def _judge_leap(self, transit: Transit, came_from: int) -> None:
+        """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
+        mutes nobody: what lies far behind comes from the source by another way, and begins a new window."""
+        source, place = transit.source, self._windows.place(*transit)
+        leaper = self._leapers.get(source)
+        if place is Place.AHEAD:
+            self._leapers[source] = came_from
+        elif place is Place.BEHIND and leaper not in (None, came_from) and not self.takes_from(source, leaper):
+            self._windows.forget(source)
+            self._leapers[source] = came_from
+
+    def departures(
+        self, source: int, matched: Collection[int], now_us: int, came_from: int | None = None
+    ) -> tuple[int, ...]:
+        """The links on which a message of `source` goes out, ascending: those under which somebody in `matched` lies,
+        never the one it came from (None: it entered here). A link of an earlier generation may be gone meanwhile."""
+        self._forget(now_us)
+        links: set[int] = set()
+        for generation in self._generations:
+            below = generation.trees.below(source)
+            links.update(below[issuer] for issuer in below.keys() & matched)
+        return tuple(sorted(link for link in links if link != came_from))
+
+    def _forget(self, now_us: int) -> None:
+        """A generation that is over is over for good, and its trees are let go."""
+        while self._generations and not self._generations[-1].in_force(now_us):
+            self._generations.pop()

@@ -1,0 +1,219 @@
+"""R11: what came before: of each source router the counters seen last, of each publisher the runs of its counters.
+
+Law of a source's window: the last `size` counters up to the highest are known one by one: such a counter is fresh once.
+What is older counts as seen. A higher counter moves the window up to it, however far, and what falls out below is
+forgotten. The first counter heard sets the window: those below it are fresh until they are older than its size.
+
+Law of a publisher's runs: a publisher counts on by one while it runs and begins anywhere when it starts, so its
+counters lie in *runs*; one within RUN_REACH above a run belongs to it. Of each run the last `size` counters are known
+one by one, and what is older and within the run counts as seen. A counter outside every run was never seen, however
+old it is. Where a message enters, its publisher's counter may not be `size` or more below the newest that is known.
+
+At a bound, whoever was asked about least recently is forgotten, whatever the answer was; heard again, he is new, and a
+double of his would pass. So is the least recent run of a publisher.
+
+    bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are kept
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+from typing import Final
+
+TRANSIT_WINDOW: Final = 65_536  # messages of one source on the way at once, along old and new trees
+SOURCES_MAX: Final = 4_096  # routers whose messages come by within the hold; 8 to 16 KiB each at most
+PUBLISHER_WINDOW: Final = 4_096  # what one publisher may try again elsewhere
+PUBLISHERS_MAX: Final = 10_000  # RUNS_MAX runs each at most, of 1 to 2 KiB
+RUNS_MAX: Final = 4  # of one publisher: starts under other clocks, and gaps in what is wanted here
+RUN_REACH: Final = 1 << 20  # counters, a millisecond of those that begin at a clock: no start comes sooner
+
+
+class Window:
+    """Which counters of one sender were seen."""
+
+    __slots__ = ("_highest", "_seen", "_size")
+
+    def __init__(self, size: int, first: int) -> None:
+        """`first` is seen."""
+        self._size = size
+        self._highest = first
+        self._seen = 1
+
+    def behind(self, counter: int) -> int:
+        """How far below the highest."""
+        return self._highest - counter
+
+    def fresh(self, counter: int) -> bool:
+        """It was not seen before, and is now."""
+        behind = self._highest - counter
+        if behind < 0:
+            self._move_up(-behind)
+            return True
+        if behind >= self._size or self._seen >> behind & 1:
+            return False
+        self._seen |= 1 << behind
+        return True
+
+    def _move_up(self, by: int) -> None:
+        self._highest += by
+        self._seen = self._seen << by | 1 if by < self._size else 1
+        if self._seen.bit_length() > 2 * self._size:  # seldom: bits past the window are never looked at
+            self._seen &= (1 << self._size) - 1
+
+
+class Place(enum.Enum):
+    """Where a message lies from the window of its source."""
+
+    AHEAD = "far ahead, or the first"
+    NEAR = "near"
+    BEHIND = "far behind"
+
+
+class TransitWindows:
+    """(source router, its epoch, its counter) of messages on their way. A newer epoch of a source begins with an empty
+    window; an older one than the newest heard is refused."""
+
+    def __init__(self, sources_max: int = SOURCES_MAX, size: int = TRANSIT_WINDOW) -> None:
+        self._sources_max = sources_max
+        self._size = size
+        self._sources: OrderedDict[int, tuple[int, Window]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def place(self, source: int, epoch: int, counter: int) -> Place:
+        known = self._sources.get(source)
+        if known is None or epoch > known[0]:
+            return Place.AHEAD
+        if epoch < known[0]:
+            return Place.BEHIND
+        behind = known[1].behind(counter)
+        if abs(behind) < self._size:
+            return Place.NEAR
+        return Place.BEHIND if behind > 0 else Place.AHEAD
+
+    def has_reached(self, source: int, epoch: int, counter: int) -> bool:
+        """It, or a later one of the same source, has come."""
+        known = self._sources.get(source)
+        return known is not None and (epoch < known[0] or (epoch == known[0] and known[1].behind(counter) >= 0))
+
+    def forget(self, source: int) -> None:
+        """Whatever it sends next is fresh."""
+        self._sources.pop(source, None)
+
+    def fresh(self, source: int, epoch: int, counter: int) -> bool:
+        known = self._sources.get(source)
+        if known is not None:
+            self._sources.move_to_end(source)
+            newest, window = known
+            if epoch <= newest:
+                return epoch == newest and window.fresh(counter)
+        self._sources[source] = epoch, Window(self._size, counter)
+        if len(self._sources) > self._sources_max:
+            self._sources.popitem(last=False)
+        return True
+
+
+class Entry(enum.Enum):
+    """What becomes of a message that a publisher sends to this router."""
+
+    NEW = "new"
+    NEW_AND_DELIVERED = "new, and delivered here when it entered elsewhere"
+    DUPLICATE = "it entered here before"
+    TOO_OLD = "older than what is remembered"
+
+
+ENTERED: Final = 0
+DELIVERED: Final = 1
+
+
+class Run:
+    """Counters of one publisher that follow each other; which of the last ones were seen, by either mark."""
+
+    __slots__ = ("_marks", "_size", "first", "highest")
+
+    def __init__(self, size: int, counter: int) -> None:
+        """`counter` belongs to it, and has no mark yet."""
+        self._size = size
+        self.first = self.highest = counter
+        self._marks = [0, 0]
+
+    def has(self, mark: int, counter: int) -> bool:
+        behind = self.highest - counter
+        return 0 <= behind < self._size and bool(self._marks[mark] >> behind & 1)
+
+    def fresh(self, mark: int, counter: int) -> bool:
+        """It was not seen before, and is now."""
+        by = counter - self.highest
+        if by > 0:
+            mask = (1 << self._size) - 1
+            self._marks = [seen << by & mask if by < self._size else 0 for seen in self._marks]
+            self.highest = counter
+        self.first = min(self.first, counter)
+        if self.highest - counter >= self._size or self.has(mark, counter):
+            return False
+        self._marks[mark] |= 1 << self.highest - counter
+        return True
+
+
+class PublisherWindows:
+    """(publisher, its counter) of messages where they enter the network, and where they are delivered."""
+
+    def __init__(self, publishers_max: int = PUBLISHERS_MAX, size: int = PUBLISHER_WINDOW) -> None:
+        self._publishers_max = publishers_max
+        self._size = size
+        self._publishers: OrderedDict[int, list[Run]] = OrderedDict()
+        """The runs of each, the most recent first."""
+
+    def __len__(self) -> int:
+        return len(self._publishers)
+
+    def newest(self, publisher: int) -> int:
+        """The highest counter that is known of it; 0: none."""
+        return max((run.highest for run in self._publishers.get(publisher, ())), default=0)
+
+    def enter(self, publisher: int, counter: int) -> Entry:
+        """It comes from its publisher. What is taken is delivered here, if that was not done before."""
+        runs = self._runs(publisher)
+        run = self._run_of(runs, counter)
+        if counter + self._size <= self.newest(publisher):
+            is_known = run is not None and run.has(ENTERED, counter)
+            return Entry.DUPLICATE if is_known else Entry.TOO_OLD
+        run = self._use(runs, run, counter)
+        if not run.fresh(ENTERED, counter):
+            return Entry.DUPLICATE
+        return Entry.NEW if run.fresh(DELIVERED, counter) else Entry.NEW_AND_DELIVERED
+
+    def fresh(self, publisher: int, counter: int) -> bool:
+        """It comes from another router, and was not delivered here before."""
+        runs = self._runs(publisher)
+        return self._use(runs, self._run_of(runs, counter), counter).fresh(DELIVERED, counter)
+
+    def _runs(self, publisher: int) -> list[Run]:
+        runs = self._publishers.setdefault(publisher, [])
+        self._publishers.move_to_end(publisher)
+        if len(self._publishers) > self._publishers_max:
+            self._publishers.popitem(last=False)
+        return runs
+
+    def _run_of(self, runs: list[Run], counter: int) -> Run | None:
+        """The run that it lies in, or follows, or is just below of: in this order; None: it begins a new one."""
+        for run in runs:
+            if run.first <= counter <= run.highest:
+                return run
+        below = max((run for run in runs if run.highest < counter), key=lambda run: run.highest, default=None)
+        if below is not None and counter - below.highest <= RUN_REACH:
+            return below
+        above = min((run for run in runs if run.first > counter), key=lambda run: run.first, default=None)
+        return above if above is not None and above.highest - counter < self._size else None
+
+    def _use(self, runs: list[Run], run: Run | None, counter: int) -> Run:
+        """`run`, or a new one, which is the most recent from here on."""
+        if run is None:
+            run = Run(self._size, counter)
+        else:
+            runs.remove(run)
+        runs.insert(0, run)
+        del runs[RUNS_MAX:]
+        return run

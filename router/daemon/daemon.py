@@ -1,0 +1,349 @@
+"""One router's life: startup, serve, drain, stop.
+
+Law: it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told, nothing new is taken,
+queues are flushed, other routers go around this one) until nothing is left or the deadline is over; the second leaves
+at once. SIGHUP reads the settings
+again: all that may change changes, or nothing does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tamis.configs import Address, RouterSettings
+from tamis.configs.records import Records
+from tamis.protocol.errors import ConfigError
+from tamis.router.admin.view import Life, RouterView
+from tamis.router.clients.clients import Clients
+from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.admissions import Side
+from tamis.router.connections.connections import Connections
+from tamis.router.connections.handshakes import TlsDoor
+from tamis.router.connections.listeners import Acceptor, Listener, bind
+from tamis.router.connections.other_end import LINGER_S
+from tamis.router.connections.places import Places, Spare, fitted, open_descriptors, places_of
+from tamis.router.connections.seconds import SecondTicker
+from tamis.router.connections.tls import load_certificate, server_context
+from tamis.router.daemon import fault_injection, logs, notify
+from tamis.router.daemon.epoch import Epoch
+from tamis.router.daemon.exposure import check_exposure
+from tamis.router.daemon.happenings import LifeChanged
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import CannotStart, load_settings, restart_keys
+from tamis.router.daemon.stalls import StallWatch
+from tamis.router.records.recorder import Recorder
+from tamis.router.records.seconds import SecondRecords
+
+if TYPE_CHECKING:  # a router that stands alone starts without them
+    from tamis.router.links.neighbours import Neighbours
+    from tamis.router.links.network import Network
+
+QUIET_TICKS: Final = 3
+"""So often in a row must nothing wait before a drain is done: what was on its way when we looked has come and gone."""
+
+GC_THRESHOLDS: Final = 20_000, 5, 100
+"""A collection of everything walks each filter that the network wants, and holds the loop for a tenth of a second at
+100,000 of them. Nearly all that goes is freed without one: it comes after some ten million objects more than went."""
+
+LISTENERS_DESCRIPTORS: Final = 8
+"""The switch's own, those of the loop's threads, and one for each address that is listened on."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    file: str
+    router_id: str
+    is_insecure: bool = False
+    json_logs: bool = False
+
+
+class Daemon:
+    """CannotStart or ConfigError where it cannot even begin."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._settings = load_settings(options.file, options.router_id)
+        self._configure_logs(self._settings)
+        check_exposure(self._settings, options.is_insecure)
+        self._tls = server_context(self._settings.tls) if self._settings.tls else None
+        self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
+        self._admin_token = _admin_token(self._settings)
+        self._doors: list[Callable[[], object]] = []  # that close the listeners for clients
+        self._closers: list[Callable[[], object]] = []
+        self._stop_asked = 0
+        self._asked = asyncio.Event()
+        self._reloading: list[asyncio.Task[None]] = []
+        self._reload_lock = asyncio.Lock()
+        self._running: RouterView
+
+    async def run(self) -> int:
+        """Serve until told to stop; the exit code."""
+        try:
+            await self._start()
+            await self._serve()
+            return await self._drain()
+        finally:
+            self._stop()
+
+    # --- startup ---------------------------------------------------------------------------------------------------
+
+    async def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._places = _places(self._settings)
+        loop.set_exception_handler(self._failed_in_loop)
+        epoch = Epoch(self._settings.data)
+        plane = Connections(self._settings, epoch.next(), loop, self._places)
+        clients = Clients(plane, self._tokens)
+        self._spare = Spare()
+        self._closers.append(self._spare.close)
+        fault_injection.plant(plane.switch)
+        self._running = RouterView(plane, clients, StallWatch(loop), admin_token=self._admin_token)
+        if self._settings.records is not None:
+            self._record(self._settings.records)
+        self._closers.append(plane.close)
+        for address in self._settings.clients:
+            await self._listen_for_clients(address)
+        if self._settings.links:
+            self._running.network = await self._join(clients, epoch)
+        if self._settings.admin:
+            await self._listen_for_admin(self._settings.admin)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop_signal)
+        loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
+        plane.start()
+        plane.network.start()
+        seconds = SecondTicker(plane)
+        seconds.start()
+        self._closers.append(seconds.stop)
+        self._running.stalls.start()
+        self._closers.append(self._running.stalls.stop)
+        gc.collect()
+        gc.freeze()  # what is here now stays: no collection walks it again
+        gc.set_threshold(*GC_THRESHOLDS)
+        gc.enable()
+
+    def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Something that the loop called has raised; what a socket raises is not ours."""
+        error = context.get("exception")
+        if isinstance(error, Exception) and not isinstance(error, OSError):
+            self._running.plane.health.caught(str(context.get("message", "a call of the loop failed")), error)
+        else:
+            loop.default_exception_handler(context)
+
+    def _record(self, chosen: Records) -> None:
+        plane, running = self._running.plane, self._running
+        recorder = Recorder(self._settings, chosen, plane.epoch, plane.work.add)
+        self._closers.append(recorder.close)  # after the plane's end
+        recorder.listen(plane.happenings)
+        SecondRecords(running.clients, recorder, running.stalls).listen(plane.happenings)
+        plane.switch.record(recorder.messages)
+        recorder.start()
+
+    async def _listen_for_clients(self, address: Address) -> None:
+        plane, clients, loop = self._running.plane, self._running.clients, asyncio.get_running_loop()
+        for listener in bind(address):
+            if self._tls is not None and listener.address.kind == "tcp":
+                door = TlsDoor(plane, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer))
+                self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
+                self._note("clients", "tamis+tls://", listener)
+            else:
+                self._doors.append(Acceptor(listener, clients, loop, self._spare).close)
+                self._note("clients", "tamis://", listener)
+
+    async def _join(self, clients: Clients, epoch: Epoch) -> Network:
+        """Become one of several routers; nothing is dialled yet."""
+        from tamis.router.links.network import Network
+
+        network = Network(clients.plane, clients, self._settings, epoch)
+        clients.join(network)
+        self._closers.append(network.close)
+        self._doors.append(network.stop_dialling)
+        for address in self._settings.neighbours:
+            await self._listen_for_neighbours(address, network.neighbours)
+        return network
+
+    async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
+        from tamis.router.links.tls import accepting_context
+
+        tls, plane = self._settings.neighbour_tls, self._running.plane
+        for listener in bind(address):
+            if tls is not None and listener.address.kind == "tcp":
+                door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                self._doors.append(Acceptor(listener, door, plane.loop, self._spare, full=b"").close)
+                self._note("neighbours", "tamis+tls://", listener)
+            else:
+                self._doors.append(Acceptor(listener, neighbours, plane.loop, self._spare).close)
+                self._note("neighbours", "tamis://", listener)
+
+    async def _listen_for_admin(self, address: Address) -> None:
+        from tamis.router.admin.server import AdminServer
+
+        for listener in bind(address):
+            server = AdminServer(self._running)
+            server.start(listener, self._spare)
+            self._closers.append(server.close)
+            self._note("admin", "http://", listener)
+
+    def _note(self, purpose: str, scheme: str, listener: Listener) -> None:
+        shown = str(listener.address)
+        self._running.listening.setdefault(purpose, []).append(
+            shown if listener.address.kind == "unix" else scheme + shown
+        )
+
+    # --- serve -----------------------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        self._enter(Life.SERVING, "ready")
+        self._say_ready()
+        notify.ready()
+        await self._asked.wait()
+
+    def _enter(self, life: Life, recorded: str) -> None:
+        self._running.life = life
+        self._running.plane.happenings.tell(LifeChanged, recorded)
+
+    def _say_ready(self) -> None:
+        running, router_id = self._running, self._settings.id
+        if self._options.json_logs:
+            line = json.dumps({"ready": True, "router": router_id, "pid": os.getpid(), **running.listening})
+        else:
+            where = (f"{purpose} {' '.join(shown)}" for purpose, shown in running.listening.items())
+            line = f"router {router_id} is ready: {', '.join(where) or 'it listens nowhere'}"
+        print(line, flush=True)
+        _log.info("ready", extra=fields(router=router_id, pid=os.getpid(), **running.listening))
+
+    def _stop_signal(self) -> None:
+        self._stop_asked += 1
+        self._asked.set()
+
+    def _reload_signal(self) -> None:
+        self._reloading.append(asyncio.get_running_loop().create_task(self._reload()))
+
+    async def _reload(self) -> None:
+        """SIGHUP. A large file takes a while to read, which is done beside the loop."""
+        async with self._reload_lock:
+            notify.reloading()
+            try:
+                self._take(*await asyncio.to_thread(self._read_again))
+            except (ConfigError, CannotStart) as error:
+                _log.error("the new settings are not used", extra=fields(reason=str(error)))
+            notify.ready()
+        self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
+
+    def _read_again(self) -> tuple[RouterSettings, TokenFile | None, bytes | None]:
+        new = load_settings(self._options.file, self._options.router_id)
+        check_exposure(new, self._options.is_insecure)
+        return new, TokenFile(new.tokens) if new.tokens else None, _admin_token(new)
+
+    def _take(self, new: RouterSettings, tokens: TokenFile | None, admin_token: bytes | None) -> None:
+        keys = restart_keys(self._settings, new)
+        if self._tls is not None and new.tls is not None:
+            load_certificate(self._tls, new.tls)
+        plane, clients = self._running.plane, self._running.clients
+        plane.settings, clients.tokens, self._settings = new, tokens, new
+        clients.hold_against_tokens()
+        self._running.admin_token = admin_token
+        self._configure_logs(new)
+        _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
+
+    def _configure_logs(self, settings: RouterSettings) -> None:
+        logs.configure(settings.logging.level, "json" if self._options.json_logs else settings.logging.format)
+
+    # --- drain and stop --------------------------------------------------------------------------------------------
+
+    async def _drain(self) -> int:
+        """0: everything was flushed. Other routers go around this one before its links close."""
+        plane, clients = self._running.plane, self._running.clients
+        self._enter(Life.DRAINING, "stopping")
+        notify.stopping()
+        _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
+        self._close(self._doors)
+        plane.network.leave()
+        plane.drain()
+        deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
+        is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
+        clients.dismiss()
+        if plane.network.links:
+            is_flushed &= await self._until(plane.network.is_left, QUIET_TICKS, deadline_s)
+        plane.dismiss()
+        is_empty = await self._until(lambda: plane.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
+        _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(clients.by_connection)))
+        return 0 if is_flushed and is_empty else 1
+
+    async def _until(self, is_so: Callable[[], bool], ticks: int, deadline_s: float) -> bool:
+        """Wait until something was so at `ticks` ticks in a row; False at the deadline or at a second signal."""
+        seen = 0
+        while seen < ticks and time.monotonic() < deadline_s and self._stop_asked < 2:
+            await self._running.plane.next_tick()
+            seen = seen + 1 if is_so() else 0
+        return seen >= ticks
+
+    def _stop(self) -> None:
+        self._close(self._doors)
+        self._close(self._closers)
+
+    @staticmethod
+    def _close(closers: list[Callable[[], object]]) -> None:
+        while closers:
+            closers.pop()()
+
+
+def _admin_token(settings: RouterSettings) -> bytes | None:
+    if settings.admin_token is None:
+        return None
+    from tamis.router.admin.guard import read_admin_token
+
+    return read_admin_token(settings.admin_token)
+
+
+def serve(options: Options) -> int:
+    """One router in the foreground; the exit code."""
+    try:
+        daemon = Daemon(options)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            return runner.run(daemon.run())
+    except (ConfigError, CannotStart) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        _log.warning("uvloop is not installed: asyncio's own loop serves, more slowly")
+        return None
+    return uvloop.new_event_loop
+
+
+def _places(settings: RouterSettings) -> Places:
+    """What is asked for, or as much of it as the system has descriptors for: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    wanted = places_of(settings)
+    if hard == resource.RLIM_INFINITY:
+        return wanted
+    listeners = len(settings.clients) + len(settings.neighbours) + LISTENERS_DESCRIPTORS
+    found = fitted(wanted, hard - open_descriptors() - listeners)
+    if found.clients < wanted.clients:
+        _log.warning(
+            "fewer descriptors than limits.connections",
+            extra=fields(descriptors=hard, connections=wanted.clients, clients_at_once=found.clients),
+        )
+    return found

@@ -1,0 +1,87 @@
+"""The epoch of a router: a number that is greater at every start.
+
+Law: an epoch is on disk before it is used. Without a folder to keep it in it is the time, in Unix milliseconds, and a
+clock that was set back makes neighbours say so (R9). A file that holds no epoch, or one that lies more than a day ahead
+of the clock, stops no start: the log shows what it held, and the time takes its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Final
+
+from tamis.router.core.plausible import DAY_MS
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import CannotStart
+
+_FILE: Final = "epoch"
+_BYTES_MAX: Final = 64
+"""No epoch is longer; more of a file is neither read nor shown."""
+
+_log = logging.getLogger(__name__)
+
+
+def unix_ms() -> int:
+    """The wall clock."""
+    return time.time_ns() // 1_000_000
+
+
+class Epoch:
+    """In the folder `data`, which is made where it is not there; None: nowhere."""
+
+    def __init__(self, data: str | None) -> None:
+        self._folder = Path(data) if data else None
+
+    def next(self) -> int:
+        """For a new start."""
+        now_ms = unix_ms()
+        return self.keep(max(self._kept(now_ms) + 1, now_ms))
+
+    def keep(self, epoch: int) -> int:
+        """On disk from now on; CannotStart if it cannot be kept."""
+        if self._folder is not None:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                _replace(self._folder / _FILE, f"{epoch}\n")
+            except OSError as error:
+                raise CannotStart(f"{self._folder / _FILE}: {error.strerror}") from error
+        return epoch
+
+    def _kept(self, now_ms: int) -> int:
+        """0 where there is none that can be used."""
+        if self._folder is None:
+            return 0
+        file = self._folder / _FILE
+        try:
+            with file.open("rb") as stream:
+                text = stream.read(_BYTES_MAX)
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise CannotStart(f"{file}: {error.strerror}") from error
+        epoch = int(text) if text.strip().isdigit() else None
+        if epoch is None or epoch > now_ms + DAY_MS:
+            why = "is no epoch" if epoch is None else "lies more than a day ahead of this clock"
+            _log.warning(
+                "the epoch file is not used", extra=fields(file=str(file), held=ascii(text)[2:-1], because=why)
+            )
+            return 0
+        return epoch
+
+
+def _replace(file: Path, text: str) -> None:
+    """All of it or nothing, and on the disk."""
+    fresh = file.with_suffix(".new")
+    with fresh.open("w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    fresh.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,77 @@
+"""Which addresses may be listened on, and which neighbours dialled.
+
+Law: where nothing asks for a credential, only this machine may be at the other end: loopback and Unix sockets. Whoever
+wants otherwise says so with `--insecure`, and it is logged.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Iterator
+
+from tamis.configs import Address, LinkSettings, RouterSettings
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import CannotStart
+
+_log = logging.getLogger(__name__)
+
+
+def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
+    """CannotStart with a sentence for each address that may not be listened on."""
+    problems = list(_problems(settings))
+    if problems and not is_insecure:
+        raise CannotStart("\n".join(problems))
+    for problem in problems:
+        _log.warning("insecure", extra=fields(because=problem))
+    if settings.tokens and not settings.tls:
+        for address in filter(_is_exposed, settings.clients):
+            _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
+    if settings.admin and settings.admin_token and _is_exposed(settings.admin):
+        where = fields(address=str(settings.admin))
+        _log.warning("the token of administration crosses the network unencrypted", extra=where)
+    if not settings.neighbour_tls:
+        for link in settings.links:
+            if link.secret and (way := _exposed_at(settings, link)):
+                where = fields(neighbour=link.neighbour, address=str(way))
+                _log.warning("a link crosses the network unencrypted: set `neighbour_tls`", extra=where)
+
+
+def _problems(settings: RouterSettings) -> Iterator[str]:
+    if not settings.tokens:
+        for address in filter(_is_exposed, settings.clients):
+            yield (
+                f"clients: {address} is open to other machines and nobody is asked who they are: set `tokens` (and "
+                "`tls`), listen on loopback or a Unix socket, or start with --insecure"
+            )
+    yield from _bare_links(settings)
+    if settings.admin and not settings.admin_token and _is_exposed(settings.admin):
+        yield (
+            f"admin: {settings.admin} is open to other machines, and administration asks for no credential: set "
+            "`admin_token`, listen on loopback or a Unix socket, or start with --insecure"
+        )
+
+
+def _bare_links(settings: RouterSettings) -> Iterator[str]:
+    for link in settings.links:
+        if not link.secret and not settings.neighbour_tls and (address := _exposed_at(settings, link)):
+            yield (
+                f"links: the way between {settings.id} and {link.neighbour}, {address}, is open to other machines and "
+                "neither end proves who it is: set the link's `secret` or both routers' `neighbour_tls`, use loopback "
+                "or a Unix socket, or start with --insecure"
+            )
+
+
+def _exposed_at(settings: RouterSettings, link: LinkSettings) -> Address | None:
+    """Where others could come in, or answer, in the neighbour's name."""
+    ways = settings.neighbours if link.dial is None else (link.dial,)
+    return next(filter(_is_exposed, ways), None)
+
+
+def _is_exposed(address: Address) -> bool:
+    if address.kind == "unix" or address.host == "localhost":
+        return False
+    try:
+        return not ipaddress.ip_address(address.host).is_loopback
+    except ValueError:
+        return True  # a name: what it stands for may change while we listen

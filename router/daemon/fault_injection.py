@@ -1,0 +1,43 @@
+"""Deliveries that go wrong on purpose, to see whether the audit of the records finds them.
+
+    TAMIS_PLANT_BUG=drop:1000 tamis router ...        each 1,000th delivery; or twice:N, astray:N
+
+Law: for tests alone. Read once at the start, off without it; where it is on, the log says so at once and names each
+delivery that went wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Final
+
+from tamis.native import Bug, Event, Switch
+from tamis.protocol.wire.header import HEADER
+from tamis.router.daemon.logs import fields
+from tamis.router.daemon.settings import CannotStart
+
+VARIABLE: Final = "TAMIS_PLANT_BUG"
+SENTENCE: Final = "a delivery went wrong on purpose"
+
+_log = logging.getLogger(__name__)
+
+
+def plant(switch: Switch) -> None:
+    """CannotStart if the variable says nothing that can be planted."""
+    text = os.environ.get(VARIABLE, "")
+    if not text:
+        return
+    name, _, every = text.partition(":")
+    if name.upper() not in Bug.__members__ or not every.isdigit() or int(every) == 0:
+        raise CannotStart(f"{VARIABLE} is drop:N, twice:N or astray:N, not {text!r}")
+    switch.plant(Bug[name.upper()], int(every))
+    _log.error("A BUG IS PLANTED: DELIVERIES OF THIS ROUTER GO WRONG ON PURPOSE", extra=fields(bug=text))
+
+
+def tell(event: Event) -> None:
+    """`went_to` is the same connection, unless it went astray."""
+    *_, origin, number, _, _, _, _ = HEADER.unpack(event.frame)
+    _log.warning(
+        SENTENCE, extra=fields(origin=f"{origin:016x}", number=number, connection=event.connection, went_to=event.code)
+    )

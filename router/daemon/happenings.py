@@ -1,0 +1,152 @@
+"""What happens to a router, told to all who listen: records now, others (a live map) as they come.
+
+Law: listeners register once, before the router moves anything, and are called at once, in the order in which they
+registered. Telling what nobody listens to builds nothing and costs a look into one dict. A listener that fails is a
+bug of ours: it is reported, and costs neither the other listeners nor who told. Nothing is told of a single message;
+what messages did is told as the counters of an interface, once a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
+
+from tamis.native import Increment, SubscribeFrame
+from tamis.protocol.wire.routing_bodies import Body
+
+if TYPE_CHECKING:
+    from tamis.router.core.ways.paths import Graph
+    from tamis.router.core.ways.trees import Trees
+
+Params = ParamSpec("Params")
+Happening = TypeVar("Happening")
+
+
+class LifeChanged(NamedTuple):
+    """The router has become `ready`, or is `stopping`."""
+
+    what: str
+
+
+class LinkCameUp(NamedTuple):
+    """A neighbour has greeted; `interface` is the number of the connection."""
+
+    neighbour: str
+    session: int
+    interface: int
+    cost: int
+
+
+class LinkWentDown(NamedTuple):
+    """The session of a neighbour has ended; `reason` is empty where none is known."""
+
+    neighbour: str
+    session: int
+    interface: int
+    reason: str
+
+
+class ControlPassed(NamedTuple):
+    """A body came from a neighbour or left for it, in frames of `size` bytes; `sender` is the router that sent it."""
+
+    neighbour: str
+    way: Literal["in", "out"]
+    body: Body
+    size: int
+    sender: int
+
+
+class TopologyChanged(NamedTuple):
+    """Messages go by these trees from now on."""
+
+    trees: Trees
+    graph: Graph
+    name_of: Callable[[int], str]
+    cause: str
+
+
+class SubscriptionsAdded(NamedTuple):
+    """The subscriptions `ids` of a frame are in force."""
+
+    client: str
+    connection: int
+    ids: list[int]
+    frame: SubscribeFrame
+
+    @property
+    def filters(self) -> Mapping[int, tuple[bytes, ...]]:
+        """The packed filters by subscription. They are unpacked when this is first asked."""
+        filters = self.frame.filters
+        return {id_: filters[id_] for id_ in self.ids}
+
+
+class SubscriptionRemoved(NamedTuple):
+    """A client has taken a subscription back."""
+
+    client: str
+    connection: int
+    subscription: int
+
+
+class InterfaceCounted(NamedTuple):
+    """What the counters of a connection have gained since this was told last: messages delivered, dropped, refused.
+
+    `name` is empty while nobody has greeted there."""
+
+    gained: Increment
+    name: str
+    is_link: bool
+
+
+class UnlinkedCounted(NamedTuple):
+    """So many messages for a neighbour found no link to it."""
+
+    neighbour: str
+    messages: int
+
+
+class ConnectionEnded(NamedTuple):
+    """A connection has ended, and what its client subscribed to with it."""
+
+    name: str
+    connection: int
+
+
+class SecondPassed(NamedTuple):
+    """`number` seconds have passed since the start."""
+
+    number: int
+
+
+class Alarmed(NamedTuple):
+    """Somebody should look at this router."""
+
+    text: str
+
+
+class Happenings:
+    """`failed` is called where a listener has raised, while its exception is being handled."""
+
+    def __init__(self, failed: Callable[[str], None]) -> None:
+        self._failed = failed
+        self._listeners: dict[Callable[..., Any], list[Callable[[Any], None]]] = {}
+
+    def listen(self, kind: type[Happening], listener: Callable[[Happening], None]) -> None:
+        """Call `listener` with each event of this kind, from now on."""
+        self._listeners.setdefault(kind, []).append(listener)
+
+    def is_heard(self, kind: type[object]) -> bool:
+        """Whether anybody listens to this kind: for what costs something to find out."""
+        return kind in self._listeners
+
+    def tell(self, kind: Callable[Params, Any], *args: Params.args, **more: Params.kwargs) -> None:
+        """Something of this kind has happened; the event is built from the arguments if anybody listens."""
+        listeners = self._listeners.get(kind)
+        if listeners is None:
+            return
+        event = kind(*args, **more)
+        for listener in listeners:
+            try:
+                listener(event)
+            except Exception:  # a bug of the listener
+                self._failed(f"a listener failed: {type(event).__name__}")

@@ -1,0 +1,78 @@
+"""What somebody should look at: alarms, and exceptions that nobody expected.
+
+Law: an exception while something is handled is a bug of ours: it costs the connection or the task that it happened on,
+is logged with its trace, counted, and is an alarm. Three within a minute make the router unready until a minute has
+gone by without one. An alarm is logged and counted; the last ALARMS_KEPT are shown.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from tamis.router.daemon.logs import fields
+
+REPEATS: Final = 3
+WITHIN_S: Final = 60.0
+ALARMS_KEPT: Final = 16
+
+_log = logging.getLogger(__name__)
+
+
+class Shown(NamedTuple):
+    """An alarm; `at_s` is Unix time."""
+
+    at_s: float
+    text: str
+
+
+class Health:
+    """`problems` has, by name, a sentence for each reason why this router is not ready though it serves."""
+
+    def __init__(
+        self, now_s: Callable[[], float] = time.monotonic, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`tell` is called with the text of each alarm."""
+        self._now_s, self._tell = now_s, tell
+        self._bugs_s: deque[float] = deque(maxlen=REPEATS)
+        self.exceptions = self.alarms = 0
+        self.recent: deque[Shown] = deque(maxlen=ALARMS_KEPT)
+        self._problems: dict[str, tuple[str, float | None]] = {}
+        self._alarmed_s: dict[str, float] = {}
+
+    def alarm(self, text: str) -> None:
+        self.alarms += 1
+        self.recent.append(Shown(time.time(), text))
+        _log.error("alarm", extra=fields(because=text))
+        self._tell(text)
+
+    def alarm_once(self, what: str, text: str) -> None:
+        """The same in a minute once; `what` is one of a few."""
+        if self._now_s() - self._alarmed_s.get(what, -WITHIN_S) >= WITHIN_S:
+            self._alarmed_s[what] = self._now_s()
+            self.alarm(text)
+
+    def caught(self, what: str, error: BaseException | None = None, **about: object) -> None:
+        """Called where an exception is handled that nobody expected; `error`, where that one is not being handled."""
+        _log.error(what, exc_info=error or True, extra=fields(**about))
+        self.exceptions += 1
+        self._bugs_s.append(self._now_s())
+        self.alarm(f"{what}: a bug of this router; its log has the trace")
+
+    def problem(self, name: str, text: str, for_s: float | None = None) -> None:
+        """From now on, for a while or until it is mended."""
+        self._problems[name] = text, None if for_s is None else self._now_s() + for_s
+
+    def mended(self, name: str) -> None:
+        self._problems.pop(name, None)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        now_s, bugs_s = self._now_s(), self._bugs_s
+        found = {name: text for name, (text, end_s) in self._problems.items() if end_s is None or now_s < end_s}
+        if len(bugs_s) == REPEATS and bugs_s[-1] - bugs_s[0] < WITHIN_S and now_s - bugs_s[-1] < WITHIN_S:
+            found["exceptions"] = f"{REPEATS} exceptions within a minute: its log has the traces"
+        return found

@@ -1,0 +1,135 @@
+"""The topology file as one router uses it.
+
+Law: what is here comes from the file or is a constant with its reason. A key takes effect at a reload unless it is in
+`RESTART_KEYS`, because something of the running router was built with it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tamis.configs import LinkSettings, RouterSettings, load_topology
+from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
+from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.session_bodies import Hello
+
+HOP_LIMIT: Final = 64
+"""Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
+
+RESTART_KEYS: Final = (
+    *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
+    *("broadcast", "strategy", "engine", "records"),
+)
+RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
+
+
+class CannotStart(TamisError):
+    """The router cannot do what its settings ask; the sentence says what to change."""
+
+
+def load_settings(file: str | Path, router_id: str) -> RouterSettings:
+    """The settings of one router; ConfigError lists every mistake of the file."""
+    topology = load_topology(file)
+    if router_id not in topology.routers:
+        known = ", ".join(list(topology.routers)[:20])
+        raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
+    return topology.router(router_id)
+
+
+def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
+    """Keys that differ and take effect only when the router starts again."""
+    keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
+    limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
+    turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
+    return keys + [f"limits.{key}" for key in limits] + turned
+
+
+def new_table(settings: RouterSettings) -> Table:
+    engine = settings.engine
+    if engine.name not in Table.engines():
+        raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
+    return Table(
+        *(engine.name, table_bytes_max(settings)), match_steps=settings.limits.match_steps, options=engine.options
+    )
+
+
+def table_bytes_max(settings: RouterSettings) -> int:
+    """Half of the memory; with links there are two tables, for its own clients and for the other routers."""
+    half = settings.limits.memory_bytes // 2
+    return half // 2 if settings.links else half
+
+
+def table_bytes_per_client(settings: RouterSettings) -> int:
+    """A client that takes all it may leaves room for nine more."""
+    return settings.limits.table_bytes_per_client or table_bytes_max(settings) // TABLE_SHARE_OF_CLIENT
+
+
+def switch_bytes_max(settings: RouterSettings) -> int:
+    """The other half."""
+    return settings.limits.memory_bytes - settings.limits.memory_bytes // 2
+
+
+def switch_options(settings: RouterSettings, epoch: int, connections: int) -> SwitchOptions:
+    """`connections` in all, of whatever kind."""
+    limits = settings.limits
+    return SwitchOptions(
+        number=stable_number(settings.id),
+        epoch=epoch,
+        connections_max=connections,
+        publishers_max=limits.publishers,
+        hop_limit=HOP_LIMIT,
+        memory_bytes_max=switch_bytes_max(settings),
+        frame_bytes_max=limits.frame_bytes,
+        match_steps=limits.match_steps,
+    )
+
+
+def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission:
+    """What a client is admitted to; a PING goes out in time for the hold time it has announced."""
+    limits, slow = settings.limits, settings.slow_consumer
+    queue_bytes_max = max(limits.connection_queue_bytes, limits.frame_bytes)
+    return Admission(
+        number=stable_number(hello.name),
+        queue_bytes_max=queue_bytes_max,
+        credit_bytes=_credit_bytes(settings, queue_bytes_max),
+        credit_frames=limits.credit_frames,
+        frame_bytes_max=hello.frame_bytes_max,
+        filters_max=limits.filters_per_client,
+        table_bytes_max=table_bytes_per_client(settings),
+        hold_ms=settings.keepalive.hold_ms,
+        ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
+        block_ms=slow.block_ms,
+        traces_per_s=limits.traces_per_s,
+        traces_burst=limits.traces_burst,
+        policy=SlowPolicy[slow.policy.upper().replace("-", "_")],
+        version=version,
+    )
+
+
+def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
+    """Where publishers are to wait for slow consumers, at most a quarter of a queue: two of them fill the half of it
+    that is left when they are held back. A frame always fits."""
+    limits = settings.limits
+    most = queue_bytes_max // 4 if settings.slow_consumer.policy == "block" else limits.credit_bytes
+    return max(min(limits.credit_bytes, most), limits.frame_bytes)
+
+
+def link_admission(
+    settings: RouterSettings, link: LinkSettings, number: int, frame_bytes_max: int, hold_ms: int
+) -> Admission:
+    """What the neighbour `number` is admitted to over `link`; it takes frames of `frame_bytes_max` and waits `hold_ms`
+    for a sign of life. It spends no credit: what is too much is dropped, and told."""
+    return Admission(
+        number=number,
+        queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),
+        credit_bytes=0,
+        credit_frames=0,
+        frame_bytes_max=frame_bytes_max,
+        filters_max=0,
+        hold_ms=link.keepalive.hold_ms,
+        ping_ms=max(1, min(link.keepalive.ping_ms, hold_ms // 3)),
+        is_link=True,
+    )

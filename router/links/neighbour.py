@@ -1,0 +1,59 @@
+"""One neighbour of a router, as the topology file names it, and how it is with it.
+
+Law: a neighbour outlives its links: what they carried is summed up here.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+from tamis.configs import LinkSettings
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.daemon.logs import fields
+from tamis.router.links.figures import Carried, carried
+from tamis.router.links.greeting import ExpectedNeighbour
+from tamis.router.links.link import Link
+from tamis.router.links.secret import read_secret
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Neighbour:
+    """One of the topology file. `problem` is what went wrong last, empty while all is well."""
+
+    settings: LinkSettings
+    expected: ExpectedNeighbour
+    number: int
+    link: Link | None = None
+    epoch: int = 0
+    sessions: int = 0
+    problem: str = ""
+    past: Carried = field(default_factory=Carried)
+
+    @classmethod
+    def of(cls, settings: LinkSettings) -> Neighbour:
+        """CannotStart if its secret cannot be read."""
+        secret = read_secret(settings.secret) if settings.secret else None
+        expected = ExpectedNeighbour(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
+        return cls(settings, expected, stable_number(settings.neighbour))
+
+    @property
+    def carried(self) -> Carried:
+        """By all sessions until now."""
+        return self.past if self.link is None else self.past + carried(self.link)
+
+    def failed(self, problem: str) -> None:
+        """An attempt to connect has; each problem is logged once, as there will be many attempts."""
+        if problem != self.problem:
+            self.problem = problem
+            where = str(self.settings.dial)
+            _log.warning("cannot link to a neighbour", extra=fields(name=self.expected.name, at=where, reason=problem))
+
+    @property
+    def state(self) -> str:
+        """`dialling` and `waiting` are the two sides of not being linked."""
+        if self.link is not None:
+            return "up"
+        return "waiting" if self.settings.dial is None else "dialling"

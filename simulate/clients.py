@@ -1,0 +1,127 @@
+"""The clients of a world: where each is connected, and what it wants there.
+
+Law: a client's wishes outlive its connections. The truth is told before the router is; a connection that was superseded
+does not come about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tamis.simulate.clock import Clock
+from tamis.simulate.faults import CLIENTS_PER_ROUTER
+from tamis.simulate.node import Node
+from tamis.simulate.recorder import Recorder
+from tamis.simulate.workload import Wish
+
+
+@dataclass(slots=True)
+class SimulatedClient:
+    number: int
+    home: int
+    """Index of its router."""
+    wishes: set[int] = field(default_factory=set)
+    is_connected: bool = False
+    attempts: int = 0
+    """How many connections have ended or were given up."""
+
+
+class ClientsWorld(Protocol):
+    """The world, as its clients need it."""
+
+    clock: Clock
+    recorder: Recorder
+    nodes: list[Node]
+    wishes: tuple[Wish, ...]
+    contents: list[int]
+
+
+class SimulatedClients:
+    def __init__(self, world: ClientsWorld) -> None:
+        self._world = world
+        count = len(world.nodes) * CLIENTS_PER_ROUTER
+        self._all = [SimulatedClient(number, number // CLIENTS_PER_ROUTER) for number in range(count)]
+
+    def __iter__(self) -> Iterator[SimulatedClient]:
+        return iter(self._all)
+
+    def __getitem__(self, number: int) -> SimulatedClient:
+        return self._all[number]
+
+    def of(self, router: int) -> list[SimulatedClient]:
+        """Those whose router has this index, connected or not."""
+        return [client for client in self._all if client.home == router]
+
+    # What they want.
+
+    def subscribe(self, client: SimulatedClient, wish: int) -> bool:
+        """Whether its router was told now; otherwise it will be when the client connects."""
+        if wish in client.wishes:
+            return False
+        client.wishes.add(wish)
+        if client.is_connected:
+            self._want(client, [wish])
+        return client.is_connected
+
+    def unsubscribe(self, client: SimulatedClient, wish: int) -> None:
+        if wish in client.wishes:
+            client.wishes.remove(wish)
+            if client.is_connected:
+                self._unwant(client, [wish], is_gone=False)
+
+    # Where they are.
+
+    def reconnect(self, client: SimulatedClient, after_us: int) -> None:
+        self.move(client, after_us, client.home)
+
+    def move(self, client: SimulatedClient, after_us: int, home: int) -> None:
+        """To the router with that index."""
+        self.disconnect(client)
+        client.home = home
+        self.connect_after(client, after_us)
+
+    def connect_after(self, client: SimulatedClient, after_us: int) -> None:
+        """Unless its connection changes meanwhile, or its router takes no clients then."""
+        self._world.clock.after(after_us, self._connect, (client, client.attempts))
+
+    def _connect(self, what: tuple[SimulatedClient, int]) -> None:
+        client, attempt = what
+        node = self._world.nodes[client.home]
+        if client.is_connected or attempt != client.attempts or not node.alive or node.is_leaving:
+            return
+        client.is_connected = True
+        sessions = self._world.recorder.sessions
+        sessions[client.number] = sessions.get(client.number, 0) + 1
+        self._want(client, sorted(client.wishes))
+
+    def disconnect(self, client: SimulatedClient) -> None:
+        if client.is_connected:
+            self._unwant(client, sorted(client.wishes), is_gone=True)
+        self.lose_connection(client)
+
+    def lose_connection(self, client: SimulatedClient) -> None:
+        """Its router, if it still lives, is not told."""
+        client.is_connected = False
+        client.attempts += 1
+        for wish in client.wishes:
+            self._world.recorder.truth.unwanted(client.number, wish)
+
+    # What their routers are told.
+
+    def _want(self, client: SimulatedClient, wishes: list[int]) -> None:
+        world, node = self._world, self._world.nodes[client.home]
+        for wish in wishes:
+            world.recorder.wanted(client.number, node.number, wish, world.contents[wish])
+        if wishes:
+            packed = tuple(world.wishes[wish].packed for wish in wishes)
+            node.want(client.number, packed, world.recorder.truth.contents_wanted(client.number))
+
+    def _unwant(self, client: SimulatedClient, wishes: list[int], is_gone: bool) -> None:
+        world, node = self._world, self._world.nodes[client.home]
+        for wish in wishes:
+            world.recorder.unwanted(client.number, node.number, wish, is_gone)
+        if wishes:
+            packed = tuple(world.wishes[wish].packed for wish in wishes)
+            node.unwant(client.number, packed, world.recorder.truth.contents_wanted(client.number))

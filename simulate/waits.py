@@ -1,0 +1,82 @@
+"""`wait="network"`: which answers are under way, and whether those that come are true.
+
+Law: an answer is judged where the topology has been calm for long enough to say which routers must know. Each answer
+comes once, and to a wait that was asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tamis.router.core.events import Await
+from tamis.simulate import view
+from tamis.simulate.clients import SimulatedClient
+from tamis.simulate.clock import Clock
+from tamis.simulate.node import Node
+from tamis.simulate.recorder import Recorder
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A wait for a subscription to be known everywhere."""
+
+    router: int
+    life: int
+    contents: int
+
+
+class WaitsWorld(Protocol):
+    """The world, as waits need it."""
+
+    clock: Clock
+    recorder: Recorder
+    nodes: list[Node]
+    by_number: dict[int, Node]
+
+    def reachable(self, node: Node) -> set[int]: ...
+
+
+class Waits:
+    def __init__(self, world: WaitsWorld) -> None:
+        self._world = world
+        self._tickets: dict[int, Ticket] = {}
+
+    def begin(self, client: SimulatedClient) -> None:
+        recorder, node = self._world.recorder, self._world.nodes[client.home]
+        number = recorder.counts["waits"] = recorder.counts["waits"] + 1
+        self._tickets[number] = Ticket(node.number, node.life, recorder.truth.contents_wanted(client.number))
+        node.ask(Await(number))
+
+    def answered(self, router: int, number: int) -> None:
+        """1. Where a frame was silently lost, a link may still be unknown, and who is behind it: then the router
+        answers for those it sees."""
+        ticket = self._tickets.pop(number, None)
+        world, recorder = self._world, self._world.recorder
+        truth, now_us = recorder.truth, world.clock.now_us
+        if ticket is None:
+            recorder.report(9, f"{router:x} answered a wait that nobody asked for, or twice")
+        elif truth.last_calm(recorder.patience.known_us, now_us) == now_us:
+            node = world.by_number[router]
+            contents = ticket.contents & truth.contents_wanted_at(router)
+            others = world.reachable(node) - {router}
+            for other in others & view.in_reach(node) if truth.is_tainted else others:
+                knows = world.by_number[other].table.wanted_by(router)
+                if contents & ~knows and not self._is_deceived(other, router):
+                    recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
+            recorder.counts["judged waits"] += 1
+
+    def _is_deceived(self, other: int, router: int) -> bool:
+        """Whether one holds of the other a statement that was forged in this round, newer than all that this one has
+        said: it may have confirmed truly before, and of that its issuer has not heard."""
+        world = self._world
+        held, said = (view.versions(world.by_number[each]).get(router) for each in (other, router))
+        return router in world.recorder.truth.forged and held is not None and said is not None and held > said
+
+    def at_rest(self) -> None:
+        """9: none is left, but of routers whose life has ended."""
+        for number, ticket in self._tickets.items():
+            node = self._world.by_number[ticket.router]
+            if node.alive and node.life == ticket.life:
+                self._world.recorder.report(9, f"{node.number:x} never answered wait {number}")
+        self._tickets.clear()

@@ -1,0 +1,234 @@
+"""Routers as processes on loopback, and the links between them, by a plan.
+
+    async with running(folder, ring("a", "b", "c")) as network:
+        await network.until_linked()
+        await network["b"].kill()
+
+Law: each router has a topology file of its own, in which its neighbours are reached through the proxy of that very
+link, if the plan has a proxy. Ports stay those of a router over its lives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import math
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from tamis.protocol.wire.numbers import stable_number
+from tamis.testing.errors import NotLinked
+from tamis.testing.links import Links, ProxyState, Seen
+from tamis.testing.ports import lasting_port
+from tamis.testing.router import RouterProcess
+
+QUIET_POLL_S: Final = 0.05
+LINKED_S: Final = 30.0
+_SETTLED_S: Final = 0.3
+"""So long nothing happens in a network that has said all it had to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """Which routers there are, and how they are linked.
+
+    `links` are (one end, other end, cost). `keys` go into the topology file as they are, `keepalive` into each link.
+    `environments` is what a router sees besides our own environment, by its name; `prefix` stands in front of the
+    command of every router. With `is_proxied`, links run through a process where they can be cut and go dark; those in
+    `missing` (names as `link_name` gives them) are cut from the beginning.
+    """
+
+    routers: tuple[str, ...]
+    links: tuple[tuple[str, str, int], ...] = ()
+    missing: frozenset[str] = frozenset()
+    keys: dict[str, object] = field(default_factory=dict)
+    keepalive: dict[str, int] = field(default_factory=dict)
+    environments: dict[str, dict[str, str]] = field(default_factory=dict)
+    prefix: Sequence[str] = ()
+    is_proxied: bool = False
+
+
+def line(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
+    """A plan of routers, each linked to the one before; one name is one router alone. `keys`: of the topology file."""
+    links = tuple((one, other, 1) for one, other in itertools.pairwise(names))
+    return NetworkPlan(names, links, keys=keys, is_proxied=is_proxied)
+
+
+def ring(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
+    """A plan of three routers or more in a circle. `keys`: of the topology file."""
+    if len(names) < 3:
+        raise ValueError(f"a ring has three routers or more, not {len(names)}")
+    links = tuple((one, other, 1) for one, other in itertools.pairwise([*names, names[0]]))
+    return NetworkPlan(names, links, keys=keys, is_proxied=is_proxied)
+
+
+def link_name(a: str, b: str) -> str:
+    """The name of the link between two routers, in whichever order they are given."""
+    return f"{min(a, b)}-{max(a, b)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where a router listens over all of its lives, as its topology file says it."""
+
+    clients_port: int
+    neighbours_port: int
+    admin: Path
+
+    @classmethod
+    def reserved(cls, admin: Path) -> Listening:
+        """Two ports that no other router of this process has; `admin` is the path of the socket."""
+        return cls(lasting_port(), lasting_port(), admin)
+
+    def keys(self) -> dict[str, str]:
+        """The keys of the router in a topology file."""
+        ports = {"clients": self.clients_port, "neighbours": self.neighbours_port}
+        return {key: f"127.0.0.1:{port}" for key, port in ports.items()} | {"admin": f"unix:{self.admin}"}
+
+
+class RouterNetwork:
+    """The routers of a plan. `network["a"]` is one of them, `ends` are the two of a link by its name."""
+
+    def __init__(self, folder: Path, plan: NetworkPlan, seen: Seen) -> None:
+        self.plan = plan
+        self.routers = {
+            name: RouterProcess(
+                name, folder / f"{name}.yaml", environment=plan.environments.get(name), prefix=plan.prefix
+            )
+            for name in plan.routers
+        }
+        self.ends = {link_name(a, b): (a, b) for a, b, _ in plan.links}
+        self.links = Links(seen)
+        self._listening = {name: Listening.reserved(folder / f"{name}.sock") for name in plan.routers}
+
+    def __getitem__(self, name: str) -> RouterProcess:
+        return self.routers[name]
+
+    # --- life --------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start all; return when all are ready, linked or not. NotReady if one is not."""
+        if self.plan.is_proxied:
+            targets = {name: self._listening[_accepting(*ends)].neighbours_port for name, ends in self.ends.items()}
+            states: dict[str, ProxyState] = {name: "cut" if name in self.plan.missing else "open" for name in targets}
+            await self.links.start(targets, states)
+        for router in self.routers.values():
+            router.file.write_text(yaml.safe_dump(self._topology(router)))
+        started = await asyncio.gather(*(router.start() for router in self.routers.values()), return_exceptions=True)
+        for trouble in started:
+            if trouble is not None:
+                raise trouble
+
+    async def close(self) -> None:
+        """Kill all that runs."""
+        await asyncio.gather(*(router.kill() for router in self.routers.values()))
+        await self.links.close()
+
+    def _topology(self, router: RouterProcess) -> dict[str, object]:
+        """As this router reads it."""
+        routers: dict[str, dict[str, str]] = {}
+        for name, listening in self._listening.items():
+            routers[name] = listening.keys() | {"data": str(self.routers[name].file.with_suffix(""))}
+            if port := self.links.ports.get(link_name(router.name, name)):
+                routers[name]["reached_at"] = f"127.0.0.1:{port}"
+        links = [{"ends": [a, b], "cost": cost} for a, b, cost in self.plan.links]
+        if self.plan.keepalive:
+            links = [link | {"keepalive": self.plan.keepalive} for link in links]
+        return {"routers": routers, "links": links} | self.plan.keys
+
+    # --- links -------------------------------------------------------------------------------------------------------
+
+    async def set_link(self, a: str, b: str, state: ProxyState) -> float:
+        """Let bytes pass between two routers ("open"), reset their connections ("cut"), or let bytes vanish ("dark").
+
+        Returns when that was done, by the monotonic clock. ValueError if the plan has no such link or no proxy.
+        """
+        name = link_name(a, b)
+        if not self.plan.is_proxied:
+            raise ValueError("links can be cut only where the plan says is_proxied=True")
+        if name not in self.ends:
+            raise ValueError(f"no link {name}; one of {', '.join(self.ends)}")
+        return await self.links.set(name, state)
+
+    # --- what they say of themselves ---------------------------------------------------------------------------------
+
+    async def status(self) -> dict[str, dict[str, Any]]:
+        """The page /status of each router that runs, by name; a router that does not answer is left out."""
+        asked = [router for router in self.routers.values() if router.is_running and not router.is_paused]
+        answers = await asyncio.gather(*(router.ask("/status") for router in asked), return_exceptions=True)
+        return {
+            router.name: answer
+            for router, answer in zip(asked, answers, strict=True)
+            if not isinstance(answer, BaseException)
+        }
+
+    async def until_quiet(self, quiet_s: float, patience_s: float) -> float | None:
+        """Wait until nothing has happened to any link or table for `quiet_s`.
+
+        Returns since when, by the monotonic clock; None if that takes longer than `patience_s`.
+        """
+        end_s = time.monotonic() + patience_s
+        while True:
+            asked_s = time.monotonic()
+            quiet: list[float] = [_network_of(each)["quiet_s"] for each in (await self.status()).values()]
+            if quiet and min(quiet) >= quiet_s:
+                return asked_s - min(quiet)
+            if time.monotonic() > end_s:
+                return None
+            await asyncio.sleep(QUIET_POLL_S)
+
+    async def until_linked(self, patience_s: float = LINKED_S) -> None:
+        """Wait until every router that runs knows of all others that do, and all are quiet for a moment.
+
+        NotLinked if that takes longer than `patience_s`.
+        """
+        end_s = time.monotonic() + patience_s
+        while known := await self._known_of_too_few():
+            if time.monotonic() > end_s:
+                told = ", ".join(f"{name} knows of {count}" for name, count in known.items())
+                raise NotLinked(f"not linked after {patience_s:g} s: of {self._count()} routers that run, {told}")
+            await asyncio.sleep(QUIET_POLL_S)
+        await self.until_quiet(_SETTLED_S, end_s - time.monotonic())
+
+    def _count(self) -> int:
+        return sum(router.is_running for router in self.routers.values())
+
+    async def _known_of_too_few(self) -> dict[str, int]:
+        """How many routers each one knows of, by name, if that is not as many as run; 0 if it does not answer."""
+        told = await self.status()
+        asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
+        known = {name: _network_of(told[name])["routers"] if name in told else 0 for name in asked}
+        return {name: count for name, count in known.items() if count != self._count()}
+
+
+def _network_of(status: dict[str, Any]) -> dict[str, Any]:
+    """What a router says of its network; one without neighbours knows itself and is quiet."""
+    return status["network"] or {"routers": 1, "quiet_s": math.inf}
+
+
+def _accepting(a: str, b: str) -> str:
+    """The end that is dialled: the larger number."""
+    return max(a, b, key=stable_number)
+
+
+@contextlib.asynccontextmanager
+async def running(
+    folder: Path, plan: NetworkPlan, seen: Seen = lambda _link, _what, _at: None
+) -> AsyncIterator[RouterNetwork]:
+    """The routers of a plan, ready, perhaps not linked yet; all are gone afterwards.
+
+    Their files, logs and data are in `folder`, which must exist. `seen` is told when sessions of proxied links come
+    and go. NotReady if a router does not start.
+    """
+    network = RouterNetwork(folder, plan, seen)
+    try:
+        await network.start()
+        yield network
+    finally:
+        await network.close()

@@ -1,0 +1,185 @@
+"""One router as a process of its own: started, asked, paused, killed, started again.
+
+Law: a router that is killed keeps its folder, and so its epoch and its records: started again, it is the same router.
+What it logs is appended to `log`, over all of its lives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tamis.router.supervisor.plan import router_command
+from tamis.testing.errors import EndedBadly, NotReady
+from tamis.testing.process import last_words, spawn
+
+READY_S: Final = 60
+LEAVE_S: Final = 60
+"""A router drains its queues before it ends: `limits.drain_ms` of its topology is shorter than that."""
+ASK_S: Final = 5
+
+
+class RouterProcess:
+    """A router of a topology file. `process` is the one that ran last, None before the first start."""
+
+    def __init__(
+        self,
+        name: str,
+        file: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        prefix: Sequence[str] = (),
+        options: Sequence[str] = (),
+    ) -> None:
+        """`name` is its id in `file`. `environment` is added to ours, `prefix` stands in front of the command (such as
+        `prlimit --nofile=64`), `options` behind it."""
+        self.name, self.file = name, file
+        self.log = file.with_name(f"{name}.log")
+        self.said: dict[str, Any] = {}
+        """What it said when it was ready: `clients` and `admin`, where it listens, and `pid`. Empty until then."""
+        self.process: asyncio.subprocess.Process | None = None
+        self.is_paused = False
+        self._environment = dict(environment or {})
+        self._command = (*prefix, *router_command(file), "--id", name, *options)
+
+    # --- where it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def address(self) -> str:
+        """Where it takes clients, as `tamis.connect` wants it; NotReady before it has said so."""
+        first = self._listens("clients")
+        return f"tamis+{first}" if first.startswith("unix:") else first
+
+    @property
+    def port(self) -> int:
+        """The TCP port where it takes clients; ValueError if it takes them on a Unix socket."""
+        return int(self.address.rpartition(":")[2])
+
+    @property
+    def admin(self) -> str:
+        """Where its administration is, as `tamis status` wants it: host:port or unix:path."""
+        return self._listens("admin").removeprefix("http://")
+
+    @property
+    def pid(self) -> int:
+        """The id of the process that ran last; NotReady before the first start."""
+        return self._started().pid
+
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.returncode is None
+
+    def _listens(self, purpose: str) -> str:
+        if not self.said:
+            raise NotReady(f"router {self.name} has not said where it listens: it is not ready")
+        if not self.said.get(purpose):
+            raise NotReady(f"router {self.name} listens nowhere for {purpose}: {self.file} gives it no address")
+        first: str = self.said[purpose][0]
+        return first
+
+    def _started(self) -> asyncio.subprocess.Process:
+        if self.process is None:
+            raise NotReady(f"router {self.name} was never started")
+        return self.process
+
+    # --- life --------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start a process; return when it listens. NotReady if it ends before, or takes longer than READY_S."""
+        self.said = {}
+        self.process = await spawn(self._command, self.log, self._environment)
+        assert self.process.stdout  # noqa: S101 - asked for by spawn
+        try:
+            async with asyncio.timeout(READY_S):
+                line = await self.process.stdout.readline()
+        except TimeoutError:
+            await self.kill()
+            raise NotReady(f"router {self.name} does not listen after {READY_S} s: {last_words(self.log)}") from None
+        if not line:
+            code = await self.process.wait()
+            raise NotReady(f"router {self.name} ended with {code}: {last_words(self.log)}")
+        self.said = json.loads(line)
+
+    async def kill(self) -> None:
+        """End it with SIGKILL, as a power cut would; return when it is gone. Nothing happens if it does not run."""
+        if self.is_running:
+            self.send_signal(signal.SIGKILL)
+            await self._started().wait()
+        self.is_paused = False
+
+    async def leave(self) -> int:
+        """End it with SIGTERM, as an operator would; return its exit code when it is gone. EndedBadly after LEAVE_S."""
+        self.send_signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(LEAVE_S):
+                return await self._started().wait()
+        except TimeoutError:
+            await self.kill()
+            raise EndedBadly(f"router {self.name} still ran {LEAVE_S} s after SIGTERM") from None
+
+    def pause(self) -> None:
+        """Stop it with SIGSTOP: its connections stay, and nothing moves."""
+        self.send_signal(signal.SIGSTOP)
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """Let it go on after `pause`."""
+        self.send_signal(signal.SIGCONT)
+        self.is_paused = False
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal; nothing happens if it has just ended."""
+        with contextlib.suppress(ProcessLookupError):
+            self._started().send_signal(number)
+
+    # --- what it says of itself --------------------------------------------------------------------------------------
+
+    async def ask(self, path: str) -> Any:  # noqa: ANN401 - what JSON gives
+        """A page of its administration, such as "/status", from JSON.
+
+        OSError if it does not answer in ASK_S, or refuses; /readyz says what is missing, and is no refusal.
+        """
+        async with asyncio.timeout(ASK_S):
+            reader, writer = await self._connected_to_admin()
+            with contextlib.closing(writer):
+                host = "localhost" if self.admin.startswith("unix:") else self.admin
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+                head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        status = head.split(b" ", 2)[1:2]
+        if status not in ([b"200"], [b"503"]):
+            raise OSError(f"router {self.name} does not give {path}: {body.decode(errors='replace') or 'no answer'}")
+        return json.loads(body)
+
+    async def _connected_to_admin(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self.admin.startswith("unix:"):
+            return await asyncio.open_unix_connection(self.admin.removeprefix("unix:"))
+        host, _, port = self.admin.rpartition(":")
+        return await asyncio.open_connection(host.strip("[]"), int(port))
+
+
+@contextlib.asynccontextmanager
+async def started(
+    file: Path,
+    name: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    prefix: Sequence[str] = (),
+    options: Sequence[str] = (),
+) -> AsyncIterator[RouterProcess]:
+    """A router of a topology file that you wrote, ready. At the end it is asked to leave: EndedBadly if it ends with
+    another exit code than 0; a router that the block has killed is let be."""
+    router = RouterProcess(name, file, environment=environment, prefix=prefix, options=options)
+    try:
+        await router.start()
+        yield router
+        if router.is_running:
+            router.resume()
+            if code := await router.leave():
+                raise EndedBadly(f"router {name} ended with {code}: {last_words(router.log)}")
+    finally:
+        await router.kill()

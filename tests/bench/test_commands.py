@@ -1,0 +1,83 @@
+"""Every command that the pages name is there, every measurement has its question, and rooms stay apart."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from tamis.bench import __main__ as bench
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "bench").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = re.compile(r"python -m (tamis\.bench[\w.]*)")
+# Children of a measurement, and what makes a page of its results: run by a measurement, or after it.
+HELPERS = {"matching.libraries", "matching.instructions", "networks.growth.report"}
+SHARED = {"tamis.bench.tables", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
+
+
+def programs() -> set[str]:
+    """All modules of bench/ that can be run, as `python -m tamis.bench.MODULE` names them."""
+    files = [file for file in (ROOT / "bench").rglob("*.py") if '__name__ == "__main__"' in file.read_text()]
+    parts = (file.relative_to(ROOT / "bench").with_suffix("").parts for file in files)
+    return {".".join(part[:-1] if part[-1] == "__main__" else part) for part in parts} - {""}
+
+
+def is_program(module: str) -> bool:
+    found = importlib.util.find_spec(module)
+    if found is not None and found.submodule_search_locations is not None:
+        found = importlib.util.find_spec(f"{module}.__main__")
+    return found is not None and '__name__ == "__main__"' in Path(found.origin or "").read_text()
+
+
+def test_every_command_of_the_pages_is_a_program() -> None:
+    named = {name.rstrip(".") for page in PAGES for name in COMMAND.findall(page.read_text())}
+    assert len(named) > 10
+    assert {name for name in named if not is_program(name)} == set()
+
+
+def test_every_measurement_answers_a_question_and_stands_in_the_table() -> None:
+    asked = {module for modules in bench.QUESTIONS.values() for module in modules}
+    assert asked == programs() - HELPERS
+    assert all(module.split(".")[0] == question for question, modules in bench.QUESTIONS.items() for module in modules)
+    table = (ROOT / "bench" / "README.md").read_text()
+    assert {
+        module for module in asked - {"matching"} if f"tamis.bench.{module}`" not in table.replace(" -", "` -")
+    } == set()
+
+
+@pytest.mark.parametrize("room", bench.QUESTIONS)
+def test_rooms_share_workloads_and_tables_alone(room: str) -> None:
+    files = sorted((ROOT / "bench" / room).rglob("*.py"))
+    assert files
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tamis.bench"):
+                names = {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+                ours = (node.module or "").startswith(f"tamis.bench.{room}")
+                assert ours or names & SHARED, f"{file.relative_to(ROOT)} imports {node.module}"
+
+
+def test_without_a_question_it_is_the_page_of_matching(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, ...]] = []
+    monkeypatch.setattr(bench, "_run", lambda module, options: ran.append((module, *options)) or 0)
+    assert bench.main([]) == bench.main(["--minutes", "1"]) == 0
+    assert ran == [("matching",), ("matching", "--minutes", "1")]
+
+
+def test_a_measurement_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(bench, "_run", lambda module, _options: ran.append(module) or int(module == "networks.growth"))
+    assert bench.main(["networks"]) == 1
+    assert ran == ["networks.growth", "networks.chaos"]
+
+
+@pytest.mark.parametrize("words", [["nothing"], ["router", "--json"]])
+def test_what_is_no_question_is_refused_with_those_there_are(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench.main(words) == 2
+    assert "one of matching, router, networks, logs" in capsys.readouterr().err

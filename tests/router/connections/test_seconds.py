@@ -1,0 +1,33 @@
+"""What is told each second: messages for a neighbour without a link are told under its name."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from tamis.router.connections.seconds import SecondTicker
+from tamis.router.daemon.happenings import Happenings, InterfaceCounted, UnlinkedCounted
+
+
+def ticker(told: list[UnlinkedCounted], *, is_counted: bool) -> SecondTicker:
+    found = iter([{"b": 3, "c": 1}, {"d": 2}, {}])
+    happenings = Happenings(lambda _: None)
+    happenings.listen(UnlinkedCounted, told.append)
+    if is_counted:
+        happenings.listen(InterfaceCounted, lambda _: None)
+    switch = SimpleNamespace(increments=lambda at: ([], at))
+    network = SimpleNamespace(unlinked=lambda: next(found))
+    plane: Any = SimpleNamespace(switch=switch, network=network, happenings=happenings)
+    return SecondTicker(plane)
+
+
+def test_messages_that_found_no_link_are_told_once() -> None:
+    told: list[UnlinkedCounted] = []
+    ticker(told, is_counted=True).stop()
+    assert told == [("b", 3), ("c", 1), ("d", 2)]
+
+
+def test_counters_that_nobody_listens_to_are_not_read() -> None:
+    told: list[UnlinkedCounted] = []
+    ticker(told, is_counted=False).stop()
+    assert told == []

@@ -1,0 +1,93 @@
+"""R1: filters that others cover are set aside, and come back when what covered them goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.router.core.statements import cover as cover_
+from tamis.router.core.statements.cover import Cover
+from tests.router.core.bodies import less
+
+NEVER = encode_filter(Filter((Constraint("x", Op.LT, (1,)), Constraint("x", Op.GT, (2,)))))
+
+
+def looked(*filters: bytes) -> Cover:
+    cover = Cover()
+    for packed in filters:
+        cover.add(packed)
+        cover.look()
+    return cover
+
+
+def test_a_filter_that_another_covers_is_set_aside_itself():
+    cover = looked(less(5))
+    cover.add(less(3))
+    assert cover.has_work
+    assert cover.look() == (less(3),)
+    assert less(3) in cover
+    assert less(5) not in cover
+    assert not cover.has_work
+    assert len(cover) == 1
+
+
+def test_a_filter_sets_aside_those_that_it_covers():
+    cover = looked(less(3), less(4), less(9, "y"))
+    cover.add(less(5))
+    assert set(cover.look()) == {less(4)}
+    assert set(cover.drop(less(5))) == {less(3), less(4)}
+
+
+def test_those_under_what_is_set_aside_move_under_what_covers_it():
+    cover = looked(less(4), less(3), less(5))
+    assert [less(bound) in cover for bound in (3, 4, 5)] == [True, True, False]
+    assert cover.drop(less(4)) == ()
+    assert set(cover.drop(less(5))) == {less(3)}
+    assert len(cover) == 0
+
+
+def test_what_is_dropped_while_it_is_aside_is_not_uncovered_any_more():
+    cover = looked(less(5), less(3))
+    assert cover.drop(less(3)) == ()
+    assert less(3) not in cover
+    assert tuple(cover.drop(less(5))) == ()
+
+
+def test_what_is_dropped_covers_nothing_any_more():
+    cover = looked(less(5))
+    assert tuple(cover.drop(less(5))) == ()
+    cover.add(less(3))
+    assert cover.look() == ()
+
+
+def test_what_is_dropped_before_it_was_looked_at_is_never_looked_at():
+    cover = Cover()
+    cover.add(less(3))
+    cover.drop(less(3))
+    assert not cover.has_work
+
+
+def test_they_are_looked_at_in_their_order():
+    cover = Cover()
+    for bound in (5, 3, 7):
+        cover.add(less(bound))
+    assert [cover.look(), cover.look(), cover.look()] == [(), (less(3),), (less(5),)]
+
+
+def test_a_filter_that_never_matches_is_left_as_it_is():
+    cover = looked(less(5))
+    cover.add(NEVER)
+    assert cover.look() == ()
+    assert NEVER not in cover
+
+
+def test_past_the_bound_nothing_more_is_looked_at(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cover_, "FILTERS_MAX", 2)
+    cover = looked(less(5), less(5, "y"))
+    cover.add(less(3))
+    assert cover.look() == ()
+    cover.drop(less(5, "y"))
+    cover.add(less(2))
+    assert cover.look() == (less(2),)
+    assert less(3) not in cover

@@ -1,0 +1,40 @@
+"""What a wheel has: everything that programs import, and no benchmarks. An editable install has those, too."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tamis.cli.main import root
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.slow
+def test_a_wheel_has_the_client_and_testing_and_no_benchmarks(tmp_path) -> None:
+    """The part of `pip wheel` that copies Python files, without the C build."""
+    source, built = tmp_path / "source", tmp_path / "built"
+    leave_out = shutil.ignore_patterns(".*", "build", "dist", "*.so", "__pycache__", "tests", "results", "*.egg-info")
+    shutil.copytree(ROOT, source, ignore=leave_out)
+    command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(built)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)  # noqa: S603 - our own
+    folders = {path.name for path in (built / "tamis").iterdir() if path.is_dir()}
+    assert {"client", "cli", "protocol", "native", "router", "testing"} <= folders
+    assert "bench" not in folders
+    assert (built / "tamis" / "testing" / "proxy.py").exists()
+    assert (built / "tamis" / "cli" / "loads.py").exists()
+
+
+def test_without_benchmarks_the_command_says_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("tamis.bench")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tamis.bench", None)  # as where there is none
+    found = CliRunner().invoke(root, ["bench", "match"])
+    assert found.exit_code == 1
+    assert "the engines are measured in a checkout" in found.output
+    assert CliRunner().invoke(root, ["bench", "pub", "--help"]).exit_code == 0
