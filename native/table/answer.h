@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/work.h"
 #include "table/holders.h"
 #include "table/views.h"
@@ -23,7 +24,7 @@ typedef enum {
     TM_ANSWER_INTERFACES, /* which interfaces, no grouping */
     TM_ANSWER_LINKS,      /* which links of a grouping */
     TM_ANSWER_WHICH,      /* and a handle for each, with a grouping or without */
-    TM_ANSWER_ALL,        /* every filter of the clients */
+    TM_ANSWER_ALL,        /* every filter of the clients, without a grouping */
 } tm_answer_form;
 
 /* Of one match. Everything is borrowed. */
@@ -37,7 +38,6 @@ typedef struct tm_answer {
     uint32_t grouping_count;
     uint32_t view;       /* of the query: what an engine has noted for it may be used; 0: none, or of no meaning */
     uint32_t link_count; /* links past it are no candidates */
-    uint32_t mark_words;
     tm_answer_form form;
     bool marked;   /* every link from which there is nothing to gain is marked, whatever the form */
     bool distinct; /* no interface is emitted twice: no look at the marks */
@@ -46,13 +46,6 @@ typedef struct tm_answer {
     size_t wanted; /* rows after which there is nothing to gain; SIZE_MAX: not known */
     tm_work work;
 } tm_answer;
-
-static inline bool tm_answer_has_bit(const uint64_t *bits, uint32_t at) {
-    return bits[at / 64] >> (at % 64) & 1;
-}
-static inline void tm_answer_set_bit(uint64_t *bits, uint32_t at) {
-    bits[at / 64] |= UINT64_C(1) << (at % 64);
-}
 
 /* Word `index` of the candidates: zero past link_count. */
 static inline uint64_t tm_answer_candidates(const tm_answer *answer, uint32_t index) {
@@ -74,7 +67,7 @@ static inline uint32_t tm_answer_link(const tm_answer *answer, uint32_t interfac
         }
         link = answer->grouping[interface];
     }
-    if (link >= answer->link_count || (answer->candidates != NULL && !tm_answer_has_bit(answer->candidates, link))) {
+    if (link >= answer->link_count || (answer->candidates != NULL && !tm_bit_at(answer->candidates, link))) {
         return TM_ANSWER_NONE;
     }
     return link;
@@ -90,9 +83,9 @@ static inline bool tm_answer_open(const tm_answer *answer, uint32_t interface) {
         return link != TM_ANSWER_NONE && tm_holders_is_client(answer->holders, interface);
     }
     if (link == TM_ANSWER_NONE || answer->hits->bits != NULL) {
-        return link != TM_ANSWER_NONE && !tm_answer_has_bit(answer->hits->bits, link);
+        return link != TM_ANSWER_NONE && !tm_bit_at(answer->hits->bits, link);
     }
-    return answer->distinct || !tm_answer_has_bit(answer->marks, link);
+    return answer->distinct || !tm_bit_at(answer->marks, link);
 }
 
 /* A row of the list, which counts whether it fits or not. */
@@ -113,14 +106,14 @@ static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_
         tm_answer_append(answer, interface, handle);
         return;
     }
-    uint32_t link = tm_answer_link(answer, interface);
+    uint32_t link = answer->grouping != NULL ? answer->grouping[interface] : interface;
     if (answer->hits->bits != NULL) {
-        tm_answer_set_bit(answer->hits->bits, link);
+        tm_bit_set(answer->hits->bits, link);
         answer->count++;
         return;
     }
     if (!answer->distinct) {
-        tm_answer_set_bit(answer->marks, link);
+        tm_bit_set(answer->marks, link);
     }
     tm_answer_append(answer, link, handle);
 }
@@ -185,20 +178,20 @@ static inline bool tm_answer_open_marked(const tm_answer *answer, uint32_t inter
             return false;
         }
     }
-    return !tm_answer_has_bit(answer->marks, interface);
+    return !tm_bit_at(answer->marks, interface);
 }
 
 /* As tm_answer_emit, of a marked answer. */
 static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, uint32_t handle, bool grouped) {
     uint32_t link = grouped ? answer->grouping[interface] : interface;
     if (answer->hits->bits != NULL) {
-        tm_answer_set_bit(answer->hits->bits, link);
+        tm_bit_set(answer->hits->bits, link);
         answer->count++;
     } else {
         tm_answer_append(answer, link, handle);
     }
     if (answer->form != TM_ANSWER_ALL) {
-        tm_answer_set_bit(answer->marks, link);
+        tm_bit_set(answer->marks, link);
     }
 }
 
@@ -207,7 +200,7 @@ static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, 
 /* Marks for any answer of a table; owned by it. */
 typedef struct tm_marks {
     uint64_t *words; /* all zero between matches */
-    uint32_t capacity;
+    uint32_t links;  /* there is room for: a multiple of 64 */
 } tm_marks;
 
 /* Room for as many links. TM_NO_MEMORY: unchanged. */
@@ -216,10 +209,10 @@ void tm_marks_free(tm_marks *marks, tm_memory *memory);
 bool tm_marks_are_clear(const tm_marks *marks);
 
 /* An open answer; `view` is that of the query, NULL where it names none; `hits->steps` says how many steps it may take,
- * `taken` how many have been. TM_NO_MEMORY: no room for marks, which only a grouping onto more links than there are
- * interfaces can need. */
-int tm_answer_begin(tm_answer *answer, tm_holders *holders, tm_marks *marks, const tm_view *view, const tm_query *query,
-                    tm_hits *hits, uint64_t taken);
+ * `taken` how many have been. The caller has cleared `hits->bits`, and reserved marks for all interfaces and, with a
+ * view, for `query->link_count` links. */
+void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
+                     const tm_query *query, tm_hits *hits, uint64_t taken);
 /* Tell the caller; returns the result of the match. */
 int tm_answer_end(tm_answer *answer);
 

@@ -12,7 +12,7 @@ struct tm_table {
     tm_engine *engine; /* owned */
     tm_holders holders;
     tm_views views;
-    tm_marks marks;        /* for any answer without a grouping, or with one that was asked before */
+    tm_marks marks;        /* for all interfaces, and for as many links as a grouping was asked for */
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
     uint64_t match_steps;
@@ -181,9 +181,13 @@ const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32
 
 /* ---- match ---- */
 
-static bool query_is_sound(const tm_table *table, const tm_query *query) {
-    return query != NULL && query->mode <= TM_MATCH_ALL &&
-           (query->view == 0 || tm_views_at(&table->views, query->view) != NULL);
+/* Is the query sound, and which view does it name? NULL: none. */
+static bool query_is_sound(const tm_table *table, const tm_query *query, const tm_view **view) {
+    if (query == NULL || query->mode > TM_MATCH_ALL) {
+        return false;
+    }
+    *view = query->view != 0 ? tm_views_at(&table->views, query->view) : NULL;
+    return query->view == 0 || *view != NULL;
 }
 
 /* Exactly one form of answer, with handles exactly where the mode has them. */
@@ -194,30 +198,50 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
     return hits->bits != NULL ? hits->links == NULL && query->mode == TM_MATCH_INTERFACES : hits->links != NULL;
 }
 
-static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+static inline int match_prepared(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
+                                 const tm_view *view, tm_hits *hits) {
     tm_answer answer;
-    const tm_view *view = query->view != 0 ? tm_views_at(&table->views, query->view) : NULL;
     hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
-    int result = tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, count);
-    if (result != TM_OK) {
-        return result;
-    }
+    tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, count);
     table->class->match(table->engine, attributes, count, &answer);
-    result = tm_answer_end(&answer);
+    int result = tm_answer_end(&answer);
     table->steps += hits->steps;
     return result;
 }
 
+/* Apart, so that a match which needs none of it keeps nothing across a call. */
+static __attribute__((noinline)) int prepare(tm_table *table, const tm_attribute *attributes, size_t count,
+                                             const tm_query *query, const tm_view *view, tm_hits *hits) {
+    if (hits->bits != NULL) {
+        memset(hits->bits, 0, sizeof *hits->bits * tm_bit_words(query->link_count));
+    }
+    if (view != NULL && query->mode != TM_MATCH_ALL &&
+        tm_marks_reserve(&table->marks, &table->memory, query->link_count) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    return match_prepared(table, attributes, count, query, view, hits);
+}
+
+/* Only a view onto more links than there are interfaces may need more marks than the table has. */
+static inline int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
+                        const tm_view *view, tm_hits *hits) {
+    if (hits->bits != NULL || (view != NULL && query->link_count > table->marks.links)) {
+        return prepare(table, attributes, count, query, view, hits);
+    }
+    return match_prepared(table, attributes, count, query, view, hits);
+}
+
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                    tm_hits *hits) {
-    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(table, query) ||
+    const tm_view *view;
+    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(table, query, &view) ||
         !hits_are_sound(query, hits)) {
         return TM_MISUSED;
     }
     if (count > TM_ATTRIBUTES_MAX) {
         return TM_TOO_MANY;
     }
-    return match(table, attributes, count, query, hits);
+    return match(table, attributes, count, query, view, hits);
 }
 
 uint64_t tm_table_unknown(const tm_table *table) {
@@ -239,12 +263,12 @@ static int decode_whole(const uint8_t *bytes, size_t size, tm_attribute *out, si
 
 /* Match message `i` behind `hits->count` rows. Returns whether its rows fit. */
 static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t i, const tm_query *query,
-                      tm_hits *hits, uint8_t *result) {
+                      const tm_view *view, tm_hits *hits, uint8_t *result) {
     size_t count = 0;
     tm_hits rest = rest_of(hits, hits->count);
     int outcome = decode_whole(bytes + offsets[i], offsets[i + 1] - offsets[i], table->message, &count);
     if (outcome == TM_OK) {
-        outcome = match(table, table->message, count, query, &rest);
+        outcome = match(table, table->message, count, query, view, &rest);
         if (outcome == TM_TOO_MANY) {
             return false;
         }
@@ -256,8 +280,9 @@ static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *off
 
 int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                          const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done) {
+    const tm_view *view;
     if (table == NULL || bytes == NULL || offsets == NULL || row_ends == NULL || results == NULL || done == NULL ||
-        !query_is_sound(table, query) || !hits_are_sound(query, hits) || hits->links == NULL) {
+        !query_is_sound(table, query, &view) || !hits_are_sound(query, hits) || hits->links == NULL) {
         return TM_MISUSED;
     }
     hits->count = 0;
@@ -265,7 +290,7 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
         if (offsets[*done + 1] < offsets[*done]) {
             return TM_MISUSED;
         }
-        if (!match_one(table, bytes, offsets, *done, query, hits, &results[*done])) {
+        if (!match_one(table, bytes, offsets, *done, query, view, hits, &results[*done])) {
             break;
         }
         row_ends[*done] = hits->count;

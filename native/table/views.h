@@ -33,7 +33,7 @@ void tm_views_drop(tm_views *views, uint32_t view); /* it is there */
 
 /* NULL: there is no such view. */
 static inline const tm_view *tm_views_at(const tm_views *views, uint32_t view) {
-    return view > 0 && view <= views->count && views->rows[view - 1].links != NULL ? &views->rows[view - 1] : NULL;
+    return view - 1 < views->count && views->rows[view - 1].links != NULL ? &views->rows[view - 1] : NULL;
 }
 
 #endif

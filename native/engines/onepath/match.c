@@ -272,7 +272,7 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
     uint64_t met = 0;
     if (key->partners != NULL) {
         for (uint32_t i = 0; i < count; i++) {
-            met |= (uint64_t)tm_answer_has_bit(key->partners, bits[i]) << i;
+            met |= (uint64_t)tm_bit_at(key->partners, bits[i]) << i;
         }
     } else {
         for (uint32_t i = 0; i < count; i++) {
@@ -371,18 +371,21 @@ static void see_everything(pass *p, uint32_t count) {
 
 /* ---- before and after ---- */
 
-/* Interfaces with cells that are wanted: members that are candidates. */
+/* Interfaces with cells that are wanted: members that are candidates. Other answers than plain ones know no such. */
 static void find_wanted(pass *p) {
+    if (!p->plain) {
+        memset(p->matched, 0, sizeof p->matched);
+        return;
+    }
     const tm_holders *holders = p->engine->holders;
-    uint32_t words = p->plain ? (holders->interface_count + 63) / 64 : 0;
+    uint32_t words = tm_bit_words(holders->interface_count);
     for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
         p->collected[word] = word < words ? ~holders->clients[word] : 0;
     }
     for (uint32_t word = 0; word < p->engine->cell_words; word++) {
-        uint64_t wanted = p->engine->cell_members[word];
-        wanted &= p->plain ? tm_answer_candidates(p->answer, word) : UINT64_MAX;
+        uint64_t wanted = p->engine->cell_members[word] & tm_answer_candidates(p->answer, word);
         p->wanted[word] = wanted;
-        p->matched[word] = p->plain ? ~wanted : 0;
+        p->matched[word] = ~wanted;
     }
 }
 

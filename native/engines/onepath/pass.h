@@ -83,13 +83,13 @@ typedef struct pass {
 /* ---- results ---- */
 
 static inline bool is_bits(const pass *p, uint32_t interface) {
-    return p->plain && interface < TAMIS_CELL_INTERFACES && tm_answer_has_bit(p->collected, interface);
+    return p->plain && interface < TAMIS_CELL_INTERFACES && tm_bit_at(p->collected, interface);
 }
 
 /* Is there nothing to gain from a filter of this interface? */
 static inline bool is_settled(const pass *p, uint32_t interface) {
     if (is_bits(p, interface)) {
-        return tm_answer_has_bit(p->matched, interface);
+        return tm_bit_at(p->matched, interface);
     }
     return !tm_answer_open(p->answer, interface);
 }
@@ -97,7 +97,7 @@ static inline bool is_settled(const pass *p, uint32_t interface) {
 /* A filter of the interface matched, and the interface is not settled. */
 static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
     if (is_bits(p, interface)) {
-        tm_answer_set_bit(p->matched, interface);
+        tm_bit_set(p->matched, interface);
         return;
     }
     tm_answer_emit(p->answer, interface, handle);
