@@ -1,6 +1,6 @@
 /* order.c - messages that come by a new way wait for those that went the old one.
  *
- * Law (R5c): for a while after new routes, a message from the newest parent of its source waits as long as an earlier
+ * Law (R5c): for a while after new routes, a message from one parent of its source waits as long as an earlier
  * parent is linked and has not brought it, or a later one of that source: what is still on the old way would be
  * overtaken. With it waits all that came behind it on its link, whose socket is not read meanwhile: order is kept, and
  * what waits is one read for each link. Nothing waits where an old way has broken (tm_switch_commit).
@@ -13,11 +13,27 @@ static bool is_message_of_link(tm_switch *sw, uint32_t id, const uint8_t *frame,
            connection->state == CONNECTION_OPEN && switch_is_link(connection);
 }
 
-/* May what was sent by an earlier way still come? */
-static bool is_earlier_way_open(const tm_net *net, uint32_t source, uint32_t newest) {
-    for (uint32_t i = 0; i + 1 < net->routes.in_force; i++) {
-        uint32_t parent = tm_generation_route(&net->routes.generations[i], source)->parent;
-        if (parent != WAY_NONE && parent != newest && net->neighbours[parent].connection != CONNECTION_NONE) {
+static uint32_t parent_in(const tm_net *net, uint32_t generation, uint32_t source) {
+    return tm_generation_route(&net->routes.generations[generation], source)->parent;
+}
+
+/* One more than the newest generation that has `neighbour` as the parent of `source`; 0: none has. */
+static uint32_t newness_of(const tm_net *net, uint32_t source, uint32_t neighbour) {
+    uint32_t newness = net->routes.in_force;
+    while (newness > 0 && parent_in(net, newness - 1, source) != neighbour) {
+        newness--;
+    }
+    return newness;
+}
+
+/* May what was sent by an earlier way than that of `neighbour` still come? Of two ways one at most is the earlier one,
+ * so no two links wait for each other. */
+static bool is_earlier_way_open(const tm_net *net, uint32_t source, uint32_t neighbour) {
+    uint32_t newness = newness_of(net, source, neighbour);
+    for (uint32_t i = 0; i + 1 < newness; i++) {
+        uint32_t parent = parent_in(net, i, source);
+        if (parent != WAY_NONE && net->neighbours[parent].connection != CONNECTION_NONE &&
+            newness_of(net, source, parent) < newness) {
             return true;
         }
     }
@@ -34,8 +50,7 @@ bool switch_must_follow(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t
     if (source == ROUTER_NONE || !tm_routes_know(&net->routes, source)) {
         return false; /* it goes up, and comes once more */
     }
-    uint32_t newest = tm_generation_route(&net->routes.generations[net->routes.in_force - 1], source)->parent;
-    return newest == switch_at(sw, id)->neighbour && is_earlier_way_open(net, source, newest) &&
+    return is_earlier_way_open(net, source, switch_at(sw, id)->neighbour) &&
            !tm_windows_has_reached(&net->transit, number, tm_load64(frame + WIRE_TRANSIT + 8),
                                    tm_load64(frame + WIRE_TRANSIT + 16));
 }

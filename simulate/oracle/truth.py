@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from tamis.simulate.oracle.paths import Edge
+from tamis.simulate.oracle.paths import Edge, component, graph_of
 
 FOREVER: Final = 1 << 62
 
@@ -51,6 +51,9 @@ class Truth:
         """Each want that was in force at some time since the last `forget`."""
         self.in_force: dict[int, dict[int, Want]] = {}
         """Client -> filter -> what is in force now."""
+        self._looks_like_an_end: list[int] = []
+        """When a router with a single link began to leave, whose last statement is that of one whose link was cut; and
+        when routers that had been apart came together, who hear only then of what has ended meanwhile."""
         self.is_tainted = False
         """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
         self.forged: set[int] = set()
@@ -63,6 +66,11 @@ class Truth:
     # What happens.
 
     def joined(self, edge: Edge, cost: int) -> None:
+        edges = self.edges(self.now_us)
+        if edge[1] not in component(
+            graph_of(edges, sorted({*edge, *(end for each in edges for end in each)})), edge[0]
+        ):
+            self._looks_like_an_end.append(self.now_us)
         self.costs[edge] = cost
         self.whole.setdefault(edge, []).append(Span(self.now_us, FOREVER))
         self._changed.append(self.now_us)
@@ -83,6 +91,8 @@ class Truth:
     def leaves(self, router: int) -> None:
         """Note that `router` is about to stop: its edges carry still, but no way goes by them once every router
         knows."""
+        if sum(router in edge for edge in self.edges(self.now_us)) < 2:
+            self._looks_like_an_end.append(self.now_us)
         self.leaving.setdefault(router, []).append(Span(self.now_us, FOREVER))
         self.unsettle()
 
@@ -147,9 +157,10 @@ class Truth:
         return span is not None and span.until_us > until_us
 
     def has_ended(self, since_us: int, until_us: int) -> bool:
-        """Any link or router, in between."""
+        """Whether a link or router ended between the two times, or something happened that looks alike to routers."""
         spans = (span for each in (*self.whole.values(), *self.lives.values()) for span in each)
-        return any(since_us < span.until_us <= until_us for span in spans)
+        ends_us = (*(span.until_us for span in spans), *self._looks_like_an_end)
+        return any(since_us < end_us <= until_us for end_us in ends_us)
 
     def living(self) -> list[int]:
         return sorted(router for router, spans in self.lives.items() if spans and spans[-1].until_us == FOREVER)

@@ -14,7 +14,7 @@ from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import Kind
 from tests.native.test_switch import admission, output, subscribing
 
-ME, CLIENT, OLD, NEW, SOURCE, OTHER = 1, 7, 20, 30, 40, 50
+ME, CLIENT, OLD, NEW, SOURCE, OTHER, NOBODY = 1, 7, 20, 30, 40, 50, 60
 HOLD_MS, WAIT_MS = 2_000, 250
 
 
@@ -102,6 +102,20 @@ def test_what_comes_by_the_new_way_does_not_overtake_what_is_on_the_old_one(rout
     assert router.comes(NEW, 6) == []
     assert router.later(WAIT_MS) == []
     assert router.comes(NEW, 7, 8) == [7, 8]
+
+
+def test_a_way_between_the_newest_and_the_oldest_one_waits_for_the_oldest(router):
+    router.reroute(NEW)
+    router.reroute(NOBODY)
+    assert router.comes(NEW, 2) == []
+    assert router.comes(OLD, 1, 2) == [1, 2]
+
+
+def test_a_way_that_is_taken_again_is_the_newest_one(router):
+    router.reroute(NEW)
+    router.reroute(OLD)
+    assert router.comes(OLD, 2) == []
+    assert router.comes(NEW, 1, 2) == [1, 2]
 
 
 def test_it_waits_for_a_while_only(router):

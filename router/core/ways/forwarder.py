@@ -124,13 +124,17 @@ class Forwarder:
         return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
 
     def must_wait(self, transit: Transit, came_from: int, linked: Collection[int], now_us: int) -> bool:
-        """R5c: it came by the new way of its source, and an old one, whose neighbour is linked, has not brought it or a
-        later one. Ask again when something has come by another way, a link has gone, or `waits_until_us` is over."""
+        """R5c: whether a message that came by one way of its source waits for an earlier one, whose neighbour is linked
+        and has not brought it or a later one. A way is as new as the newest trees that have it. Ask again when
+        something has come by another way, a link has gone, or `waits_until_us` is over."""
         if now_us >= self.waits_until_us or self._windows.has_reached(*transit):
             return False
         self._forget(now_us)
-        newest, *older = (generation.trees.parent(transit.source) for generation in self._generations)
-        return newest == came_from and any(parent != came_from and parent in linked for parent in older)
+        ages: dict[int | None, int] = {}
+        for age, generation in enumerate(self._generations):
+            ages.setdefault(generation.trees.parent(transit.source), age)
+        mine = ages.get(came_from)
+        return mine is not None and any(age > mine and parent in linked for parent, age in ages.items())
 
     def takes_from(self, source: int, neighbour: int | None) -> bool:
         """Whether a neighbour is the parent of a source in any generation in force."""

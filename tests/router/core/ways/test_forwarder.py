@@ -237,6 +237,22 @@ def test_by_a_new_way_waits_for_what_went_the_old_one():
     assert not waits(made, 3, NEW), "it was never sent by the old way"
 
 
+NEWEST = 4
+
+
+def test_of_three_ways_each_waits_for_those_before_it():
+    made, linked = forwarder(FakeTrees(OLD), FakeTrees(NEW), FakeTrees(NEWEST)), frozenset({OLD, NEW, NEWEST})
+    assert waits(made, 3, NEWEST, linked)
+    assert waits(made, 3, NEW, linked)
+    assert not waits(made, 3, OLD, linked)
+
+
+def test_a_way_that_is_taken_again_is_the_newest_one():
+    made = forwarder(FakeTrees(OLD), FakeTrees(NEW), FakeTrees(OLD))
+    assert waits(made, 3, OLD)
+    assert not waits(made, 3, NEW), "no two ways wait for each other"
+
+
 @pytest.mark.parametrize(("linked", "now_us"), [(frozenset({NEW}), 0), (frozenset({OLD, NEW}), HOLD_US)])
 def test_it_waits_for_nobody_who_is_gone_and_not_for_long(linked, now_us):
     assert not waits(forwarder(FakeTrees(OLD), FakeTrees(NEW)), 3, NEW, linked, now_us)
