@@ -20,13 +20,15 @@ from heapq import heappop, heappush
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.protocol.strategies import recorded_as
 
 ROUTERS_MAX: Final = 48
 """Routers up to which ways are compared: some two thousand ways, seconds of work for each hundred topologies."""
-KNOWN: Final = ("source-trees", "advertise")
-"""The broadcast layer and strategy for which the law above holds."""
+TREES: Final = "source-trees"
+"""The broadcast layer for which the law above holds."""
 REMEMBERED: Final = 65_536
 """Ways kept in a cache, a few hundred bytes each."""
 _SCHEMA: Final = "source string, router string, spans array<struct<from_us: long, to_us: long>>"
@@ -93,7 +95,7 @@ def past(told: Told, unknown_us: int) -> Past | None:
     """Return the past of the network; None if the law above does not hold for it or it has too many routers.
     `unknown_us` is the error of a clock that was never compared."""
     lives = told.lives.orderBy("router", "epoch").collect()
-    if len({row.router for row in lives}) > ROUTERS_MAX or {(row.broadcast, row.strategy) for row in lives} != {KNOWN}:
+    if len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
         return None
     clocks = {row.router: row for row in told.clocks.collect()}
     offsets_us = {router: row.offset_us or 0 for router, row in clocks.items()}
@@ -105,6 +107,12 @@ def past(told: Told, unknown_us: int) -> Past | None:
         hole = Span(row.from_us, row.to_us).later(offsets_us.get(row.router, 0))
         dark[row.router].append(Span(max(hole.from_us, spans[row.router, row.epoch].from_us), hole.to_us))
     return Past(whole, _views(told.topology), _changes(told.link, told.life), dark, errors_us)
+
+
+def _is_known(life: Row) -> bool:
+    """Whether the router of `life` sends messages by the ways of the law above."""
+    strategy = recorded_as(life.strategy)
+    return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
 
 
 def _views(topology: DataFrame) -> dict[str, list[View]]:

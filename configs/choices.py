@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from tamis import native
 from tamis.configs.mistakes import Path, one_of, quoted
+from tamis.protocol import strategies
 
 SUPPORTED = True
 PLANNED = False
@@ -23,15 +24,7 @@ BROADCASTS = {
     "shared-tree": SUPPORTED,
     "reverse-path": SUPPORTED,
 }
-STRATEGIES = {
-    "advertise": SUPPORTED,
-    "link-matching": PLANNED,
-    "reuse": PLANNED,
-    "flood": PLANNED,
-    "profile": PLANNED,
-    "rendezvous": PLANNED,
-    "adaptive": PLANNED,
-}
+STRATEGIES = {facts.key: SUPPORTED for facts in strategies.STRATEGIES} | dict.fromkeys(strategies.PLANNED, PLANNED)
 ENGINES = {
     **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
@@ -39,7 +32,7 @@ ENGINES = {
     "kdtree": PLANNED,
     "interval": PLANNED,
 }
-ADVERTISE_MODES = {"versioned": SUPPORTED, "paper": SUPPORTED}
+ADVERTISE_MODES = {facts.mode: SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key}
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}

@@ -35,6 +35,7 @@ from tamis.configs.fields import (
 from tamis.configs.records import Records
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
+from tamis.protocol.strategies import StrategyFacts, chosen
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
@@ -67,6 +68,10 @@ class Strategy(Section):
         description="Broadcast `source-trees`: what lies behind a link is known exactly for each source, or `coarse`, "
         "the same for all sources, which costs less to compute and sends a few messages in vain.",
     )
+
+    @property
+    def facts(self) -> StrategyFacts:
+        return chosen(self.name, self.mode)
 
 
 class Engine(Section):

@@ -13,7 +13,7 @@ Law: a run is a function of its scenario; the same seed gives the same trace, wh
     clients.py      where they are, what they want     waits.py        answers that all know, and whether it is so
     liar.py         a router that lies
     settle.py       waiting, probing, looking          drills.py       what one change may cost
-    oracle/         what must be, and what was         strategies.py   which core a strategy has
+    oracle/         what must be, and what was         run_parts.py    what its routers are made of
     breaks.py       a rule left out                    shrink.py       the fewest operations that still fail
     view.py         what a router holds, to the judge  run.py          one run
     report.py       its counts                         ledger.py       many runs, added up

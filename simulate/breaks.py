@@ -30,7 +30,7 @@ from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import Entry, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
-from tamis.simulate.strategies import RunParts
+from tamis.simulate.run_parts import RunParts
 
 
 class Undamped(Advertiser):

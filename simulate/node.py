@@ -35,7 +35,7 @@ from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import Link
 from tamis.simulate.message import Message, Packet, Try
-from tamis.simulate.strategies import AnyCore, RunParts
+from tamis.simulate.run_parts import AnyCore, RunParts
 from tamis.simulate.table import Matches, PureTable
 
 DATA_BYTES: Final = 200
@@ -149,7 +149,7 @@ class Node:
         self.life += 1
         self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
-        self.forwarder = self._kit.forwarder(self.number, epoch, self._kit.settings.times)
+        self.forwarder = self._kit.make_forwarder(self.number, epoch)
         self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
         self.table = self._kit.table(self._matches)
         self._publishers = self._kit.windows()

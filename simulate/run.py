@@ -11,14 +11,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from tamis.protocol.strategies import DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, topologies
 from tamis.simulate.faults import Operation
 from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
+from tamis.simulate.run_parts import RunParts
 from tamis.simulate.settle import Rest
-from tamis.simulate.strategies import RunParts
 from tamis.simulate.topologies import Network
 from tamis.simulate.world import World
 
@@ -34,7 +35,7 @@ class Scenario:
     operations: int = 1_500
     faults: str = "all"
     seed: int = 1
-    strategy: str = "advertise"
+    strategy: str = DEFAULT.name
     broadcast: Broadcast | None = None
     coarse: bool = False
     without: str | None = None
@@ -45,7 +46,7 @@ class Scenario:
         """Return the command that runs this scenario again."""
         words = ["tamis simulate", f"--topology {self.topology}", f"--ops {self.operations}", f"--faults {self.faults}"]
         words.append(f"--seed {self.seed}")
-        if self.strategy != "advertise":
+        if self.strategy != DEFAULT.name:
             words.append(f"--strategy {self.strategy}")
         if self.broadcast is not None:
             words.append(f"--broadcast {self.broadcast}")

@@ -52,8 +52,8 @@ class Rest:
 
     @property
     def compares(self) -> bool:
-        """Whether routers hold tables that can be compared; in mode `paper` they do not."""
-        return self._world.kit.strategy != "paper"
+        """Whether what routers hold can be compared with the truth."""
+        return self._world.kit.facts.loses_nothing
 
     def glance(self, at_all: bool) -> None:
         """Invariant 8, between operations: look at a few routers, others each time, or with `at_all` at all of them."""

@@ -29,7 +29,7 @@ from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import Recorder, Records
-from tamis.simulate.strategies import RunParts
+from tamis.simulate.run_parts import RunParts
 from tamis.simulate.table import Matches
 from tamis.simulate.topologies import Network
 from tamis.simulate.waits import Waits
@@ -334,7 +334,7 @@ class World:
 
     def _records(self, lines: Lines, seed: int) -> Records:
         wall = Wall(self.clock, seed, self._name_of)
-        book = Logbook(wall, lines, self.kit.strategy, self.kit.settings.broadcast)
+        book = Logbook(wall, lines, self.kit.facts.recorded, self.kit.settings.broadcast)
         return Records(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
 
     def _name_of(self, router: int) -> str:

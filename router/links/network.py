@@ -38,6 +38,7 @@ from tamis.router.core.commands import (
 )
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Audit, Event, Heard, Leave, LinkDown, LinkUp, Sent, Stood, Tick, Unwanted, Wanted
+from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Broadcast, Trees
 from tamis.router.daemon.epoch import Epoch, unix_ms
@@ -369,8 +370,4 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
     routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
-    if strategy.mode == "paper":
-        from tamis.router.core.strategies.paper import PaperCore
-
-        return PaperCore(settings.id, epoch, routing, unix_ms=unix_ms)
-    return Core(settings.id, epoch, routing, unix_ms=unix_ms)
+    return STRATEGIES[strategy.facts.name].core(settings.id, epoch, routing, unix_ms=unix_ms)

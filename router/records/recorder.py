@@ -108,7 +108,7 @@ class Recorder:
             version=version("tamis"),
             sampling=str(self._chosen.messages),
             engine=settings.engine.name,
-            strategy=settings.strategy.name + (" (paper)" if settings.strategy.mode == "paper" else ""),
+            strategy=settings.strategy.facts.recorded,
             broadcast=settings.broadcast,
         )
 

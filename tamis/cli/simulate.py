@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from tamis.cli.extras import router_extra
 from tamis.protocol.errors import ConfigError
+from tamis.protocol.strategies import BY_NAME, DEFAULT
 
 if TYPE_CHECKING:
     from tamis.router.core.ways.trees import Broadcast
@@ -38,7 +39,7 @@ Examples:
     "--faults", metavar="MIX", default="all", show_default=True, help="all, worst, none, or kinds joined by commas."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
-@click.option("--strategy", type=click.Choice(("advertise", "paper")), default="advertise", show_default=True)
+@click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
 @click.option(
     "--broadcast",
     type=click.Choice(("source-trees", "shared-tree", "reverse-path")),
@@ -79,7 +80,7 @@ def command(
     began = time.monotonic()
     outcome = _watched(scenario, lambda told: _run(scenario, told, records))
     seconds = time.monotonic() - began
-    if outcome.violations and options["only"] is None and options["strategy"] != "paper":
+    if outcome.violations and options["only"] is None and BY_NAME[options["strategy"]].loses_nothing:
         click.echo(report.violations(outcome), err=True)
         outcome = _shrunk(outcome)
     click.echo(json.dumps(report.for_programs(outcome, seconds)) if as_json else report.for_people(outcome, seconds))
@@ -94,8 +95,8 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     from tamis.simulate.run import Scenario, plan_of
 
     rule = options["rule"]
-    if rule is not None and (rule not in BREAKS or options["strategy"] == "paper"):
-        raise click.UsageError(f"--break takes {', '.join(BREAKS)}, with strategy advertise")
+    if rule is not None and (rule not in BREAKS or not BY_NAME[options["strategy"]].loses_nothing):
+        raise click.UsageError(f"--break takes {', '.join(BREAKS)}, with a strategy that loses nothing: {_sound()}")
     if rule is not None:
         soon = BREAKS[rule]
         chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults}
@@ -120,6 +121,10 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     return scenario
 
 
+def _sound() -> str:
+    return ", ".join(facts.name for facts in BY_NAME.values() if facts.loses_nothing)
+
+
 def _numbers(listed: str | None) -> tuple[int, ...] | None:
     return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
 
@@ -127,8 +132,8 @@ def _numbers(listed: str | None) -> tuple[int, ...] | None:
 def _check_records(scenario: Scenario, records: Path | None) -> None:
     if records is None:
         return
-    if scenario.strategy == "paper":
-        raise click.UsageError("--records takes strategy advertise: routers of mode paper have no topology to write")
+    if not BY_NAME[scenario.strategy].loses_nothing:
+        raise click.UsageError(f"--records takes a strategy that loses nothing: {_sound()}")
     records.mkdir(parents=True, exist_ok=True)
     if any(records.iterdir()):
         raise click.UsageError(f"{records} is not empty: records of two runs cannot be told apart")

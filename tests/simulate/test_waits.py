@@ -9,7 +9,7 @@ from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.core import CoreSettings
 from tamis.simulate.faults import MS
 from tamis.simulate.node import Node
-from tamis.simulate.strategies import RunParts
+from tamis.simulate.run_parts import RunParts
 from tamis.simulate.topologies import read
 from tamis.simulate.world import World
 

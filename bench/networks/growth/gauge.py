@@ -22,7 +22,7 @@ from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
-from tamis.simulate.strategies import AnyCore, RunParts, Wall
+from tamis.simulate.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.table import PureTable
 
 _KINDS: Final[dict[type, str]] = {

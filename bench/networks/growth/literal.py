@@ -27,7 +27,7 @@ from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.clients import SimulatedClient
 from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.strategies import AnyCore, RunParts, Wall
+from tamis.simulate.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
 

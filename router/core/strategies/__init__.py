@@ -1,5 +1,6 @@
-"""Cores that follow other rules than the usual one (`core.py`).
+"""The strategies by which routers share the work of filtering, and cores that follow other rules than `core.py`.
 
+    registry.py     every strategy by its name: how its core is made, and how its messages go
     paper.py        section 2.1 of paper 004 to the letter
 
 Law: a strategy has the events and the commands of the usual core.

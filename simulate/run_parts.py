@@ -1,6 +1,6 @@
 """What the routers of a run are made of.
 
-Law: a strategy is a name and a way to make a core; whatever else may differ between runs (a rule left out) is a part
+Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part
 of `RunParts`. The product's code has no switches for experiments.
 """
 
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Protocol
 
+from tamis.protocol.strategies import DEFAULT, StrategyFacts
 from tamis.router.core.commands import Command
-from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
-from tamis.router.core.strategies.paper import PaperCore
+from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.windows import PublisherWindows
@@ -42,34 +43,25 @@ class AnyCore(Protocol):
 Wall = Callable[[], int]
 
 
-def advertise(
-    name: str, epoch: int, settings: CoreSettings, paths: PathCache, parts: CoreParts, unix_ms: Wall
-) -> AnyCore:
-    return Core(name, epoch, settings, paths, parts, unix_ms)
-
-
-def paper(name: str, epoch: int, settings: CoreSettings, paths: PathCache, _: CoreParts, unix_ms: Wall) -> AnyCore:
-    """Make a core of mode `paper`. It has parts of its own, so no rule can be left out."""
-    return PaperCore(name, epoch, settings, paths, unix_ms=unix_ms)
-
-
-STRATEGIES: Final[dict[str, Callable[[str, int, CoreSettings, PathCache, CoreParts, Wall], AnyCore]]] = {
-    "advertise": advertise,
-    "paper": paper,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """The classes and settings that routers and links of a run are built from."""
+    """The classes and settings that routers and links of a run are built from. `forwarder` None: the strategy's."""
 
-    strategy: str = "advertise"
+    strategy: str = DEFAULT.name
     settings: CoreSettings = field(default_factory=CoreSettings)
     parts: CoreParts = field(default_factory=CoreParts)
-    forwarder: type[Forwarder] = Forwarder
+    forwarder: type[Forwarder] | None = None
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
 
+    @property
+    def facts(self) -> StrategyFacts:
+        return STRATEGIES[self.strategy].facts
+
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
-        return STRATEGIES[self.strategy](name, epoch, self.settings, paths, self.parts, unix_ms)
+        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, self.parts, unix_ms)
+
+    def make_forwarder(self, me: int, epoch: int) -> Forwarder:
+        kind = self.forwarder or STRATEGIES[self.strategy].forwarder
+        return kind(me, epoch, self.settings.times)

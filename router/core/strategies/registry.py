@@ -1,0 +1,63 @@
+"""How routers follow each strategy: the core that states what they want, and how messages go.
+
+Law: one entry for each strategy of `protocol/strategies.py`, under its name; a test compares the two. The daemon and
+the simulator make every core here. CoreParts that an experiment puts in are applied last, whatever the strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+
+from tamis.protocol.strategies import BY_NAME, StrategyFacts
+from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.plausible import no_clock
+from tamis.router.core.strategies.paper import PAPER_PARTS, PaperCore
+from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.paths import PathCache
+
+MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """`make_core` makes the core of a router by its name, epoch, settings, ways shared with others, parts and wall
+    clock; `parts` are those of its own; `forwarder` is the pure twin of what the switch does with messages."""
+
+    facts: StrategyFacts
+    make_core: MakeCore
+    parts: CoreParts = field(default_factory=CoreParts)
+    forwarder: type[Forwarder] = Forwarder
+
+    def core(
+        self,
+        name: str,
+        epoch: int,
+        settings: CoreSettings,
+        paths: PathCache | None = None,
+        instead: CoreParts | None = None,
+        unix_ms: Callable[[], int] = no_clock,
+    ) -> Core:
+        """The core of router `name`; parts of `instead` that are not the usual ones replace those of the strategy."""
+        parts = self.parts if instead is None else _applied(self.parts, instead)
+        return self.make_core(name, epoch, settings, paths, parts, unix_ms)
+
+
+def _applied(parts: CoreParts, instead: CoreParts) -> CoreParts:
+    usual = CoreParts()
+    changed: dict[str, Any] = {
+        each.name: getattr(instead, each.name)
+        for each in fields(CoreParts)
+        if getattr(instead, each.name) is not getattr(usual, each.name)
+    }
+    return replace(parts, **changed)
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    strategy.facts.name: strategy
+    for strategy in (
+        Strategy(BY_NAME["advertise"], Core),
+        Strategy(BY_NAME["paper"], PaperCore, PAPER_PARTS),
+    )
+}
