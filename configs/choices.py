@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from tamis import native
 from tamis.configs.mistakes import Path, one_of, quoted
 from tamis.protocol import strategies
 
@@ -25,9 +26,7 @@ BROADCASTS = {
 }
 STRATEGIES = {facts.key: SUPPORTED for facts in strategies.STRATEGIES} | dict.fromkeys(strategies.PLANNED, PLANNED)
 ENGINES = {
-    "tamis": SUPPORTED,
-    "sff": SUPPORTED,
-    "counting": SUPPORTED,
+    **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
     "pst": PLANNED,
     "kdtree": PLANNED,

@@ -33,14 +33,14 @@ from tamis.configs.fields import (
     with_ends,
 )
 from tamis.configs.records import Records
+from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import StrategyFacts, chosen
 from tamis.protocol.wire.numbers import stable_number
 
+_ROUNDS = ENGINES["sff"].options["rounds"]
 COST_MAX = 2**32 - 1
 """A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
-ROUNDS_MAX = 1_000
-"""Paper 004 saw no gain past 70 rounds; a row of the selectivity table more is walked for each message."""
 MIB = 1024 * 1024
 
 
@@ -77,21 +77,30 @@ class Strategy(Section):
 class Engine(Section):
     """How one router evaluates its table."""
 
-    name: Annotated[str, OneOf(choices.ENGINES)] = Field(default="tamis", description="Which engine matches messages.")
+    name: Annotated[str, OneOf(choices.ENGINES)] = Field(
+        default=DEFAULT_ENGINE, description="Which engine matches messages."
+    )
     rounds: int | None = Field(
         default=None,
-        ge=0,
-        le=ROUNDS_MAX,
-        description="Engine `sff` only: rows of the selectivity table tried before counting; without it, 10.",
+        ge=_ROUNDS.least,
+        le=_ROUNDS.most,
+        description="Engine `sff` only: rows of the selectivity table tried before counting; "
+        f"without it, {_ROUNDS.standard}.",
     )
 
     @check_field("rounds")
     @classmethod
-    def _belongs_to_sff(cls, rounds: int | None, info: ValidationInfo) -> int | None:
-        name = info.data.get("name", "sff")
-        if rounds is not None and name != "sff":
-            raise ValueError(f"is a setting of engine sff, not of {name}")
+    def _is_an_option_of_the_engine(cls, rounds: int | None, info: ValidationInfo) -> int | None:
+        """`rounds`, unless the engine that is named has no such option."""
+        name, known = info.data.get("name"), engines_with("rounds")
+        if rounds is not None and name is not None and name not in known:
+            raise ValueError(f"is a setting of engine {' and '.join(known)}, not of {name}")
         return rounds
+
+    @property
+    def options(self) -> dict[str, int]:
+        """What the engine is given, by the names of its options."""
+        return {} if self.rounds is None else {"rounds": self.rounds}
 
 
 class Limits(Section):

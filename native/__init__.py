@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
+from tamis.native.engines import DEFAULT_ENGINE, ENGINES, Engine, EngineOption, engines_with
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.query import Mode
@@ -31,11 +32,15 @@ from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
 
 __all__ = [
+    "DEFAULT_ENGINE",
+    "ENGINES",
     "Admission",
     "Batch",
     "Bug",
     "Clock",
     "ConnectionFigures",
+    "Engine",
+    "EngineOption",
     "Event",
     "EventType",
     "Gone",
@@ -61,4 +66,5 @@ __all__ = [
     "bad_filters",
     "check",
     "decode_attributes",
+    "engines_with",
 ]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import enum
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, Self
 
 from tamis.native._tm import ffi, lib
+from tamis.native.results import check
 
 _BITS = 64
 _NO_LINK: Final = 0xFFFF_FFFF
@@ -19,7 +20,7 @@ Candidates = Iterable[int] | bytes
 """The links that may be answered: their ids, or a bitset of them (bit i % 8 of byte i // 8)."""
 
 Grouping = Sequence[int | None]
-"""Interface -> link; None, or an interface past the end, is no candidate."""
+"""Interface -> link; None, or an interface past the end, belongs to none."""
 
 _Cdata = Any  # cffi's types exist only at run time
 
@@ -32,17 +33,49 @@ class Mode(enum.IntEnum):
     ALL = lib.TM_MATCH_ALL
 
 
-class Query:
-    """`interface_count` bounds the links where there is no grouping."""
+class _Owner(Protocol):
+    """A table, as a view needs it."""
 
-    def __init__(self, interface_count: int, candidates: Candidates | None, grouping: Grouping | None) -> None:
+    @property
+    def c(self) -> _Cdata: ...
+
+    @property
+    def is_closed(self) -> bool: ...
+
+
+class View:
+    """A grouping that is registered with one table, for as many matches as there may be; it goes with the table."""
+
+    def __init__(self, owner: _Owner, grouping: Grouping) -> None:
+        links = array("I", (_NO_LINK if link is None else link for link in grouping))
+        made = ffi.new("uint32_t *")
+        check(lib.tm_table_view(owner.c, ffi.from_buffer("uint32_t[]", links), len(links), made))
+        self._owner = owner
+        self.id = int(made[0])
+        self.link_count = 1 + max((link for link in grouping if link is not None), default=-1)
+
+    def close(self) -> None:
+        """Drop it; closing twice is allowed."""
+        if self.id and not self._owner.is_closed:
+            check(lib.tm_table_drop_view(self._owner.c, self.id))
+        self.id = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Query:
+    """`interface_count` bounds the links where there is no view."""
+
+    def __init__(self, interface_count: int, candidates: Candidates | None, view: View | None) -> None:
         self.c = ffi.new("tm_query *")
         self.link_count = interface_count
-        if grouping is not None:
-            self.link_count = 1 + max((link for link in grouping if link is not None), default=-1)
-            links = array("I", (_NO_LINK if link is None else link for link in grouping))
-            self.c.grouping = self._grouping = ffi.from_buffer("uint32_t[]", links)
-            self.c.grouping_count = len(links)
+        if view is not None:
+            self.link_count = view.link_count
+            self.c.view = view.id
         if candidates is not None:
             self.c.candidates = self._candidates = ffi.from_buffer("uint64_t[]", _bitset(candidates, self.link_count))
         self.c.link_count = self.link_count

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from tamis.native._tm import ffi, lib
 from tamis.native.attributes import Decoder, packed_attributes
 from tamis.native.batch import Batch
-from tamis.native.query import Candidates, Grouping, Mode, Query, Rows
+from tamis.native.engines import DEFAULT_ENGINE, ENGINES, engine_called
+from tamis.native.query import Candidates, Grouping, Mode, Query, Rows, View
 from tamis.native.results import check
 from tamis.native.seed import random_seed
 from tamis.protocol.errors import Refused
@@ -25,11 +27,6 @@ from tamis.protocol.limits import MATCH_STEPS
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
 
-ENGINES: Final = {
-    "counting": lib.TM_ENGINE_COUNTING,
-    "sff": lib.TM_ENGINE_SFF,
-    "tamis": lib.TM_ENGINE_TAMIS,
-}
 _BATCH_ROWS = 65_536  # room a batch starts with: a quarter of a megabyte, and few returns to Python
 
 _Cdata = Any  # cffi's types exist only at run time
@@ -88,7 +85,7 @@ class Measurement:
 
 
 class Table:
-    """`memory_bytes_max` 0 is no bound; `selectivity_rounds` means something to `sff` alone.
+    """`memory_bytes_max` 0 is no bound; `options` are the engine's own, by name (ENGINES says which it has).
 
     Without a `hash_seed` it is drawn at random, so that no stranger can choose names that collide; with one, a table
     does the same work each time. A message that takes more than `match_steps` is TooCostly.
@@ -96,23 +93,24 @@ class Table:
 
     def __init__(
         self,
-        engine: str = "tamis",
+        engine: str = DEFAULT_ENGINE,
         memory_bytes_max: int = 0,
-        selectivity_rounds: int = 10,
         hash_seed: int | None = None,
         match_steps: int = MATCH_STEPS,
+        options: Mapping[str, int] | None = None,
     ) -> None:
         if match_steps < 1:
             raise ValueError(f"match_steps is {match_steps}; at least 1")
-        if engine not in ENGINES:
-            raise ValueError(f"no engine {engine!r}; one of {', '.join(ENGINES)}")
+        chosen, named = engine_called(engine), options or {}
+        chosen.check(named)
         self.engine = engine
-        options = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max})
-        options.selectivity_rounds = selectivity_rounds
-        options.match_steps = match_steps
-        options.hash_seed = random_seed() if hash_seed is None else hash_seed
+        names = [ffi.new("char[]", name.encode()) for name in named]
+        values = ffi.new("tm_option[]", list(zip(names, named.values(), strict=True)))
+        asked = ffi.new("tm_options *", {"memory_bytes_max": memory_bytes_max, "match_steps": match_steps})
+        asked.hash_seed = random_seed() if hash_seed is None else hash_seed
+        asked.named, asked.named_count = values, len(names)
         made = ffi.new("tm_table **")
-        check(lib.tm_table_new(ENGINES[engine], options, made))
+        check(lib.tm_table_new(chosen.number, asked, made))
         self._table: _Cdata | None = ffi.gc(made[0], lib.tm_table_free)
         self._handle = ffi.new("uint32_t *")
         self._decoder, self._rows = Decoder(), Rows()
@@ -134,6 +132,10 @@ class Table:
         if self._table is not None:
             ffi.release(self._table)
             self._table = None
+
+    @property
+    def is_closed(self) -> bool:
+        return self._table is None
 
     @property
     def c(self) -> _Cdata:
@@ -181,6 +183,10 @@ class Table:
         """Say what stands behind `interface`, before it has filters."""
         check(lib.tm_table_set_interface(self.c, interface, kind))
 
+    def view(self, grouping: Grouping) -> View:
+        """Register a grouping for as many matches as there may be; it ends when it is closed, or with the table."""
+        return View(self, grouping)
+
     def settle(self, steps: int) -> int:
         """Do at most `steps` of the work that removals left over; returns how many remain."""
         left = ffi.new("uint64_t *")
@@ -221,36 +227,37 @@ class Table:
         self,
         attributes: Mapping[str, Value] | bytes,
         candidates: Candidates | None = None,
-        grouping: Grouping | None = None,
+        grouping: Grouping | View | None = None,
     ) -> list[int]:
         """The interfaces (with a grouping: the links) that want the message."""
-        query = self._query(candidates, grouping)
-        self._match(attributes, query, Mode.INTERFACES, query.link_count)
+        with self._query(candidates, grouping) as query:
+            self._match(attributes, query, Mode.INTERFACES, query.link_count)
         return sorted(self._rows.links(0, self._rows.c.count))
 
     def match_which(
         self,
         attributes: Mapping[str, Value] | bytes,
         candidates: Candidates | None = None,
-        grouping: Grouping | None = None,
+        grouping: Grouping | View | None = None,
     ) -> dict[int, int]:
         """For each interface or link that wants the message, the handle of one filter that says so."""
-        query = self._query(candidates, grouping)
-        self._match(attributes, query, Mode.WHICH, query.link_count)
+        with self._query(candidates, grouping) as query:
+            self._match(attributes, query, Mode.WHICH, query.link_count)
         return dict(sorted(self._rows.pairs()))
 
     def match_all(
         self, attributes: Mapping[str, Value] | bytes, candidates: Candidates | None = None
     ) -> list[tuple[int, int]]:
         """(interface, handle) of every filter that matches, of the interfaces that are clients."""
-        query = self._query(candidates, None)
-        if self._match(attributes, query, Mode.ALL, _BATCH_ROWS) == lib.TM_TOO_MANY:
-            self._match(attributes, query, Mode.ALL, self._rows.c.count)
+        with self._query(candidates, None) as query:
+            if self._match(attributes, query, Mode.ALL, _BATCH_ROWS) == lib.TM_TOO_MANY:
+                self._match(attributes, query, Mode.ALL, self._rows.c.count)
         return sorted(self._rows.pairs())
 
     def match_some(self, attributes: Mapping[str, Value] | bytes, capacity: int) -> tuple[list[tuple[int, int]], int]:
         """At most `capacity` of what `match_all` finds, unordered, and how many there are."""
-        self._match(attributes, self._query(None, None), Mode.ALL, capacity)
+        with self._query(None, None) as query:
+            self._match(attributes, query, Mode.ALL, capacity)
         return self._rows.pairs(capacity), int(self._rows.c.count)
 
     def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
@@ -269,11 +276,14 @@ class Table:
         self,
         messages: Batch | Iterable[bytes],
         candidates: Candidates | None = None,
-        grouping: Grouping | None = None,
+        grouping: Grouping | View | None = None,
     ) -> list[list[int]]:
         """`match` for each message; Refused names the first one that is malformed."""
         batch = messages if isinstance(messages, Batch) else Batch.of(messages)
-        query = self._query(candidates, grouping)
+        with self._query(candidates, grouping) as query:
+            return self._match_batch(batch, query)
+
+    def _match_batch(self, batch: Batch, query: Query) -> list[list[int]]:
         offsets = ffi.from_buffer("uint64_t[]", batch.offsets)
         results, ends = ffi.new("uint8_t[]", len(batch) + 1), ffi.new("uint64_t[]", len(batch) + 1)
         hits, done = self._rows.ask(max(query.link_count, _BATCH_ROWS)), ffi.new("size_t *")
@@ -298,12 +308,20 @@ class Table:
             yield sorted(self._rows.links(start, end))
             start = end
 
-    def _query(self, candidates: Candidates | None, grouping: Grouping | None) -> Query:
-        if candidates is not None or grouping is not None:
-            return Query(self._interface_count, candidates, grouping)
-        if self._plain_query is None:
-            self._plain_query = Query(self._interface_count, None, None)
-        return self._plain_query
+    @contextmanager
+    def _query(self, candidates: Candidates | None, grouping: Grouping | View | None) -> Iterator[Query]:
+        """A grouping that is no view yet is one for as long as the query is asked."""
+        if isinstance(grouping, View):
+            yield Query(self._interface_count, candidates, grouping)
+        elif grouping is not None:
+            with View(self, grouping) as view:
+                yield Query(self._interface_count, candidates, view)
+        elif candidates is not None:
+            yield Query(self._interface_count, candidates, None)
+        else:
+            if self._plain_query is None:
+                self._plain_query = Query(self._interface_count, None, None)
+            yield self._plain_query
 
     def knows(self, interface: int) -> None:
         """`interface` may have filters: for whoever adds them past this class."""
@@ -317,10 +335,13 @@ class Table:
         self,
         messages: Batch,
         candidates: Candidates | None = None,
-        grouping: Grouping | None = None,
+        grouping: Grouping | View | None = None,
         mode: Mode = Mode.INTERFACES,
     ) -> Measurement:
-        query = self._query(candidates, grouping)
+        with self._query(candidates, grouping) as query:
+            return self._measure(messages, query, mode)
+
+    def _measure(self, messages: Batch, query: Query, mode: Mode) -> Measurement:
         nanoseconds = array("I", bytes(4 * len(messages)))
         total_ns, matched, checksum = (ffi.new("uint64_t *") for _ in range(3))
         check(

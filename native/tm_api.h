@@ -71,19 +71,45 @@ int tm_attributes_decode(const uint8_t *bytes, size_t size, tm_attribute *out, s
 
 typedef struct tm_table tm_table;
 
-#define TM_ENGINE_COUNTING 0 /* paper 000: sorted-set indexes, counting, short circuit over interfaces */
-#define TM_ENGINE_SFF 1      /* paper 004: extended TST, counting, selectivity table */
-#define TM_ENGINE_TAMIS 2    /* the default */
+/* The engines are numbered from 0, the default; engines/registry.c is the one list of them. */
+#define TM_ENGINE_DEFAULT 0
 
+/* The name of an engine, and one sentence about it; NULL: there are fewer. The text is static. */
+const char *tm_engine_name(uint32_t engine);
+const char *tm_engine_about(uint32_t engine);
+
+#define TM_ENGINE_OPTIONS_MAX 8 /* of one engine */
+
+/* An option of an engine, and the values that it may have. */
+typedef struct tm_option_kind {
+    const char *name;
+    const char *about; /* one sentence */
+    uint64_t least;
+    uint64_t most;
+    uint64_t standard; /* its value where none is given */
+} tm_option_kind;
+
+/* The i-th option of an engine, which is static; NULL: it has fewer, or there is no such engine. */
+const tm_option_kind *tm_engine_option(uint32_t engine, uint32_t i);
+
+/* A value for the option of that name. */
+typedef struct tm_option {
+    const char *name;
+    uint64_t value;
+} tm_option;
+
+/* What every table has, whatever its engine. */
 typedef struct tm_options {
-    uint64_t memory_bytes_max;   /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
-    uint32_t selectivity_rounds; /* sff: how far down its selectivity table a match goes first */
-    uint64_t hash_seed;          /* what a stranger must not know: with it names and values that collide are found */
-    uint64_t match_steps;        /* that one match may take (tm_stats); 0: TM_MATCH_STEPS */
+    uint64_t memory_bytes_max; /* 0: no bound. Past it an add answers TM_NO_MEMORY and changes nothing */
+    uint64_t hash_seed;        /* what a stranger must not know: with it names and values that collide are found */
+    uint64_t match_steps;      /* that one match may take (tm_stats); 0: TM_MATCH_STEPS */
+    const tm_option *named;    /* for the engine, `named_count` of them; of two of one name the later one counts */
+    size_t named_count;
 } tm_options;
 
-/* A new table in `*table`, yours to free. `options` is copied. */
-int tm_table_new(int engine, const tm_options *options, tm_table **table);
+/* A new table in `*table`, yours to free. `options` is copied. TM_MISUSED: there is no such engine, it has no option of
+ * a name, or the value of one lies outside its bounds. */
+int tm_table_new(uint32_t engine, const tm_options *options, tm_table **table);
 void tm_table_free(tm_table *table); /* NULL is allowed */
 
 /* What an interface stands for. Set it before the interface has filters; a link is the default. */
@@ -104,6 +130,18 @@ int tm_table_remove(tm_table *table, uint32_t handle);
  * freed go back to the system. */
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 
+/* Views: groupings of interfaces to links, registered once for as many matches as there may be. */
+#define TM_VIEWS_MAX 1048576
+#define TM_VIEW_BYTES_MAX 4294967296 /* that their links take in all */
+
+/* A view in `*view`, in which interface i belongs to links[i] (copied; anything past the links of a query: to none).
+ * TM_TOO_MANY past the limits above; then, and without memory, nothing has changed. */
+int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view);
+/* No match names it any more; its id may be given out again. TM_ABSENT: there is no such view. */
+int tm_table_drop_view(tm_table *table, uint32_t view);
+/* The links of a view, `*count` of them, good until it is dropped; NULL: there is no such view. */
+const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32_t *count);
+
 #define TM_MATCH_INTERFACES 0 /* which interfaces */
 #define TM_MATCH_WHICH 1      /* and for each the handle of one filter that matched */
 #define TM_MATCH_ALL 2        /* interfaces that are clients: one row for each filter that matched */
@@ -111,11 +149,10 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 /* What to ask of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
 typedef struct tm_query {
     const uint64_t *candidates; /* B: bitset over links, `link_count` bits; NULL: all */
-    const uint32_t *grouping;   /* interface -> link, `grouping_count` of them; NULL: each interface is its own link.
-                                   An interface past the end, or with a link past `link_count`, is no candidate */
-    uint32_t grouping_count;
-    uint32_t link_count; /* without grouping: interfaces past it are no candidates */
-    uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `grouping` */
+    uint32_t view;       /* says of each interface which link it belongs to; 0: each is its own link. An interface
+                            past the end of the view, or with a link past `link_count`, is no candidate */
+    uint32_t link_count; /* without a view: interfaces past it are no candidates */
+    uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
     uint32_t reserved;
     uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
     uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
@@ -134,9 +171,9 @@ typedef struct tm_hits {
     uint64_t steps; /* out: taken */
 } tm_hits;
 
-/* Match a decoded message. Allocates nothing the caller can see; TM_TOO_MANY when `capacity` is too small (link_count
- * rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many steps. Not safe to call twice at once
- * on one table: it has scratch memory. */
+/* Match a decoded message. TM_MISUSED: there is no such view. Allocates nothing the caller can see; TM_TOO_MANY when
+ * `capacity` is too small (link_count rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many
+ * steps. Not safe to call twice at once on one table: it has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
 /* What a match leaves in the memo of a name that no filter speaks of: such attributes may as well be left out of a

@@ -36,7 +36,7 @@ IMPURE = {
 ARROWS = {
     "protocol": {"protocol"},
     "native": {"native", "protocol"},
-    "configs": {"configs", "protocol"},
+    "configs": {"configs", "native", "protocol"},
     "router": {"router", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
     "analysis": {"analysis", "protocol", "configs", "native"},

@@ -13,14 +13,14 @@ from typing import Final
 from tamis.analysis.advice.say import GAIN_MIN, Advice, Contender, Edits, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path
+from tamis.native import DEFAULT_ENGINE, ENGINES
 
 SAVED_NS_MIN: Final = 50
 """A message costs a router some 400 ns whatever the engine; nobody notices an eighth of that."""
 NOISE: Final = 0.1
 """Share by which passes of one engine differ on a busy machine."""
-DEFAULT: Final = "tamis"
 SFF: Final = "sff"
-SFF_ROUNDS: Final = 10
+SFF_ROUNDS: Final = ENGINES[SFF].options["rounds"].standard
 """Rounds of `sff` where the file does not say."""
 FIGURE: Final = "match ns a message"
 
@@ -55,7 +55,7 @@ class Fit:
         with the fewest rounds."""
         least = min(self.here_ns[each] for each in among)
         level = [each for each in among if self.here_ns[each] <= least * (1 + NOISE)]
-        return min(level, key=lambda each: (each.engine != DEFAULT, each.rounds or 0, self.here_ns[each]))
+        return min(level, key=lambda each: (each.engine != DEFAULT_ENGINE, each.rounds or 0, self.here_ns[each]))
 
 
 def settings(topology: Topology) -> list[Setting]:

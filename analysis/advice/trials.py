@@ -22,7 +22,7 @@ from pyspark.sql.types import DoubleType, LongType, StringType, StructField, Str
 
 from tamis.analysis.advice.evidence import SLOWEST
 from tamis.analysis.advice.say import Contender
-from tamis.native import Batch, InterfaceKind, Mode, Table
+from tamis.native import ENGINES, Batch, InterfaceKind, Mode, Table, engines_with
 from tamis.protocol.json_form import decode_filter, decode_message
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.packed_filters import encode_filter
@@ -63,10 +63,12 @@ class Load:
 
 
 def contenders(present: Iterable[Contender]) -> list[Contender]:
-    """Return every engine that routers run, `sff` also with the numbers of rounds that the file has now."""
-    known = [Contender(engine) for engine in Table.engines() if engine != "sff"]
-    named = [each for each in present if each.engine in Table.engines()]
-    return list(dict.fromkeys([*known, *(Contender("sff", rounds) for rounds in ROUNDS), *named]))
+    """Return every engine that routers run; one that has rounds also with the numbers of rounds of ROUNDS, and with
+    those that the file has now."""
+    known = [Contender(name) for name, engine in ENGINES.items() if "rounds" not in engine.options]
+    several = [Contender(name, rounds) for name in engines_with("rounds") for rounds in ROUNDS]
+    named = [each for each in present if each.engine in ENGINES]
+    return list(dict.fromkeys([*known, *several, *named]))
 
 
 # --- what to try ------------------------------------------------------------------------------------------------------
@@ -151,7 +153,7 @@ def _packed(rows: Sequence[tuple[int, str]] | Sequence[tuple[str, str]]) -> tupl
 
 
 def _built(contender: Contender, filters: Batch, interfaces: array[int], mode: Mode) -> Table:
-    table = Table(contender.engine, selectivity_rounds=contender.rounds or 0)
+    table = Table(contender.engine, options={} if contender.rounds is None else {"rounds": contender.rounds})
     kind = InterfaceKind.CLIENT if mode is Mode.ALL else InterfaceKind.LINK
     for interface in range(max(interfaces) + 1):
         table.set_interface(interface, kind)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from tamis.bench.matching import libraries, workloads
 from tamis.bench.matching.libraries.contest import Contest, LibraryDisagrees, LibraryFailed, contest
 from tamis.bench.matching.workloads import Workload
-from tamis.native import Batch, Measurement, Table
+from tamis.native import Batch, Measurement, Table, engines_with
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import MATCH_STEPS_MAX
 
@@ -38,7 +38,7 @@ class EnginesDisagree(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An engine and, for sff, its rounds; or `library:NAME`, which has no table of ours."""
+    """An engine and, if it has that option, its rounds; or `library:NAME`, which has no table of ours."""
 
     engine: str
     rounds: int | None = None
@@ -52,7 +52,8 @@ class Contender:
         return self.engine.removeprefix(libraries.PREFIX) if self.engine.startswith(libraries.PREFIX) else None
 
     def table(self) -> Table:
-        return Table(self.engine, selectivity_rounds=self.rounds or 0, match_steps=MATCH_STEPS_MAX)
+        options = {} if self.rounds is None else {"rounds": self.rounds}
+        return Table(self.engine, match_steps=MATCH_STEPS_MAX, options=options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,10 @@ class _Run:
 
 
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
-    """One contender for each engine, and of sff one for each number of rounds; LibraryMissing says what to install."""
+    """One contender for each engine, or for each number of rounds if it has that option; LibraryMissing says what to
+    install."""
     chosen: list[Contender] = []
+    with_rounds = engines_with("rounds")
     known = (*Table.engines(), *(libraries.PREFIX + name for name in libraries.NAMES))
     for asked in engines:
         engine = libraries.present_name(asked)
@@ -149,7 +152,7 @@ def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tu
             raise ValueError(f"no engine {asked!r}; one of {', '.join(known)}")
         if name := Contender(engine).library:
             libraries.check_installed(name)
-        chosen.extend([Contender(engine, count) for count in rounds] if engine == "sff" else [Contender(engine)])
+        chosen.extend([Contender(engine, count) for count in rounds] if engine in with_rounds else [Contender(engine)])
     return tuple(dict.fromkeys(chosen))
 
 

@@ -20,6 +20,14 @@ static inline void tm_bit_clear(uint64_t *words, uint32_t at) {
     words[at / 64] &= ~(UINT64_C(1) << (at % 64));
 }
 
+/* How many numbers a word has. A compiler that may not assume an instruction for it would call a function. */
+static inline uint32_t tm_bit_count(uint64_t word) {
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /* Words for the numbers below `count`. */
 static inline uint32_t tm_bit_words(uint32_t count) {
     return count / 64 + (count % 64 != 0);

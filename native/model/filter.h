@@ -48,4 +48,8 @@ bool tm_constraint_holds(const tm_constraint *constraint, const tm_attribute *at
 /* What finding out may cost, in steps (work.h). */
 uint64_t tm_constraint_steps(const tm_constraint *constraint, const tm_attribute *attribute);
 
+/* A filter that is kept: so many bytes of a block, aligned as any, hold its constraints and all that they point at. */
+size_t tm_filter_copy_bytes(const tm_filter *filter);
+const tm_constraint *tm_filter_copy(const tm_filter *filter, void *block);
+
 #endif

@@ -6,41 +6,52 @@
 #include "base/bits.h"
 #include "base/grow.h"
 
-void tm_routes_init(tm_routes *routes, tm_memory *memory) {
-    *routes = (tm_routes){.memory = memory};
+void tm_routes_init(tm_routes *routes, tm_memory *memory, tm_table *table) {
+    *routes = (tm_routes){.memory = memory, .table = table};
 }
 
 /* ---- a route ---- */
 
 /* At least one word, so that a route which leads nowhere is one all the same. */
-static uint32_t block_words(uint32_t way_count, uint32_t neighbour_count) {
-    return 1 + tm_bit_words(neighbour_count) + (way_count + 1) / 2;
+static uint32_t child_words(uint32_t neighbour_count) {
+    return 1 + tm_bit_words(neighbour_count);
 }
 
 static void clear_route(tm_routes *routes, tm_route *route) {
-    TM_DELETE(routes->memory, TM_COLD, route->children, uint64_t,
-              block_words(route->way_count, route->neighbour_count));
+    if (route->view != 0) {
+        tm_table_drop_view(routes->table, route->view);
+    }
+    TM_DELETE(routes->memory, TM_COLD, route->children, uint64_t, child_words(route->neighbour_count));
     *route = (tm_route){.parent = WAY_NONE};
 }
 
-tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, uint32_t way_count,
-                        uint32_t neighbour_count) {
+static void note_children(tm_route *route) {
+    for (uint32_t router = 0; router < route->way_count; router++) {
+        uint32_t way = route->ways[router];
+        if (way != WAY_NONE) {
+            tm_bit_set(route->children, way);
+        }
+    }
+}
+
+tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, const uint32_t *ways,
+                        uint32_t way_count, uint32_t neighbour_count) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->routes, sizeof *generation->routes, &generation->capacity,
                  source + 1)) {
         return NULL;
     }
-    uint64_t *block = TM_NEW(routes->memory, TM_COLD, uint64_t, block_words(way_count, neighbour_count));
-    if (block == NULL) {
+    tm_route made = {.neighbour_count = neighbour_count, .parent = WAY_NONE};
+    made.children = TM_NEW(routes->memory, TM_COLD, uint64_t, child_words(neighbour_count));
+    if (made.children == NULL ||
+        (way_count > 0 && tm_table_view(routes->table, ways, way_count, &made.view) != TM_OK)) {
+        clear_route(routes, &made);
         return NULL;
     }
+    made.ways = tm_table_view_links(routes->table, made.view, &made.way_count);
+    note_children(&made);
     tm_route *route = &generation->routes[source];
     clear_route(routes, route);
-    *route = (tm_route){.children = block,
-                        .ways = (uint32_t *)(void *)(block + tm_bit_words(neighbour_count)),
-                        .way_count = way_count,
-                        .neighbour_count = neighbour_count,
-                        .parent = WAY_NONE};
-    memset(route->ways, 0xff, sizeof *route->ways * way_count);
+    *route = made;
     return route;
 }
 
@@ -59,7 +70,7 @@ void tm_routes_clear(tm_routes *routes) {
     for (uint32_t i = 0; i <= ROUTES_GENERATIONS_MAX; i++) {
         clear_generation(routes, &routes->generations[i]);
     }
-    tm_routes_init(routes, routes->memory);
+    tm_routes_init(routes, routes->memory, routes->table);
 }
 
 uint32_t tm_routes_begin(tm_routes *routes, uint8_t hop_limit) {

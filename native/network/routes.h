@@ -17,9 +17,10 @@
 
 /* Of one source in one generation. Routers and neighbours are indices. */
 typedef struct tm_route {
-    uint64_t *children; /* owned, NULL: no route was set; bitset over neighbours, then `ways` in the same block */
-    uint32_t *ways;     /* by router: the child it lies behind, or WAY_NONE */
+    uint64_t *children;   /* owned, NULL: no route was set; bitset over neighbours */
+    const uint32_t *ways; /* by router: the child it lies behind, or WAY_NONE; the links of `view` */
     uint32_t way_count;
+    uint32_t view; /* of the network table, registered for as long as the route is set; 0: there are no ways */
     uint32_t neighbour_count; /* of the bitset */
     uint32_t parent;          /* neighbour, or WAY_NONE */
 } tm_route;
@@ -36,6 +37,7 @@ typedef struct tm_generation {
 
 typedef struct tm_routes {
     tm_memory *memory;                                     /* borrowed */
+    tm_table *table;                                       /* borrowed; has the views */
     tm_generation generations[ROUTES_GENERATIONS_MAX + 1]; /* oldest first; behind those in force the one being made */
     uint32_t in_force;
     uint64_t waits_until_ms; /* messages by the newest wait for those by the others (R5c) */
@@ -43,17 +45,17 @@ typedef struct tm_routes {
     uint32_t last_id;
 } tm_routes;
 
-void tm_routes_init(tm_routes *routes, tm_memory *memory);
+void tm_routes_init(tm_routes *routes, tm_memory *memory, tm_table *table);
 void tm_routes_clear(tm_routes *routes);
 
 /* A new generation to be made; one that was not finished is thrown away. */
 uint32_t tm_routes_begin(tm_routes *routes, uint8_t hop_limit);
 /* NULL: no such generation is in force or being made. */
 tm_generation *tm_routes_generation(tm_routes *routes, uint32_t id);
-/* An empty route with room for `way_count` routers and as many neighbours, to be filled in at once with tm_route_way;
- * one that was there is replaced. NULL: no memory, and nothing has changed. */
-tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, uint32_t way_count,
-                        uint32_t neighbour_count);
+/* A route by the `way_count` ways (copied), without a parent yet; one that was there is replaced. NULL: no memory, and
+ * nothing has changed. */
+tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, const uint32_t *ways,
+                        uint32_t way_count, uint32_t neighbour_count);
 /* Note that the generation speaks of a router. false: no memory. */
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router);
 /* In force from now on; false: none was being made. */

@@ -79,8 +79,7 @@ static void depart_to_nobody(tm_switch *sw, const parts *message) {
 static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = route->children,
-                      .grouping = route->ways,
-                      .grouping_count = route->way_count,
+                      .view = route->view,
                       .link_count = route->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.links = net->found, .capacity = net->found_capacity};

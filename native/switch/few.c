@@ -1,6 +1,8 @@
 /* few.c - see few.h. */
 #include "switch/few.h"
 
+#include "model/order.h"
+
 #include <string.h>
 
 _Static_assert(NETWORK_PACKED_MAX == FEW_FILTERS_MAX, "as many are kept as a plan may have");
@@ -145,7 +147,7 @@ static bool any_holds(const tm_few_test *test, const tm_attribute *value, tm_wor
 static inline bool holds(const tm_few_test *test, const tm_attribute *attributes, tm_work *work) {
     const tm_attribute *value = &attributes[test->attribute];
     if (test->form == FEW_INTEGER && value->kind == TM_KIND_INTEGER) {
-        return test->holds >> (1 + (value->integer > test->integer) - (value->integer < test->integer)) & 1;
+        return tm_order_holds(test->holds, value->integer, test->integer);
     }
     if (test->form == FEW_TEXT && value->kind == TM_KIND_STRING) {
         words text = words_at(value->string, test->length);

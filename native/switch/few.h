@@ -2,7 +2,8 @@
  *
  * Law: the answer is the table's. A plan is for one version of the shape and of the filters, and is made once so
  * many messages have come since both last changed that making it is paid for. Past FEW_FILTERS_MAX filters there is
- * none: the table's indexes are faster by then.
+ * none: the table's indexes are faster by then. It is asked past the table, as the call would cost more than the plan,
+ * and needs no answer (table/answer.h): every row is wanted, so nothing is a candidate, grouped or told twice.
  *
  *     filters   handle, interface, 2 tests | handle, interface, 1 test | ...
  *     tests     price < 7 | side = "buy"   | price >= 9                | ...      only of names the shape has
@@ -27,7 +28,7 @@ typedef enum { FEW_INTEGER, FEW_TEXT, FEW_ANY } tm_few_form;
 typedef struct tm_few_test {
     uint8_t form;
     uint8_t attribute; /* among those the shape hands on */
-    uint8_t holds;     /* for a value that is less than the operand (bit 0), equal (1), greater (2) */
+    uint8_t holds;     /* FEW_INTEGER, FEW_TEXT: the orders that satisfy it (model/order.h) */
     uint32_t length;   /* FEW_TEXT */
     words text;        /* FEW_TEXT: at most sixteen bytes */
     int64_t integer;   /* FEW_INTEGER */

@@ -1,4 +1,6 @@
 /* net.c - other routers, as tm_api.h hands them in: what they want, the ways to them, who is a neighbour. */
+#include <string.h>
+
 #include "base/bits.h"
 #include "base/grow.h"
 #include "model/filter.h"
@@ -43,7 +45,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max) {
     }
     tm_routers_init(&net->routers, &sw->memory);
     tm_network_init(&net->network, &sw->memory, network, &net->routers);
-    tm_routes_init(&net->routes, &sw->memory);
+    tm_routes_init(&net->routes, &sw->memory, network);
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_few, SWITCH_FORMS);
@@ -277,16 +279,17 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
         (from != WAY_NONE && !tm_generation_mention(&net->routes, generation, net->neighbours[from].router))) {
         return TM_NO_MEMORY;
     }
-    tm_route *route = tm_routes_set(&net->routes, generation, router, ways, count > 0 ? net->neighbour_count : 0);
+    memset(net->found, 0xff, sizeof *net->found * ways); /* WAY_NONE; it has room for every router */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
+        net->found[tm_routers_find(&net->routers, issuers[i])] = child;
+    }
+    uint32_t neighbours = count > 0 ? net->neighbour_count : 0;
+    tm_route *route = tm_routes_set(&net->routes, generation, router, net->found, ways, neighbours);
     if (route == NULL) {
         return TM_NO_MEMORY;
     }
     route->parent = from;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
-        route->ways[tm_routers_find(&net->routers, issuers[i])] = child;
-        tm_bit_set(route->children, child);
-    }
     return TM_OK;
 }
 

@@ -1,21 +1,26 @@
 /* table.c - the table as Python sees it: bytes in, one engine behind.
  *
- * Law: a caller's mistake is answered with TM_MISUSED and touches nothing; a filter reaches an engine only after it has
- * been parsed; memory is counted in one tm_memory that the table owns and the engine borrows.
+ * Law: a caller's mistake is answered here, with TM_MISUSED or TM_ABSENT, and touches nothing; a filter reaches an
+ * engine only after it has been parsed and has a handle; memory is counted in one tm_memory that the table owns and the
+ * engine borrows.
  */
 #include "table/engine.h"
 
 struct tm_table {
     tm_memory memory;
     const tm_engine_class *class;
-    tm_engine *engine;     /* owned */
+    tm_engine *engine; /* owned */
+    tm_holders holders;
+    tm_views views;
+    tm_marks marks;        /* for all interfaces, and for as many links as a grouping was asked for */
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
     uint64_t match_steps;
-    uint64_t steps; /* of all matches */
+    uint64_t steps;         /* of all matches */
+    uint64_t bytes_without; /* that it took before it had filters */
 };
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 /* The table lives in memory that it counts itself, so the count must outlive it by a moment. */
 void tm_table_free(tm_table *table) {
@@ -25,24 +30,31 @@ void tm_table_free(tm_table *table) {
     if (table->engine != NULL) {
         table->class->destroy(table->engine);
     }
+    tm_views_free(&table->views);
+    tm_holders_free(&table->holders);
+    tm_marks_free(&table->marks, &table->memory);
     TM_DELETE(&table->memory, TM_COLD, table->filter, tm_filter, 1);
     TM_DELETE(&table->memory, TM_HOT, table->message, tm_attribute, TM_ATTRIBUTES_MAX);
     tm_memory memory = table->memory;
     TM_DELETE(&memory, TM_HOT, table, tm_table, 1);
 }
 
-static int fill(tm_table *table, const tm_options *options) {
+static int fill(tm_table *table, const uint64_t *values) {
+    tm_holders_init(&table->holders, &table->memory);
+    tm_views_init(&table->views, &table->memory);
     table->filter = TM_NEW(&table->memory, TM_COLD, tm_filter, 1);
     table->message = TM_NEW(&table->memory, TM_HOT, tm_attribute, TM_ATTRIBUTES_MAX);
     if (table->filter == NULL || table->message == NULL) {
         return TM_NO_MEMORY;
     }
-    return table->class->create(&table->memory, options, &table->engine);
+    return table->class->create(&table->memory, &table->holders, values, &table->engine);
 }
 
-int tm_table_new(int engine, const tm_options *options, tm_table **out) {
+int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
     const tm_engine_class *class = tm_engine_class_of(engine);
-    if (options == NULL || out == NULL || class == NULL) {
+    uint64_t values[TM_ENGINE_OPTIONS_MAX];
+    if (options == NULL || out == NULL || class == NULL || (options->named == NULL && options->named_count > 0) ||
+        tm_engine_values(class, options->named, options->named_count, values) != TM_OK) {
         return TM_MISUSED;
     }
     tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
@@ -53,19 +65,48 @@ int tm_table_new(int engine, const tm_options *options, tm_table **out) {
     table->memory = memory;
     table->class = class;
     table->match_steps = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
-    int result = fill(table, options);
+    int result = fill(table, values);
     if (result != TM_OK) {
         tm_table_free(table);
         return result;
     }
+    table->bytes_without = table->memory.bytes;
     *out = table;
     return TM_OK;
 }
 
-/* ---- change ----------------------------------------------------------------------------------------------------- */
+/* ---- change ---- */
+
+/* A match finds marks for every interface there is: they come before it. */
+static int reserve_marks(tm_table *table, uint32_t interface) {
+    return tm_marks_reserve(&table->marks, &table->memory, interface + 1);
+}
 
 int tm_table_set_interface(tm_table *table, uint32_t interface, int kind) {
-    return table == NULL ? TM_MISUSED : table->class->set_interface(table->engine, interface, kind);
+    if (table == NULL || interface >= TM_INTERFACES_MAX) {
+        return TM_MISUSED;
+    }
+    int result = reserve_marks(table, interface);
+    return result == TM_OK ? tm_holders_set_interface(&table->holders, interface, kind) : result;
+}
+
+/* The handle is taken before the engine is asked, so that it counts among those of its interface. */
+static int add(tm_table *table, uint32_t interface, uint32_t *handle) {
+    uint32_t taken;
+    int result = reserve_marks(table, interface);
+    if (result == TM_OK) {
+        result = tm_holders_take(&table->holders, interface, table->filter->count, &taken);
+    }
+    if (result != TM_OK) {
+        return result;
+    }
+    result = table->class->add(table->engine, table->filter, interface, taken);
+    if (result != TM_OK) {
+        tm_holders_take_back(&table->holders, taken);
+        return result;
+    }
+    *handle = taken;
+    return TM_OK;
 }
 
 int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle) {
@@ -73,11 +114,19 @@ int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t i
         return TM_MISUSED;
     }
     int result = tm_filter_parse(filter, size, table->filter);
-    return result == TM_OK ? table->class->add(table->engine, table->filter, interface, handle) : result;
+    return result == TM_OK ? add(table, interface, handle) : result;
 }
 
 int tm_table_remove(tm_table *table, uint32_t handle) {
-    return table == NULL ? TM_MISUSED : table->class->remove(table->engine, handle);
+    if (table == NULL) {
+        return TM_MISUSED;
+    }
+    if (!tm_holders_is_live(&table->holders, handle)) {
+        return TM_ABSENT;
+    }
+    tm_holders_retire(&table->holders, handle);
+    table->class->remove(table->engine, handle);
+    return TM_OK;
 }
 
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
@@ -85,13 +134,60 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
         return TM_MISUSED;
     }
     tm_memory_give_back(&table->memory);
-    return table->class->settle(table->engine, steps, left);
+    if (table->class->settle != NULL) {
+        table->class->settle(table->engine, steps);
+    }
+    *left = table->holders.kept;
+    return TM_OK;
 }
 
-/* ---- match ------------------------------------------------------------------------------------------------------ */
+/* ---- views ---- */
 
-static bool query_is_sound(const tm_query *query) {
-    return query != NULL && query->mode <= TM_MATCH_ALL && (query->grouping != NULL || query->grouping_count == 0);
+int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view) {
+    if (table == NULL || view == NULL || (links == NULL && count > 0)) {
+        return TM_MISUSED;
+    }
+    uint32_t made;
+    int result = tm_views_add(&table->views, links, count, &made);
+    if (result == TM_OK && table->class->view != NULL) {
+        result = table->class->view(table->engine, made, tm_views_at(&table->views, made));
+        if (result != TM_OK) {
+            tm_views_drop(&table->views, made);
+        }
+    }
+    *view = result == TM_OK ? made : 0;
+    return result;
+}
+
+int tm_table_drop_view(tm_table *table, uint32_t view) {
+    if (table == NULL) {
+        return TM_MISUSED;
+    }
+    if (tm_views_at(&table->views, view) == NULL) {
+        return TM_ABSENT;
+    }
+    if (table->class->drop_view != NULL) {
+        table->class->drop_view(table->engine, view);
+    }
+    tm_views_drop(&table->views, view);
+    return TM_OK;
+}
+
+const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32_t *count) {
+    const tm_view *found = table != NULL ? tm_views_at(&table->views, view) : NULL;
+    *count = found != NULL ? found->count : 0;
+    return found != NULL ? found->links : NULL;
+}
+
+/* ---- match ---- */
+
+/* Is the query sound, and which view does it name? NULL: none. */
+static bool query_is_sound(const tm_table *table, const tm_query *query, const tm_view **view) {
+    if (query == NULL || query->mode > TM_MATCH_ALL) {
+        return false;
+    }
+    *view = query->view != 0 ? tm_views_at(&table->views, query->view) : NULL;
+    return query->view == 0 || *view != NULL;
 }
 
 /* Exactly one form of answer, with handles exactly where the mode has them. */
@@ -102,22 +198,50 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
     return hits->bits != NULL ? hits->links == NULL && query->mode == TM_MATCH_INTERFACES : hits->links != NULL;
 }
 
-static int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+static inline int match_prepared(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
+                                 const tm_view *view, tm_hits *hits) {
+    tm_answer answer;
     hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
-    int result = table->class->match(table->engine, attributes, count, query, hits);
+    tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, count);
+    table->class->match(table->engine, attributes, count, &answer);
+    int result = tm_answer_end(&answer);
     table->steps += hits->steps;
     return result;
 }
 
+/* Apart, so that a match which needs none of it keeps nothing across a call. */
+static __attribute__((noinline)) int prepare(tm_table *table, const tm_attribute *attributes, size_t count,
+                                             const tm_query *query, const tm_view *view, tm_hits *hits) {
+    if (hits->bits != NULL) {
+        memset(hits->bits, 0, sizeof *hits->bits * tm_bit_words(query->link_count));
+    }
+    if (view != NULL && query->mode != TM_MATCH_ALL &&
+        tm_marks_reserve(&table->marks, &table->memory, query->link_count) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    return match_prepared(table, attributes, count, query, view, hits);
+}
+
+/* Only a view onto more links than there are interfaces may need more marks than the table has. */
+static inline int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
+                        const tm_view *view, tm_hits *hits) {
+    if (hits->bits != NULL || (view != NULL && query->link_count > table->marks.links)) {
+        return prepare(table, attributes, count, query, view, hits);
+    }
+    return match_prepared(table, attributes, count, query, view, hits);
+}
+
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                    tm_hits *hits) {
-    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(query) || !hits_are_sound(query, hits)) {
+    const tm_view *view;
+    if (table == NULL || (attributes == NULL && count > 0) || !query_is_sound(table, query, &view) ||
+        !hits_are_sound(query, hits)) {
         return TM_MISUSED;
     }
     if (count > TM_ATTRIBUTES_MAX) {
         return TM_TOO_MANY;
     }
-    return match(table, attributes, count, query, hits);
+    return match(table, attributes, count, query, view, hits);
 }
 
 uint64_t tm_table_unknown(const tm_table *table) {
@@ -139,12 +263,12 @@ static int decode_whole(const uint8_t *bytes, size_t size, tm_attribute *out, si
 
 /* Match message `i` behind `hits->count` rows. Returns whether its rows fit. */
 static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t i, const tm_query *query,
-                      tm_hits *hits, uint8_t *result) {
+                      const tm_view *view, tm_hits *hits, uint8_t *result) {
     size_t count = 0;
     tm_hits rest = rest_of(hits, hits->count);
     int outcome = decode_whole(bytes + offsets[i], offsets[i + 1] - offsets[i], table->message, &count);
     if (outcome == TM_OK) {
-        outcome = match(table, table->message, count, query, &rest);
+        outcome = match(table, table->message, count, query, view, &rest);
         if (outcome == TM_TOO_MANY) {
             return false;
         }
@@ -156,8 +280,9 @@ static bool match_one(tm_table *table, const uint8_t *bytes, const uint64_t *off
 
 int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                          const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done) {
+    const tm_view *view;
     if (table == NULL || bytes == NULL || offsets == NULL || row_ends == NULL || results == NULL || done == NULL ||
-        !query_is_sound(query) || !hits_are_sound(query, hits) || hits->links == NULL) {
+        !query_is_sound(table, query, &view) || !hits_are_sound(query, hits) || hits->links == NULL) {
         return TM_MISUSED;
     }
     hits->count = 0;
@@ -165,7 +290,7 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
         if (offsets[*done + 1] < offsets[*done]) {
             return TM_MISUSED;
         }
-        if (!match_one(table, bytes, offsets, *done, query, hits, &results[*done])) {
+        if (!match_one(table, bytes, offsets, *done, query, view, hits, &results[*done])) {
             break;
         }
         row_ends[*done] = hits->count;
@@ -173,21 +298,31 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
     return TM_OK;
 }
 
-/* ---- looking at it ---------------------------------------------------------------------------------------------- */
+/* ---- looking at it ---- */
 
 void tm_table_stats(const tm_table *table, tm_stats *stats) {
     if (table == NULL || stats == NULL) {
         return;
     }
-    *stats = (tm_stats){0};
-    table->class->stats(table->engine, stats);
+    const tm_holders *holders = &table->holders;
+    *stats = (tm_stats){.filters = holders->live,
+                        .constraints = holders->constraints,
+                        .active = holders->live,
+                        .ghosts = holders->kept,
+                        .interfaces = holders->in_use};
+    if (table->class->stats != NULL) {
+        table->class->stats(table->engine, stats);
+    }
     stats->steps = table->steps;
     stats->memory_bytes = table->memory.bytes;
     stats->hot_memory_bytes = table->memory.hot_bytes;
 }
 
 uint64_t tm_table_used(const tm_table *table) {
-    return table == NULL ? 0 : table->class->used(table->engine);
+    if (table == NULL) {
+        return 0;
+    }
+    return table->class->used != NULL ? table->class->used(table->engine) : table->memory.bytes - table->bytes_without;
 }
 
 void tm_table_probes(const tm_table *table, tm_probes *probes) {
@@ -195,7 +330,9 @@ void tm_table_probes(const tm_table *table, tm_probes *probes) {
         return;
     }
     *probes = (tm_probes){0};
-    table->class->probes(table->engine, probes);
+    if (table->class->probes != NULL) {
+        table->class->probes(table->engine, probes);
+    }
 }
 
 int tm_table_validate(const tm_table *table, const char **reason) {
@@ -203,7 +340,12 @@ int tm_table_validate(const tm_table *table, const char **reason) {
         return TM_MISUSED;
     }
     *reason = "";
-    return table->class->validate(table->engine, reason);
+    if (!tm_marks_are_clear(&table->marks)) {
+        *reason = "a match left its marks behind";
+        return TM_MISUSED;
+    }
+    int result = tm_holders_validate(&table->holders, reason);
+    return result == TM_OK ? table->class->validate(table->engine, reason) : result;
 }
 
 void tm_table_fail_allocation(tm_table *table, uint64_t n) {

@@ -10,12 +10,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static tm_table *tables[ENGINES];
-static twin fixed[ENGINES]; /* filters that stay: what the fuzzed one shares its indexes with */
+static tm_table *tables[ENGINES_MAX];
+static twin fixed[ENGINES_MAX]; /* filters that stay: what the fuzzed one shares its indexes with */
 
 static void build(void) {
     static wire filter;
-    for (int engine = 0; engine < ENGINES; engine++) {
+    for (uint32_t engine = 0; engine < engines(); engine++) {
         dice d = {5};
         tables[engine] = new_table(engine);
         for (uint32_t i = 0; i < 60; i++) {
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     guarded message = guard(bytes + 2 + filter_size, size - 2 - filter_size);
     decode_or_empty(message.bytes, size - 2 - filter_size, attributes, &count);
     int result = tm_filter_parse(filter.bytes, filter_size, &parsed);
-    for (int engine = 0; engine < ENGINES; engine++) {
+    for (uint32_t engine = 0; engine < engines(); engine++) {
         uint32_t handle = 0;
         if (result == TM_OK) {
             try_filter(engine, filter.bytes, filter_size, attributes, count);

@@ -120,8 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     uint32_t stranger;
     uint32_t other;
     uint32_t link = UINT32_MAX;
-    check(tm_table_new(TM_ENGINE_TAMIS, &table_options, &table) == TM_OK);
-    check(tm_table_new(TM_ENGINE_TAMIS, &table_options, &network) == TM_OK);
+    check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &table) == TM_OK);
+    check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &network) == TM_OK);
     check(tm_switch_new(&options, table, &sw) == TM_OK);
     check(tm_switch_open(sw, -1, &stranger) == TM_OK);
     check(tm_switch_open(sw, -1, &other) == TM_OK);

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-/* ---- randomness ----------------------------------------------------------------------------------------------- */
+/* ---- randomness ---- */
 
 uint64_t roll(dice *d) {
     uint64_t z = d->state += 0x9e3779b97f4a7c15U;
@@ -18,7 +18,7 @@ uint32_t below(dice *d, uint32_t bound) {
     return (uint32_t)(roll(d) >> 33) % bound;
 }
 
-/* ---- bytes of the wire ------------------------------------------------------------------------------------------ */
+/* ---- bytes of the wire ---- */
 
 static void put_big_endian(wire *out, uint8_t tag, uint64_t value, unsigned width) {
     out->bytes[out->size++] = tag;
@@ -79,8 +79,7 @@ void unguard(guarded *copy) {
     munmap(copy->mapping, copy->mapped);
 }
 
-/* ---- random content -----------------------------------------------------------------------------------------------
- */
+/* ---- random content ---- */
 
 static void put_name(dice *d, wire *out) {
     static const char *const names[] = {"a", "b", "ab", "price", "a-much-longer-name-than-the-others"};
@@ -208,8 +207,7 @@ void random_values(dice *d, uint32_t present, wire *out) {
     }
 }
 
-/* ---- the twin ------------------------------------------------------------------------------------------------------
- */
+/* ---- the twin ---- */
 
 void twin_add(twin *t, const wire *filter, uint32_t interface, uint32_t handle) {
     uint32_t place = 0;
@@ -268,8 +266,14 @@ bool twin_matches(const twin_filter *filter, const tm_attribute *attributes, siz
     return true;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
+
+/* A query, and the grouping behind its view. */
+typedef struct question {
+    tm_query query;
+    const uint32_t *grouping; /* NULL: none */
+    uint32_t grouping_count;
+} question;
 
 /* What the twin says for one query: per link whether it matches, per filter whether a handle of it may be reported. */
 typedef struct answer {
@@ -278,42 +282,43 @@ typedef struct answer {
     size_t rows;
 } answer;
 
-static bool is_candidate(const tm_query *query, uint32_t link) {
+static bool is_candidate(const question *asked, uint32_t link) {
+    const tm_query *query = &asked->query;
     return link < query->link_count && (query->candidates == NULL || query->candidates[link / 64] >> link % 64 & 1);
 }
 
 /* The link of an interface, or UINT32_MAX for none. */
-static uint32_t link_of(const tm_query *query, uint32_t interface) {
-    if (query->grouping == NULL || query->mode == TM_MATCH_ALL) {
+static uint32_t link_of(const question *asked, uint32_t interface) {
+    if (asked->grouping == NULL || asked->query.mode == TM_MATCH_ALL) {
         return interface;
     }
-    return interface < query->grouping_count ? query->grouping[interface] : UINT32_MAX;
+    return interface < asked->grouping_count ? asked->grouping[interface] : UINT32_MAX;
 }
 
-static void ask_twin(const twin *t, const tm_query *query, const tm_attribute *attributes, size_t count, answer *out) {
+static void ask_twin(const twin *t, const question *asked, const tm_attribute *attributes, size_t count, answer *out) {
     *out = (answer){0};
     for (uint32_t i = 0; i < TWIN_FILTERS_MAX; i++) {
         const twin_filter *filter = &t->filters[i];
         if (filter->bytes == NULL || !twin_matches(filter, attributes, count)) {
             continue;
         }
-        uint32_t link = link_of(query, filter->interface);
-        if (link == UINT32_MAX || !is_candidate(query, link) ||
-            (query->mode == TM_MATCH_ALL && !t->clients[filter->interface])) {
+        uint32_t link = link_of(asked, filter->interface);
+        if (link == UINT32_MAX || !is_candidate(asked, link) ||
+            (asked->query.mode == TM_MATCH_ALL && !t->clients[filter->interface])) {
             continue;
         }
-        out->rows += query->mode == TM_MATCH_ALL || !out->links[link];
+        out->rows += asked->query.mode == TM_MATCH_ALL || !out->links[link];
         out->links[link] = true;
         out->filters[i] = true;
     }
 }
 
 /* The twin's filter of that handle must match and stand for that link; each handle comes once. */
-static void check_row(const twin *t, const tm_query *query, answer *expected, uint32_t link, uint32_t handle) {
+static void check_row(const twin *t, const question *asked, answer *expected, uint32_t link, uint32_t handle) {
     for (uint32_t i = 0; i < TWIN_FILTERS_MAX; i++) {
         if (t->filters[i].bytes != NULL && t->filters[i].handle == handle) {
             CHECK(expected->filters[i], "handle %u does not match or came twice", handle);
-            CHECK(link_of(query, t->filters[i].interface) == link, "handle %u is not of link %u", handle, link);
+            CHECK(link_of(asked, t->filters[i].interface) == link, "handle %u is not of link %u", handle, link);
             expected->filters[i] = false;
             return;
         }
@@ -321,38 +326,39 @@ static void check_row(const twin *t, const tm_query *query, answer *expected, ui
     CHECK(false, "handle %u is not in use", handle);
 }
 
-static void compare_list(const twin *t, tm_table *table, const tm_query *query, const tm_attribute *attributes,
+static void compare_list(const twin *t, tm_table *table, const question *asked, const tm_attribute *attributes,
                          size_t count) {
     answer expected;
     uint32_t links[TWIN_FILTERS_MAX];
     uint32_t handles[TWIN_FILTERS_MAX];
     bool seen[256] = {false};
     tm_hits hits = {.links = links, .capacity = TWIN_FILTERS_MAX};
-    hits.handles = query->mode == TM_MATCH_INTERFACES ? NULL : handles;
-    ask_twin(t, query, attributes, count, &expected);
-    CHECK(tm_table_match(table, attributes, count, query, &hits) == TM_OK, "mode %u", query->mode);
+    hits.handles = asked->query.mode == TM_MATCH_INTERFACES ? NULL : handles;
+    ask_twin(t, asked, attributes, count, &expected);
+    CHECK(tm_table_match(table, attributes, count, &asked->query, &hits) == TM_OK, "mode %u", asked->query.mode);
     for (size_t i = 0; i < hits.count; i++) {
-        CHECK(links[i] < 256 && expected.links[links[i]], "link %u should not match (mode %u)", links[i], query->mode);
-        CHECK(query->mode == TM_MATCH_ALL || !seen[links[i]], "link %u came twice", links[i]);
+        CHECK(links[i] < 256 && expected.links[links[i]], "link %u should not match (mode %u)", links[i],
+              asked->query.mode);
+        CHECK(asked->query.mode == TM_MATCH_ALL || !seen[links[i]], "link %u came twice", links[i]);
         seen[links[i]] = true;
         if (hits.handles != NULL) {
-            check_row(t, query, &expected, links[i], handles[i]);
+            check_row(t, asked, &expected, links[i], handles[i]);
         }
     }
     for (uint32_t link = 0; link < 256; link++) {
-        CHECK(seen[link] == expected.links[link], "link %u is missing (mode %u)", link, query->mode);
+        CHECK(seen[link] == expected.links[link], "link %u is missing (mode %u)", link, asked->query.mode);
     }
-    CHECK(hits.count == expected.rows, "%zu rows of %zu (mode %u)", hits.count, expected.rows, query->mode);
+    CHECK(hits.count == expected.rows, "%zu rows of %zu (mode %u)", hits.count, expected.rows, asked->query.mode);
 }
 
-static void compare_bits(const twin *t, tm_table *table, const tm_query *query, const tm_attribute *attributes,
+static void compare_bits(const twin *t, tm_table *table, const question *asked, const tm_attribute *attributes,
                          size_t count) {
     answer expected;
     uint64_t bits[4] = {~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0};
     tm_hits hits = {.bits = bits};
-    ask_twin(t, query, attributes, count, &expected);
-    CHECK(tm_table_match(table, attributes, count, query, &hits) == TM_OK, "bits");
-    for (uint32_t link = 0; link < query->link_count; link++) {
+    ask_twin(t, asked, attributes, count, &expected);
+    CHECK(tm_table_match(table, attributes, count, &asked->query, &hits) == TM_OK, "bits");
+    for (uint32_t link = 0; link < asked->query.link_count; link++) {
         CHECK((bits[link / 64] >> link % 64 & 1) == expected.links[link], "bit %u is wrong", link);
     }
 }
@@ -360,26 +366,33 @@ static void compare_bits(const twin *t, tm_table *table, const tm_query *query, 
 void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *attributes, size_t count) {
     uint64_t candidates[4] = {roll(d), roll(d), roll(d), roll(d)};
     uint32_t grouping[TWIN_INTERFACES_MAX];
-    tm_query query = {.link_count = TWIN_INTERFACES_MAX};
-    for (query.mode = TM_MATCH_INTERFACES; query.mode <= TM_MATCH_ALL; query.mode++) {
-        compare_list(t, table, &query, attributes, count);
+    question asked = {.query = {.link_count = TWIN_INTERFACES_MAX}};
+    for (asked.query.mode = TM_MATCH_INTERFACES; asked.query.mode <= TM_MATCH_ALL; asked.query.mode++) {
+        compare_list(t, table, &asked, attributes, count);
     }
-    query.mode = below(d, 3);
-    query.candidates = candidates;
-    query.link_count = below(d, 200);
-    compare_list(t, table, &query, attributes, count);
+    asked.query.mode = below(d, 3);
+    asked.query.candidates = candidates;
+    asked.query.link_count = below(d, 200);
+    compare_list(t, table, &asked, attributes, count);
     uint32_t groups = 1 + below(d, 8);
     for (uint32_t i = 0; i < TWIN_INTERFACES_MAX; i++) {
         grouping[i] = below(d, 10) == 0 ? 10000 : below(d, groups);
     }
-    query.grouping = grouping;
-    query.grouping_count = below(d, TWIN_INTERFACES_MAX + 1);
-    query.candidates = below(d, 2) ? candidates : NULL;
-    query.link_count = groups;
-    compare_list(t, table, &query, attributes, count);
-    query.mode = TM_MATCH_INTERFACES;
-    compare_bits(t, table, &query, attributes, count);
+    asked.grouping = grouping;
+    asked.grouping_count = below(d, TWIN_INTERFACES_MAX + 1);
+    asked.query.candidates = below(d, 2) ? candidates : NULL;
+    asked.query.link_count = groups;
+    int result = tm_table_view(table, grouping, asked.grouping_count, &asked.query.view);
+    CHECK(result == TM_OK || result == TM_NO_MEMORY, "view: %d", result);
+    if (result == TM_OK) { /* a table that is full has no room for one */
+        compare_list(t, table, &asked, attributes, count);
+        asked.query.mode = TM_MATCH_INTERFACES;
+        compare_bits(t, table, &asked, attributes, count);
+        CHECK(tm_table_drop_view(table, asked.query.view) == TM_OK, "drop");
+    }
 }
+
+/* ---- tables ---- */
 
 void check_valid(const tm_table *table) {
     const char *reason = "";
@@ -387,9 +400,23 @@ void check_valid(const tm_table *table) {
     CHECK(result == TM_OK, "%s", reason);
 }
 
-tm_table *new_table(int engine) {
+uint32_t engines(void) {
+    uint32_t count = 0;
+    while (tm_engine_name(count) != NULL) {
+        count++;
+    }
+    CHECK(count <= ENGINES_MAX, "%u engines", count);
+    return count;
+}
+
+tm_table *new_table(uint32_t engine) {
     tm_table *table = NULL;
-    tm_options options = {.selectivity_rounds = 3};
-    CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %d", engine);
+    tm_option named[TM_ENGINE_OPTIONS_MAX];
+    tm_options options = {.named = named};
+    for (const tm_option_kind *kind; (kind = tm_engine_option(engine, (uint32_t)options.named_count)) != NULL;) {
+        named[options.named_count++] =
+            (tm_option){kind->name, kind->least + 3 < kind->most ? kind->least + 3 : kind->most};
+    }
+    CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %s", tm_engine_name(engine));
     return table;
 }

@@ -21,7 +21,7 @@
         }                                                                                                              \
     } while (0)
 
-/* ---- randomness ----------------------------------------------------------------------------------------------- */
+/* ---- randomness ---- */
 
 typedef struct dice {
     uint64_t state;
@@ -30,7 +30,7 @@ typedef struct dice {
 uint64_t roll(dice *d);
 uint32_t below(dice *d, uint32_t bound); /* 0 .. bound - 1 */
 
-/* ---- bytes of the wire ------------------------------------------------------------------------------------------ */
+/* ---- bytes of the wire ---- */
 
 typedef struct wire {
     uint8_t bytes[1 << 17];
@@ -54,8 +54,7 @@ typedef struct guarded {
 guarded guard(const void *bytes, size_t size);
 void unguard(guarded *copy);
 
-/* ---- random content -----------------------------------------------------------------------------------------------
- */
+/* ---- random content ---- */
 
 void random_filter(dice *d, wire *out);
 void random_message(dice *d, wire *out);
@@ -64,8 +63,7 @@ void random_message(dice *d, wire *out);
 #define RANDOM_SHAPES 64
 void random_values(dice *d, uint32_t present, wire *out);
 
-/* ---- the twin ------------------------------------------------------------------------------------------------------
- */
+/* ---- the twin ---- */
 
 #define TWIN_FILTERS_MAX 400
 #define TWIN_INTERFACES_MAX 90
@@ -94,8 +92,10 @@ void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *at
 
 void check_valid(const tm_table *table);
 
-/* TM_ENGINE_COUNTING .. TM_ENGINE_TAMIS */
-#define ENGINES 3
-tm_table *new_table(int engine);
+/* How many engines there are, at most ENGINES_MAX. */
+#define ENGINES_MAX 16U
+uint32_t engines(void);
+/* A table of one, with little of what its options may say. */
+tm_table *new_table(uint32_t engine);
 
 #endif

@@ -52,7 +52,7 @@ static void remove_with_failure(twin *t, tm_table *table, dice *d) {
     check_unchanged(t, table, d);
 }
 
-static void fail_everywhere(int engine, uint64_t seed) {
+static void fail_everywhere(uint32_t engine, uint64_t seed) {
     static twin t;
     dice d = {seed};
     tm_table *table = new_table(engine);
@@ -72,18 +72,20 @@ static void fail_everywhere(int engine, uint64_t seed) {
 static void reserve_links(tm_table *table) {
     uint32_t link = 0;
     uint32_t handle = 0;
-    tm_query query = {.grouping = &link, .grouping_count = 1, .link_count = 256, .mode = TM_MATCH_WHICH};
+    tm_query query = {.link_count = 256, .mode = TM_MATCH_WHICH};
+    CHECK(tm_table_view(table, &link, 1, &query.view) == TM_OK, "view");
     tm_hits hits = {.links = &link, .handles = &handle, .capacity = 1};
     CHECK(tm_table_match(table, NULL, 0, &query, &hits) == TM_OK, "match");
+    CHECK(tm_table_drop_view(table, query.view) == TM_OK, "drop");
 }
 
 /* A table with a bound fills up, never passes it, and goes on to work. */
-static void fill_up(int engine) {
+static void fill_up(uint32_t engine) {
     static twin t;
     dice d = {7};
     tm_table *table = NULL;
     tm_stats stats;
-    tm_options options = {.memory_bytes_max = 200000, .selectivity_rounds = 4};
+    tm_options options = {.memory_bytes_max = 200000};
     t = (twin){0};
     CHECK(tm_table_new(engine, &options, &table) == TM_OK, "new");
     uint32_t refused = 0;
@@ -109,11 +111,11 @@ static void fill_up(int engine) {
 }
 
 int main(int argc, char **argv) {
-    int first = argc > 1 ? atoi(argv[1]) : 0;
-    int last = argc > 1 ? first : ENGINES - 1;
-    for (int engine = first; engine <= last; engine++) {
+    uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
+    uint32_t last = argc > 1 ? first : engines() - 1;
+    for (uint32_t engine = first; engine <= last; engine++) {
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            printf("engine %d seed %lu\n", engine, (unsigned long)seed);
+            printf("engine %s seed %lu\n", tm_engine_name(engine), (unsigned long)seed);
             fflush(stdout);
             fail_everywhere(engine, seed);
         }

@@ -50,12 +50,12 @@ static void check_stats(const twin *t, const tm_table *table) {
     CHECK(stats.ghosts == 0, "%lu ghosts", (unsigned long)stats.ghosts);
 }
 
-static void walk(int engine, uint64_t seed, uint32_t interfaces, uint32_t filters) {
+static void walk(uint32_t engine, uint64_t seed, uint32_t interfaces, uint32_t filters) {
     static twin t;
     dice d = {seed};
     t = (twin){0};
     tm_table *table = new_table(engine);
-    for (uint32_t i = 0; i < interfaces; i += 2) {
+    for (uint32_t i = 0; i < interfaces; i += seed % 2 == 0 ? 1 : 2) { /* all, or every other one */
         t.clients[i] = true;
         CHECK(tm_table_set_interface(table, i, TM_INTERFACE_CLIENT) == TM_OK, "client %u", i);
     }
@@ -83,13 +83,13 @@ static void walk(int engine, uint64_t seed, uint32_t interfaces, uint32_t filter
 
 /* An engine may be named to walk only that one, and a seed to start from. */
 int main(int argc, char **argv) {
-    int first = argc > 1 ? atoi(argv[1]) : 0;
-    int last = argc > 1 ? first : ENGINES - 1;
+    uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
+    uint32_t last = argc > 1 ? first : engines() - 1;
     uint64_t start = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     uint64_t walks = argc > 3 ? strtoull(argv[3], NULL, 0) : 6;
-    for (int engine = first; engine <= last; engine++) {
+    for (uint32_t engine = first; engine <= last; engine++) {
         for (uint64_t seed = start; seed < start + walks; seed++) {
-            printf("engine %d seed %lu\n", engine, (unsigned long)seed);
+            printf("engine %s seed %lu\n", tm_engine_name(engine), (unsigned long)seed);
             fflush(stdout);
             walk(engine, seed, 1 + (uint32_t)(seed * 7 % 20), 5 + (uint32_t)(seed * 31 % 80));
             walk(engine, seed, 2, 200);

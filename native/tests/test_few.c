@@ -106,7 +106,7 @@ static uint32_t look(dice *d, uint32_t present, uint32_t messages) {
     return planned;
 }
 
-static void start(int engine) {
+static void start(uint32_t engine) {
     table = new_table(engine);
     memset(&shape, 0, sizeof shape);
     memset(&few, 0, sizeof few);
@@ -131,7 +131,7 @@ static void stop(void) {
     CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
 }
 
-static void live(int engine, uint64_t seed) {
+static void live(uint32_t engine, uint64_t seed) {
     dice d = {seed};
     uint32_t planned = 0;
     start(engine);
@@ -154,7 +154,7 @@ static void live(int engine, uint64_t seed) {
 /* A plan that cannot be made is not tried again before something changes. */
 static void without_memory(void) {
     dice d = {7};
-    start(TM_ENGINE_TAMIS);
+    start(TM_ENGINE_DEFAULT);
     change(&d, 0);
     look(&d, 1, 2);
     memory.fail_in = 1;
@@ -166,7 +166,7 @@ static void without_memory(void) {
 }
 
 int main(void) {
-    for (int engine = 0; engine < ENGINES; engine++) {
+    for (uint32_t engine = 0; engine < engines(); engine++) {
         for (uint64_t seed = 1; seed <= 4; seed++) {
             live(engine, seed);
         }

@@ -14,7 +14,7 @@
 #define KEYS 6000U
 #define HASHES_MAX 200U /* slots that one call may pass: its own share, and the run of occupied slots behind */
 
-/* ---- a set and its twin ----------------------------------------------------------------------------------------- */
+/* ---- a set and its twin ---- */
 
 /* Keys are 1 ... KEYS. */
 typedef struct world {
@@ -179,7 +179,7 @@ static void test_no_call_moves_many(void) {
     done(w);
 }
 
-/* ---- the tables that stand on it -------------------------------------------------------------------------------- */
+/* ---- the tables that stand on it ---- */
 
 static uint32_t text_of(uint32_t i, uint8_t *out) {
     return (uint32_t)sprintf((char *)out, i % 3 == 0 ? "%u" : "n.%u.of.a.longer.name", i);

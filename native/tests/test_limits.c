@@ -42,30 +42,41 @@ static size_t decode_x(int64_t value) {
  * first member of both engines that count. */
 static void test_messages_run_out(const tm_engine_class *class) {
     tm_memory memory = {0};
-    tm_options options = {.selectivity_rounds = 2};
+    tm_holders holders;
+    tm_marks marks = {0};
     tm_engine *engine = NULL;
     tm_filter *parsed = malloc(sizeof *parsed);
     uint32_t handle = 0;
-    CHECK(parsed != NULL && class->create(&memory, &options, &engine) == TM_OK, "create");
+    uint64_t values[TM_ENGINE_OPTIONS_MAX];
+    tm_holders_init(&holders, &memory);
+    CHECK(tm_engine_values(class, NULL, 0, values) == TM_OK, "standard options");
+    CHECK(parsed != NULL && class->create(&memory, &holders, values, &engine) == TM_OK, "create");
     put_filter("x", TM_OP_GE, 3);
     CHECK(tm_filter_parse(filter.bytes, filter.size, parsed) == TM_OK, "parse");
-    CHECK(class->add(engine, parsed, 0, &handle) == TM_OK, "add");
+    CHECK(tm_holders_take(&holders, 0, parsed->count, &handle) == TM_OK, "take");
+    CHECK(tm_marks_reserve(&marks, &memory, holders.interface_count) == TM_OK, "marks");
+    CHECK(class->add(engine, parsed, 0, handle) == TM_OK, "add");
     ((tm_counting *)engine)->message = 0xfffffe;
     tm_query query = {.link_count = 1};
     for (int i = 0; i < 6; i++) {
         uint32_t link = 9;
         tm_hits hits = {.links = &link, .capacity = 1, .steps = 10};
+        tm_answer answer;
         size_t count = decode_x(i % 2 == 0 ? 3 : 2);
-        CHECK(class->match(engine, attributes, count, &query, &hits) == TM_OK, "match");
+        tm_answer_begin(&answer, &holders, &marks, NULL, &query, &hits, count);
+        class->match(engine, attributes, count, &answer);
+        CHECK(tm_answer_end(&answer) == TM_OK, "match");
         CHECK(hits.count == (i % 2 == 0), "message %d: %zu", i, hits.count);
     }
     class->destroy(engine);
+    tm_holders_free(&holders);
+    tm_marks_free(&marks, &memory);
     CHECK(memory.bytes == 0 && memory.hot_bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
     free(parsed);
 }
 
 /* Interfaces by the thousand, grouped to links of which most have none; candidates left out. */
-static void test_large_grouping(int engine) {
+static void test_large_grouping(uint32_t engine) {
     enum { INTERFACES = 3000, LINKS = 100000 };
     tm_table *table = new_table(engine);
     uint32_t *grouping = calloc(INTERFACES, sizeof *grouping);
@@ -80,8 +91,8 @@ static void test_large_grouping(int engine) {
     for (uint32_t link = 0; link < LINKS; link += 4000) {
         candidates[link / 64] |= (uint64_t)1 << link % 64;
     }
-    tm_query query = {
-        .candidates = candidates, .grouping = grouping, .grouping_count = INTERFACES, .link_count = LINKS};
+    tm_query query = {.candidates = candidates, .link_count = LINKS};
+    CHECK(tm_table_view(table, grouping, INTERFACES, &query.view) == TM_OK, "view");
     tm_hits hits = {.links = links, .capacity = LINKS};
     size_t count = decode_x(20);
     CHECK(tm_table_match(table, attributes, count, &query, &hits) == TM_OK, "match");
@@ -94,7 +105,7 @@ static void test_large_grouping(int engine) {
 }
 
 /* 64 KiB of one letter against all patterns of it, and one that never comes. */
-static void test_longest_string(int engine) {
+static void test_longest_string(uint32_t engine) {
     static char text[TM_STRING_BYTES_MAX];
     static uint8_t results[1];
     memset(text, 'a', sizeof text);
@@ -150,7 +161,7 @@ static void test_mapped_memory(void) {
     CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
 }
 
-static void test_misuse(int engine) {
+static void test_misuse(uint32_t engine) {
     tm_table *table = new_table(engine);
     uint32_t links[4];
     uint32_t handle = 0;
@@ -163,6 +174,11 @@ static void test_misuse(int engine) {
     query.mode = TM_MATCH_ALL + 1;
     CHECK(tm_table_match(table, attributes, 0, &query, &hits) == TM_MISUSED, "no such mode");
     query.mode = TM_MATCH_INTERFACES;
+    query.view = 1;
+    CHECK(tm_table_match(table, attributes, 0, &query, &hits) == TM_MISUSED, "no such view");
+    CHECK(tm_table_drop_view(table, 1) == TM_ABSENT && tm_table_drop_view(table, 0) == TM_ABSENT, "no such view");
+    CHECK(tm_table_view(table, NULL, 1, &query.view) == TM_MISUSED, "no links");
+    query.view = 0;
     put_filter(NULL, 0, 0);
     CHECK(tm_table_add(table, filter.bytes, filter.size, TM_INTERFACES_MAX, &handle) == TM_MISUSED, "interface");
     handle = add(table, 2);
@@ -181,7 +197,7 @@ int main(void) {
     test_messages_run_out(&tm_engine_counting);
     test_messages_run_out(&tm_engine_sff);
     test_mapped_memory();
-    for (int engine = 0; engine < ENGINES; engine++) {
+    for (uint32_t engine = 0; engine < engines(); engine++) {
         test_large_grouping(engine);
         test_longest_string(engine);
         test_misuse(engine);

@@ -156,8 +156,8 @@ static void start(uint64_t seed, bool lazily) {
                                      .greeting_bytes_max = 4096,
                                      .publishers_max = ROUTERS,
                                      .hop_limit = 1};
-        at->local = new_table((int)(seed % ENGINES));
-        at->network = new_table((int)(seed % ENGINES));
+        at->local = new_table((uint32_t)(seed % engines()));
+        at->network = new_table((uint32_t)(seed % engines()));
         CHECK(tm_switch_new(&options, at->local, &at->sw) == TM_OK, "new");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS) == TM_OK, "join");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS) == TM_MISUSED, "join twice");

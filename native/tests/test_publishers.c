@@ -119,7 +119,7 @@ static void wait_and_go_on(dice *chance) {
     uint32_t id;
     tm_switch_stats stats;
     const char *reason;
-    CHECK(tm_table_new(TM_ENGINE_TAMIS, &table_options, &table) == TM_OK, "table");
+    CHECK(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &table) == TM_OK, "table");
     CHECK(tm_switch_new(&options, table, &sw) == TM_OK, "switch");
     CHECK(tm_switch_open(sw, -1, &id) == TM_OK && tm_switch_admit(sw, id, &admission) == TM_OK, "client");
     static frame out;

@@ -299,7 +299,7 @@ static void step(void) {
 
 static void start(uint64_t seed, bool lossy) {
     w = (world){.dice = {seed}, .lossy = lossy};
-    w.table = new_table((int)(seed % ENGINES));
+    w.table = new_table((uint32_t)(seed % engines()));
     tm_switch_options options = {.number = 99,
                                  .epoch = 1,
                                  .connections_max = PEERS,

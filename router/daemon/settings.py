@@ -51,8 +51,9 @@ def new_table(settings: RouterSettings) -> Table:
     engine = settings.engine
     if engine.name not in Table.engines():
         raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
-    rounds = {} if engine.rounds is None else {"selectivity_rounds": engine.rounds}
-    return Table(engine.name, table_bytes_max(settings), match_steps=settings.limits.match_steps, **rounds)
+    return Table(
+        *(engine.name, table_bytes_max(settings)), match_steps=settings.limits.match_steps, options=engine.options
+    )
 
 
 def table_bytes_max(settings: RouterSettings) -> int:

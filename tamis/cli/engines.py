@@ -1,15 +1,24 @@
-"""The engines that `tamis match` can use, by name."""
+"""The engines that `tamis match` can use, by name: those of the registry, and the twin in Python.
+
+Law: the registry is C's, and reading it loads the extension; nothing is loaded for `plain`, nor before an engine is
+named or listed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
+
+import click
 
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
 from tamis.protocol.plain import PlainTable
 from tamis.protocol.values import Value
+
+PLAIN = "plain"
+DEFAULT = "tamis"
+"""That of the registry (a test compares them), known without loading it."""
 
 
 class Engine(Protocol):
@@ -27,16 +36,28 @@ class PlainEngine(PlainTable):
         return map(self.match, messages)
 
 
-def _native(name: str) -> Engine:
+def engine_names() -> list[str]:
+    from tamis.native import ENGINES
+
+    return [*ENGINES, PLAIN]
+
+
+def new_engine(name: str) -> Engine:
+    """An empty one, of one of `engine_names`."""
+    if name == PLAIN:
+        return PlainEngine()
     from tamis.cli.native_engine import NativeEngine
 
     return NativeEngine(name)
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "tamis": partial(_native, "tamis"),
-    "sff": partial(_native, "sff"),
-    "counting": partial(_native, "counting"),
-    "plain": PlainEngine,
-}
-DEFAULT = "tamis"
+class EngineName(click.ParamType):  # type: ignore[type-arg] # it takes no argument before click 8.5
+    """One of `engine_names`, which are not asked for until they are needed."""
+
+    name = "engine"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return PLAIN if value == PLAIN else str(click.Choice(engine_names()).convert(value, param, ctx))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return click.Choice(engine_names()).get_metavar(param, ctx)

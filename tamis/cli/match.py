@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import click
 
-from tamis.cli.engines import DEFAULT, ENGINES, Engine
+from tamis.cli.engines import DEFAULT, Engine, EngineName, new_engine
 from tamis.cli.lines import taken
 from tamis.cli.progress import Progress
 from tamis.protocol.json_form import Interface, decode_message, decode_table_line
@@ -31,7 +31,7 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 @click.command("match", epilog=_EXAMPLE)
 @click.option("--filters", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
 @click.option("--messages", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
-@click.option("--engine", type=click.Choice(list(ENGINES)), default=DEFAULT, show_default=True, help="How to match.")
+@click.option("--engine", type=EngineName(), default=DEFAULT, show_default=True, help="How to match.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines; there is no other form.")
 def command(filters: str, messages: str, engine: str, as_json: bool) -> int:  # noqa: ARG001 - see --json
     """Print which interfaces want each message.
@@ -44,7 +44,7 @@ def command(filters: str, messages: str, engine: str, as_json: bool) -> int:  # 
     """
     if filters == messages == "-":
         raise click.UsageError("only one of --filters and --messages can be read from stdin")
-    table = ENGINES[engine]()
+    table = new_engine(engine)
     return _match_all(table, messages) if _fill(table, filters) else 2
 
 

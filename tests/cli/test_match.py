@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tamis.cli import match, native_engine, progress
-from tamis.cli.engines import ENGINES
+from tamis.cli.engines import engine_names
 from tamis.cli.main import main
 from tamis.protocol import limits
 
@@ -45,7 +45,7 @@ def run(filters: object, messages: object, *options: str) -> int:
     return main(["match", "--filters", str(filters), "--messages", str(messages), *options])
 
 
-@pytest.mark.parametrize("options", [[], ["--json"], *(["--engine", name] for name in ENGINES)])
+@pytest.mark.parametrize("options", [[], ["--json"], *(["--engine", name] for name in engine_names())])
 def test_each_message_gets_the_sorted_list_of_its_interfaces(files, options, capsys) -> None:
     assert run(*files, *options) == 0
     assert capsys.readouterr() == (EXPECTED, "")
@@ -119,7 +119,7 @@ class Reads(io.BytesIO):
         return piece
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", engine_names())
 def test_no_answer_waits_for_more_input(engine, files, monkeypatch, capsys) -> None:
     reads = Reads([b"{}\n", b'{}\n{"pri', b'ce"', b": 1}\n\n{", b"}"], lambda: capsys.readouterr().out)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(reads))
@@ -149,7 +149,7 @@ def test_batches_of_any_size_keep_the_order(rows_max, tmp_path, monkeypatch, cap
     assert capsys.readouterr().out == "".join("[]\n" if n == 4 else f"[{n}]\n" for n in numbers)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", engine_names())
 def test_a_filter_that_an_engine_cannot_take_is_a_mistake_like_any_other(engine, tmp_path, files, capsys) -> None:
     values = [f"{n:0{limits.OPERAND_BYTES_MAX}}" for n in range(limits.IN_VALUES_MAX)]
     large = json.dumps({"i": 1, "f": [["x", "in", values]]})

@@ -9,6 +9,7 @@ import pytest
 from tamis.native import Table
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.limits import MATCH_STEPS_MAX
 
 LETTERS = "abcdefghijkl"
 WORDS = ["".join(letters) for letters in itertools.product(LETTERS, repeat=3)]  # 1,728, each found in the value below
@@ -17,7 +18,7 @@ MESSAGE = {"x": "".join(WORDS), "y": "abc", "z": 1}
 
 @pytest.mark.parametrize("engine", Table.engines())
 def test_every_pattern_of_a_value_counts(engine: str) -> None:
-    table = Table(engine)
+    table = Table(engine, match_steps=MATCH_STEPS_MAX)  # `linear` searches the value once for each pattern
     filters = [Filter((Constraint("x", Op.CONTAINS, (word,)),)) for word in WORDS]
     filters += [
         Filter((Constraint("x", Op.CONTAINS, (word,)), Constraint("y", Op.PREFIX, (word[:2],)))) for word in WORDS

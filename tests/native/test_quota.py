@@ -86,7 +86,10 @@ def test_whoever_brings_a_name_first_pays_for_it(engine: str) -> None:
     table = Table(engine)
     first, second = (table.used + 0 * table.add(msgpack.packb([["n" * 200, EQ, 1]]), i) for i in range(2))
     assert first == 0
-    assert table.used - second < second - first
+    if engine == "linear":  # each of its filters brings its own names
+        assert table.used - second == second - first
+    else:
+        assert table.used - second < second - first
 
 
 # --- the switch ------------------------------------------------------------------------------------------------------

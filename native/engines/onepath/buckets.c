@@ -39,8 +39,7 @@ static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
     return &buckets->segments[hash >> 58];
 }
 
-/* ---- slots --------------------------------------------------------------------------------------------------------
- */
+/* ---- slots ---- */
 
 static void set_tag(tamis_segment *segment, uint32_t at, uint8_t tag) {
     segment->tags[at] = tag;
@@ -113,8 +112,7 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     }
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* Let the slot's block have room for `more` units; false: no memory. Rows keep their order. */
 static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t more) {

@@ -22,8 +22,7 @@
 #define CODES_PER_POINT 8U /* by point there are two cells and the point itself */
 #define CODED_POINTS_MIN 6U
 
-/* ---- spans --------------------------------------------------------------------------------------------------------
- */
+/* ---- spans ---- */
 
 static inline int64_t key_of(int32_t point, const tamis_strings *strings) {
     if (strings == NULL) {
@@ -102,8 +101,7 @@ bool tamis_span_holds(tamis_span span, int64_t value, const tamis_strings *strin
     return (span.no_low || key_of(span.low, strings) <= value) && (span.no_high || value <= key_of(span.high, strings));
 }
 
-/* ---- points -------------------------------------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
 /* The number of points below `point`. */
 static uint32_t rank_of(const tamis_cells *cells, int32_t point, const tamis_strings *strings) {
@@ -209,8 +207,7 @@ static void set_bits(tamis_cells *cells, tamis_span span, const tamis_strings *s
     }
 }
 
-/* ---- room ---------------------------------------------------------------------------------------------------------
- */
+/* ---- room ---- */
 
 /* How many cells there is room for, and what they are of. */
 typedef struct layout {
@@ -339,8 +336,7 @@ static bool reserve(tm_memory *memory, tamis_cells *cells, tamis_span span, cons
     return memcmp(&wanted, &now, sizeof now) == 0 || change_layout(memory, cells, wanted, strings);
 }
 
-/* ---- adding and removing ------------------------------------------------------------------------------------------
- */
+/* ---- adding and removing ---- */
 
 void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end) {
     uint32_t low = 0;

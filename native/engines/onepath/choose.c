@@ -10,8 +10,7 @@
 #define CELL_POINTS_MAX 512U
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
-/* ---- the cost of an access path -----------------------------------------------------------------------------------
- */
+/* ---- the cost of an access path ---- */
 
 /* How selective an equality is guessed to be; only the order matters much. */
 #define ODDS_BOOLEAN 0.5
@@ -26,7 +25,7 @@
 
 /* The chance that a message has the name, by its share of all constraints. */
 static double odds_of_name(const tm_engine *engine, uint32_t name) {
-    double share = engine->names.records[name].references / (double)(engine->constraints + 1);
+    double share = engine->names.records[name].references / (double)(engine->holders->constraints + 1);
     return share * MESSAGE_NAMES < 1.0 ? share * MESSAGE_NAMES : 1.0;
 }
 
@@ -72,8 +71,7 @@ static void swap(tamis_tests *tests, uint32_t a, uint32_t b) {
     tests->tests[b] = kept;
 }
 
-/* ---- the choice ---------------------------------------------------------------------------------------------------
- */
+/* ---- the choice ---- */
 
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span) {
     unsigned kind = tamis_kind_of(engine, tests->tests[0]);

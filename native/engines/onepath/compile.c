@@ -45,8 +45,7 @@ bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *int
     return tm_number_of_key(key, integer, real);
 }
 
-/* ---- kept constraints ---------------------------------------------------------------------------------------------
- */
+/* ---- kept constraints ---- */
 
 static bool reserve_complex(tm_engine *engine) {
     if (engine->complex_free != TAMIS_NONE || engine->complex_count < engine->complex_capacity) {
@@ -145,8 +144,7 @@ static void drop_complex(tm_engine *engine, uint32_t id) {
     engine->complex_free = id;
 }
 
-/* ---- one constraint -----------------------------------------------------------------------------------------------
- */
+/* ---- one constraint ---- */
 
 /* What a constraint becomes before anything is acquired. */
 typedef struct draft {

@@ -17,7 +17,7 @@ typedef struct search {
 
 /* Asked last: the record is far away. */
 static bool is_usable(const search *s, uint32_t handle) {
-    return handle != s->except && !s->engine->records[handle].is_ghost;
+    return handle != s->except && !tamis_is_ghost(s->engine, handle);
 }
 
 static uint32_t find_in_bucket(const search *s, uint64_t key) {

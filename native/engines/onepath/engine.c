@@ -15,8 +15,7 @@
 #define DRAIN_ON_CHANGE 8U /* at every other change */
 #define ABSORB_MAX 64U     /* ranges a new wider one puts aside at once */
 
-/* ---- scratch ------------------------------------------------------------------------------------------------------
- */
+/* ---- scratch ---- */
 
 static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacity, uint64_t wanted) {
     if (wanted <= *capacity) {
@@ -52,81 +51,54 @@ static bool reserve_pattern_scratch(tm_engine *engine) {
 static bool reserve_scratch(tm_engine *engine) {
     uint32_t constants = engine->strings.live + engine->patterns.count;
     return reserve_words(engine, &engine->state, &engine->state_capacity, engine->names.record_capacity) &&
-           reserve_words(engine, &engine->done, &engine->done_words, (engine->interface_capacity + 63) / 64) &&
            reserve_pattern_scratch(engine) && (constants == 0 || tamis_digests_reserve(&engine->digests, constants));
 }
 
-/* ---- interfaces and records ---------------------------------------------------------------------------------------
- */
+/* ---- interfaces and records ---- */
 
-static int reserve_interface(tm_engine *engine, uint32_t interface) {
-    if (interface >= TM_INTERFACES_MAX) {
-        return TM_TOO_MANY;
+static bool reserve_record(tm_engine *engine, uint32_t handle) {
+    if (handle < engine->record_capacity) {
+        return true;
     }
-    if (interface >= engine->interface_capacity) {
-        uint32_t capacity = interface + interface / 4 + 8;
-        tamis_interface *interfaces = TM_RESIZE(engine->memory, TM_HOT, engine->interfaces, tamis_interface,
-                                                engine->interface_capacity, capacity);
-        if (interfaces == NULL) {
-            return TM_NO_MEMORY;
-        }
-        memset(interfaces + engine->interface_capacity, 0,
-               sizeof *interfaces * (capacity - engine->interface_capacity));
-        engine->interfaces = interfaces;
-        engine->interface_capacity = capacity;
+    uint64_t capacity = engine->record_capacity + engine->record_capacity / 8 + 16;
+    capacity = capacity > handle ? capacity : (uint64_t)handle + 1;
+    tamis_record *records =
+        TM_RESIZE(engine->memory, TM_COLD, engine->records, tamis_record, engine->record_capacity, capacity);
+    if (records == NULL) {
+        return false;
     }
-    if (interface >= engine->interface_count) {
-        engine->interface_count = interface + 1;
-    }
-    return TM_OK;
+    memset(records + engine->record_capacity, 0, sizeof *records * (capacity - engine->record_capacity));
+    engine->records = records;
+    engine->record_capacity = (uint32_t)capacity;
+    return true;
 }
 
-static uint32_t new_record(tm_engine *engine) {
-    if (engine->record_free == TAMIS_NONE && engine->record_count == engine->record_capacity) {
-        uint64_t capacity = engine->record_capacity + engine->record_capacity / 8 + 16;
-        tamis_record *records =
-            TM_RESIZE(engine->memory, TM_COLD, engine->records, tamis_record, engine->record_capacity, capacity);
-        if (records == NULL) {
-            return TAMIS_NONE;
-        }
-        engine->records = records;
-        engine->record_capacity = (uint32_t)capacity;
-    }
-    uint32_t handle = engine->record_free;
-    if (handle != TAMIS_NONE) {
-        engine->record_free = engine->records[handle].next;
-    } else {
-        handle = engine->record_count++;
-    }
+static void begin_record(tm_engine *engine, uint32_t handle) {
     engine->records[handle] =
         (tamis_record){.coverer = TAMIS_NONE, .covers = TAMIS_NONE, .next = TAMIS_NONE, .previous = TAMIS_NONE};
-    return handle;
 }
 
 static void free_record(tm_engine *engine, uint32_t handle) {
-    engine->records[handle] = (tamis_record){.next = engine->record_free, .covers = TAMIS_NONE};
-    engine->record_free = handle;
+    engine->records[handle] = (tamis_record){.covers = TAMIS_NONE};
 }
 
+/* A filter of the interface has come, or is about to be released; it is among those counted. */
 static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
-    tamis_interface *at = &engine->interfaces[interface];
+    uint32_t filters = tm_holders_filters(engine->holders, interface);
     if (!tamis_uses_cells(engine, interface)) {
-        engine->shared_listed += more && at->filters == 1;
-        engine->shared_listed -= !more && at->filters == 2;
+        engine->shared_listed += more && filters == 2;
+        engine->shared_listed -= !more && filters == 2;
+        return;
     }
-    at->filters = more ? at->filters + 1 : at->filters - 1;
-    if (tamis_uses_cells(engine, interface)) {
-        uint64_t bit = UINT64_C(1) << (interface % 64);
-        uint64_t *word = &engine->cell_members[interface / 64];
-        *word = at->filters > 0 ? *word | bit : *word & ~bit;
-        if (interface / 64 >= engine->cell_words) {
-            engine->cell_words = interface / 64 + 1;
-        }
+    uint64_t bit = UINT64_C(1) << (interface % 64);
+    uint64_t *word = &engine->cell_members[interface / 64];
+    *word = more || filters > 1 ? *word | bit : *word & ~bit;
+    if (interface / 64 >= engine->cell_words) {
+        engine->cell_words = interface / 64 + 1;
     }
 }
 
-/* ---- covering -----------------------------------------------------------------------------------------------------
- */
+/* ---- covering ---- */
 
 static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     tamis_record *record = &engine->records[handle];
@@ -180,16 +152,20 @@ static bool is_active(const tamis_record *record) {
 
 /* Look again at a few records, round and round: filters that came before what covers them are found in time. */
 static void sweep(tm_engine *engine) {
-    for (uint32_t i = 0; i < SWEEP_RECORDS && engine->record_count > 0; i++) {
-        uint32_t handle = engine->sweep < engine->record_count ? engine->sweep : 0;
+    for (uint32_t i = 0; i < SWEEP_RECORDS; i++) {
+        uint32_t handle = engine->sweep < engine->holders->count ? engine->sweep : 0;
         engine->sweep = handle + 1;
         const tamis_record *record = &engine->records[handle];
-        if (!is_active(record) || record->is_ghost || !tamis_uses_cells(engine, record->interface)) {
+        if (!is_active(record) || tamis_is_ghost(engine, handle)) {
+            continue;
+        }
+        uint32_t interface = tamis_interface_of(engine, handle);
+        if (!tamis_uses_cells(engine, interface)) {
             continue;
         }
         tamis_tests tests;
         tamis_tests_of_record(engine, handle, &tests);
-        uint32_t coverer = tamis_find_coverer(engine, record->interface, &tests, handle);
+        uint32_t coverer = tamis_find_coverer(engine, interface, &tests, handle);
         if (coverer != TAMIS_NONE) {
             demote(engine, handle, coverer);
         }
@@ -209,14 +185,14 @@ static void absorb(tm_engine *engine, uint32_t handle) {
     uint32_t count = 0;
     uint32_t first;
     uint32_t end;
-    tamis_cells_spans(cells, record->interface, &first, &end);
+    tamis_cells_spans(cells, tamis_interface_of(engine, handle), &first, &end);
     const tamis_span *spans = cells->spans->rows;
     uint32_t own = first;
     while (spans[own].handle != handle) {
         own++;
     }
     for (uint32_t at = first; at < end && count < ABSORB_MAX; at++) {
-        if (at != own && !engine->records[spans[at].handle].is_ghost &&
+        if (at != own && !tamis_is_ghost(engine, spans[at].handle) &&
             tamis_span_covers(spans[own], spans[at], strings)) {
             victims[count++] = spans[at].handle;
         }
@@ -226,8 +202,7 @@ static void absorb(tm_engine *engine, uint32_t handle) {
     }
 }
 
-/* ---- removal ------------------------------------------------------------------------------------------------------
- */
+/* ---- removal ---- */
 
 /* Nothing hangs on it: gone. */
 static void finish(tm_engine *engine, uint32_t handle) {
@@ -243,8 +218,9 @@ static void finish(tm_engine *engine, uint32_t handle) {
     for (uint32_t i = 0; i < tests.count; i++) {
         tamis_release_test(engine, tests.tests[i]);
     }
-    count_interface(engine, record->interface, false);
+    count_interface(engine, tamis_interface_of(engine, handle), false);
     free_record(engine, handle);
+    tm_holders_release(engine->holders, handle);
 }
 
 /* Find a new place for a covered record whose coverer goes; false: no memory, it hangs where it hung. */
@@ -253,7 +229,7 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
     uint32_t old = record->coverer;
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
-    uint32_t coverer = tamis_find_coverer(engine, record->interface, &tests, handle);
+    uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), &tests, handle);
     if (coverer != TAMIS_NONE) {
         take_off(engine, handle);
         hang_on(engine, handle, coverer);
@@ -282,44 +258,31 @@ static void drain(tm_engine *engine, uint64_t steps) {
             }
         }
         engine->ghosts = engine->records[ghost].ghost_next;
-        engine->ghost_count--;
         finish(engine, ghost);
     }
 }
 
-static int tamis_remove(tm_engine *engine, uint32_t handle) {
-    if (handle >= engine->record_count || engine->records[handle].place == TAMIS_FREE ||
-        engine->records[handle].is_ghost) {
-        return TM_ABSENT;
-    }
+static void tamis_remove(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
-    engine->filters--;
-    engine->constraints -= record->constraints;
     if (record->covers == TAMIS_NONE) {
         finish(engine, handle);
         drain(engine, DRAIN_ON_CHANGE);
-        return TM_OK;
+        return;
     }
-    record->is_ghost = 1;
     record->ghost_next = engine->ghosts;
     engine->ghosts = handle;
-    engine->ghost_count++;
     drain(engine, DRAIN_AT_ONCE);
-    return TM_OK;
 }
 
-static int tamis_settle(tm_engine *engine, uint64_t steps, uint64_t *left) {
+static void tamis_settle(tm_engine *engine, uint64_t steps) {
     drain(engine, steps);
-    *left = engine->ghost_count;
-    return TM_OK;
 }
 
-/* ---- adding -------------------------------------------------------------------------------------------------------
- */
+/* ---- adding ---- */
 
 /* Covered or active; false: no memory, nothing changed. */
 static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
-    uint32_t coverer = tamis_find_coverer(engine, engine->records[handle].interface, tests, handle);
+    uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), tests, handle);
     if (coverer == TAMIS_NONE) {
         return tamis_activate(engine, handle, tests);
     }
@@ -330,66 +293,43 @@ static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     return true;
 }
 
-static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle) {
-    int result = reserve_interface(engine, interface);
+static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
     tamis_tests tests;
-    if (result == TM_OK) {
-        result = tamis_compile(engine, filter, &tests);
-    }
+    int result = tamis_compile(engine, filter, &tests);
     if (result != TM_OK) {
         return result;
     }
-    uint32_t made = reserve_scratch(engine) ? new_record(engine) : TAMIS_NONE;
-    if (made != TAMIS_NONE) {
-        engine->records[made].interface = interface;
-        engine->records[made].constraints = (uint8_t)filter->count;
-        if (!settle_in(engine, made, &tests)) {
-            free_record(engine, made);
-            made = TAMIS_NONE;
-        }
+    bool is_in = reserve_scratch(engine) && reserve_record(engine, handle);
+    if (is_in) {
+        begin_record(engine, handle);
+        is_in = settle_in(engine, handle, &tests);
     }
-    if (made == TAMIS_NONE) {
+    if (!is_in) {
         for (uint32_t i = 0; i < tests.count; i++) {
             tamis_release_test(engine, tests.tests[i]);
+        }
+        if (handle < engine->record_capacity) {
+            free_record(engine, handle);
         }
         return TM_NO_MEMORY;
     }
     count_interface(engine, interface, true);
-    engine->filters++;
-    engine->constraints += filter->count;
-    *handle = made;
-    absorb(engine, made);
+    absorb(engine, handle);
     sweep(engine);
     drain(engine, DRAIN_ON_CHANGE);
     return TM_OK;
 }
 
-static int tamis_set_interface(tm_engine *engine, uint32_t interface, int kind) {
-    if (kind != TM_INTERFACE_LINK && kind != TM_INTERFACE_CLIENT) {
-        return TM_MISUSED;
-    }
-    int result = reserve_interface(engine, interface);
-    if (result != TM_OK) {
-        return result;
-    }
-    tamis_interface *at = &engine->interfaces[interface];
-    if (at->filters > 0 && at->kind != (uint32_t)kind) {
-        return TM_MISUSED;
-    }
-    at->kind = (unsigned)kind & 1;
-    return TM_OK;
-}
+/* ---- life ---- */
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
-
-static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine **out) {
+static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
-    (void)options;
+    (void)values;
     engine->memory = memory;
+    engine->holders = holders;
     tamis_names_init(&engine->names, memory);
     tamis_strings_init(&engine->strings, memory);
     tamis_strings_init(&engine->numbers, memory);
@@ -399,7 +339,6 @@ static int tamis_create(tm_memory *memory, const tm_options *options, tm_engine 
     tm_arena_init(&engine->bodies, memory, TM_HOT);
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
     engine->complex_free = TAMIS_NONE;
-    engine->record_free = TAMIS_NONE;
     engine->ghosts = TAMIS_NONE;
     *out = engine;
     return TM_OK;
@@ -428,9 +367,7 @@ static void tamis_destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine->complexes, tamis_complex, engine->complex_capacity);
     TM_DELETE(memory, TM_HOT, engine->always.entries, tamis_entry, engine->always.capacity);
     TM_DELETE(memory, TM_COLD, engine->records, tamis_record, engine->record_capacity);
-    TM_DELETE(memory, TM_HOT, engine->interfaces, tamis_interface, engine->interface_capacity);
     TM_DELETE(memory, TM_HOT, engine->state, uint64_t, engine->state_capacity);
-    TM_DELETE(memory, TM_HOT, engine->done, uint64_t, engine->done_words);
     TM_DELETE(memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
     tm_arena_clear(&engine->bodies);
     tm_arena_clear(&engine->covered_bodies);
@@ -444,22 +381,14 @@ static void tamis_destroy(tm_engine *engine) {
 }
 
 static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
-    stats->filters = engine->filters;
-    stats->constraints = engine->constraints;
     stats->active = 0;
-    for (uint32_t handle = 0; handle < engine->record_count; handle++) {
-        stats->active += is_active(&engine->records[handle]) && !engine->records[handle].is_ghost;
+    for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
+        stats->active += is_active(&engine->records[handle]) && !tamis_is_ghost(engine, handle);
     }
-    stats->ghosts = engine->ghost_count;
     stats->names = engine->names.live;
-    stats->interfaces = 0;
-    for (uint32_t interface = 0; interface < engine->interface_count; interface++) {
-        stats->interfaces += engine->interfaces[interface].filters > 0;
-    }
 }
 
-/* ---- validation ---------------------------------------------------------------------------------------------------
- */
+/* ---- validation ---- */
 
 /* What stands in order under a key, its wide part too. */
 static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
@@ -494,20 +423,24 @@ static int validate_keys(const tm_engine *engine, const char **reason) {
 }
 
 static int validate_records(const tm_engine *engine, const char **reason) {
-    uint64_t live = 0;
+    const tm_holders *holders = engine->holders;
     uint64_t covered = 0;
     uint64_t listed = 0;
-    for (uint32_t handle = 0; handle < engine->record_count; handle++) {
+    for (uint32_t handle = 0; handle < holders->count; handle++) {
         const tamis_record *record = &engine->records[handle];
+        if ((record->place == TAMIS_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
+            *reason = "a filter is not there, or there without a handle";
+            return TM_MISUSED;
+        }
         if (record->place == TAMIS_FREE) {
             continue;
         }
-        live++;
-        listed += is_active(record) && !tamis_uses_cells(engine, record->interface);
+        uint32_t interface = tamis_interface_of(engine, handle);
+        listed += is_active(record) && !tamis_uses_cells(engine, interface);
         if (record->place == TAMIS_COVERED) {
             covered++;
             const tamis_record *above = &engine->records[record->coverer];
-            if (above->place == TAMIS_FREE || above->interface != record->interface) {
+            if (above->place == TAMIS_FREE || tamis_interface_of(engine, record->coverer) != interface) {
                 *reason = "a filter is covered by nothing, or by one of another interface";
                 return TM_MISUSED;
             }
@@ -519,7 +452,7 @@ static int validate_records(const tm_engine *engine, const char **reason) {
             }
         }
     }
-    if (live != engine->filters + engine->ghost_count || covered != engine->covered || listed != engine->listed) {
+    if (covered != engine->covered || listed != engine->listed) {
         *reason = "a count of filters is wrong";
         return TM_MISUSED;
     }
@@ -530,12 +463,6 @@ static int validate_scratch(const tm_engine *engine, const char **reason) {
     for (uint32_t name = 0; name < engine->state_capacity; name++) {
         if (engine->state[name] != 0) {
             *reason = "a match left its state behind";
-            return TM_MISUSED;
-        }
-    }
-    for (uint32_t word = 0; word < engine->done_words; word++) {
-        if (engine->done[word] != 0) {
-            *reason = "a match left its marks behind";
             return TM_MISUSED;
         }
     }
@@ -567,9 +494,9 @@ static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
 
 const tm_engine_class tm_engine_tamis = {
     .name = "tamis",
+    .about = "The default: one access path for each filter, chosen by what it rejects.",
     .create = tamis_create,
     .destroy = tamis_destroy,
-    .set_interface = tamis_set_interface,
     .add = tamis_add,
     .remove = tamis_remove,
     .settle = tamis_settle,

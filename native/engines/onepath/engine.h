@@ -37,7 +37,7 @@
 #define TAMIS_TESTS_MAX (2 * TM_CONSTRAINTS_MAX) /* a between is two tests */
 #define TAMIS_NONE UINT32_MAX
 
-/* ---- tests ---------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 /* kind of value: index of tamis_name.keys */
 #define TAMIS_BOOLEAN 0U
@@ -115,7 +115,7 @@ typedef struct tamis_tests {
     tamis_test tests[TAMIS_TESTS_MAX];
 } tamis_tests;
 
-/* ---- where filters stand -------------------------------------------------------------------------------------- */
+/* ---- where filters stand ---- */
 
 /* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
  * of the body do; TAMIS_LAST says without a look at the body that there are none. */
@@ -268,7 +268,7 @@ typedef struct tamis_buckets {
     tamis_segment segments[TAMIS_SEGMENTS]; /* each grows on its own: no long stall */
 } tamis_buckets;
 
-/* ---- records -------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 typedef enum {
     TAMIS_FREE,
@@ -284,25 +284,18 @@ typedef enum {
     TAMIS_IN_ALWAYS,
 } tamis_place;
 
-typedef struct tamis_record {
+typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
-    uint32_t interface;
-    uint32_t body;    /* 0: none; in the arena of its heat */
-    uint32_t coverer; /* while covered: by whom */
-    uint32_t covers;  /* head of the list of those it covers, or TAMIS_NONE */
-    uint32_t next;    /* in the coverer's list; of a free record, the next free one */
+    uint32_t body;     /* 0: none; in the arena of its heat */
+    uint32_t coverer;  /* while covered: by whom */
+    uint32_t covers;   /* head of the list of those it covers, or TAMIS_NONE */
+    uint32_t next;     /* in the coverer's list */
     uint32_t previous;
     uint32_t ghost_next; /* of a ghost: the next one */
     uint8_t place;
-    uint8_t is_ghost;
-    uint8_t constraints;
-    uint8_t reserved;
 } tamis_record;
 
-typedef struct tamis_interface {
-    uint32_t filters : 31; /* ghosts included */
-    uint32_t kind : 1;
-} tamis_interface;
+_Static_assert(sizeof(tamis_record) == 36, "with its row in holders.h a filter takes forty bytes");
 
 /* A constraint no test can express, kept whole. */
 typedef struct tamis_complex {
@@ -311,7 +304,8 @@ typedef struct tamis_complex {
 } tamis_complex;
 
 struct tm_engine {
-    tm_memory *memory; /* borrowed */
+    tm_memory *memory;   /* borrowed */
+    tm_holders *holders; /* borrowed */
     tamis_names names;
     tamis_strings strings;
     tamis_strings numbers; /* bounds of wide ranges: tamis_number_bytes */
@@ -330,21 +324,12 @@ struct tm_engine {
     uint64_t complex_bytes; /* of their operands, as they are counted */
     uint32_t key_count;     /* the wide parts are keys too */
 
-    tamis_record *records;
-    uint32_t record_count;
+    tamis_record *records; /* by handle */
     uint32_t record_capacity;
-    uint32_t record_free;
     uint32_t sweep;  /* the record whose covering is looked at again next */
-    uint32_t ghosts; /* head of the list of ghosts, by `next`, or TAMIS_NONE */
+    uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or TAMIS_NONE */
 
-    tamis_interface *interfaces;
-    uint32_t interface_count;
-    uint32_t interface_capacity;
-
-    uint64_t filters;
-    uint64_t constraints;
     uint64_t covered;
-    uint64_t ghost_count;
     uint64_t scanned;       /* filters in scans */
     uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
@@ -357,21 +342,27 @@ struct tm_engine {
     uint32_t state_capacity;
     uint32_t *pattern_scratch; /* TAMIS_MESSAGE_PATTERNS for all values, then room for every pattern of the table */
     uint32_t pattern_scratch_capacity;
-    uint64_t *done;
-    uint32_t done_words;
 };
 
 #define TAMIS_MESSAGE_PATTERNS 1024U
 
 static inline bool tamis_uses_cells(const tm_engine *engine, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && engine->interfaces[interface].kind == TM_INTERFACE_LINK;
+    return interface < TAMIS_CELL_INTERFACES && !tm_holders_is_client(engine->holders, interface);
+}
+
+static inline uint32_t tamis_interface_of(const tm_engine *engine, uint32_t handle) {
+    return tm_holders_interface(engine->holders, handle);
+}
+/* Removed, while others are still covered by it. */
+static inline bool tamis_is_ghost(const tm_engine *engine, uint32_t handle) {
+    return !tm_holders_is_live(engine->holders, handle);
 }
 
 static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) {
     return (tamis_body *)tm_arena_at(&engine->bodies, body);
 }
 
-/* ---- compile.c: filters to tests ------------------------------------------------------------------------ */
+/* ---- compile.c: filters to tests ---- */
 
 /* Compile and take references on names, constants and patterns. TM_OK or TM_NO_MEMORY with nothing taken. */
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
@@ -380,7 +371,7 @@ void tamis_release_test(tm_engine *engine, tamis_test test);
 /* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
 unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
 
-/* ---- cells.c -------------------------------------------------------------------------------------------- */
+/* ---- cells.c ---- */
 
 /* `strings` is NULL for codes, here and below (tamis_order_of). A point is a code, or a constant's id * 4 + delta (0:
  * at it, 1: just above, 2: just below). */
@@ -410,7 +401,7 @@ static inline const uint64_t *tamis_cells_of_code(const tamis_cells *cells, int3
 }
 int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
 
-/* ---- runs.c --------------------------------------------------------------------------------------------- */
+/* ---- runs.c ---- */
 
 /* Bounds are codes, or constant's id * 4 + delta as above. */
 bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single, const tamis_strings *strings);
@@ -424,7 +415,7 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
                     uint32_t *index);
 int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
 
-/* ---- intervals.c ---------------------------------------------------------------------------------------- */
+/* ---- intervals.c ---- */
 
 /* Is the test one bound of a positive range? */
 bool tamis_is_bound(tamis_test test);
@@ -436,14 +427,14 @@ void tamis_intervals_remove(tm_memory *memory, tamis_intervals *intervals, tamis
 void tamis_intervals_clear(tm_memory *memory, tamis_intervals *intervals);
 int tamis_intervals_validate(const tamis_intervals *intervals, const char **reason);
 
-/* ---- choose.c ------------------------------------------------------------------------------------------- */
+/* ---- choose.c ---- */
 
 /* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
 tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
 /* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
 
-/* ---- keys.c --------------------------------------------------------------------------------------------- */
+/* ---- keys.c ---- */
 
 /* The key, made if need be; NULL: no memory. */
 tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind);
@@ -454,7 +445,7 @@ void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
 void tamis_key_clear(tm_memory *memory, tamis_key *key);
 void tamis_key_drop_cells(tm_memory *memory, tamis_key *key); /* there may be none */
 
-/* ---- place.c: putting a filter where it is reached ------------------------------------------------------ */
+/* ---- place.c: putting a filter where it is reached ---- */
 
 /* Is the place's body out of a match's sight? */
 static inline bool tamis_is_cold(unsigned place) {
@@ -483,18 +474,18 @@ static inline tamis_key *tamis_range_key(tamis_key *key, tamis_test test) {
 /* The part of a hash key for a number without a code. */
 uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real);
 
-/* ---- cover.c -------------------------------------------------------------------------------------------- */
+/* ---- cover.c ---- */
 
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
  * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
 
-/* ---- used.c --------------------------------------------------------------------------------------------- */
+/* ---- used.c ---- */
 
 uint64_t tamis_used(const tm_engine *engine);
 
-/* ---- match.c -------------------------------------------------------------------------------------------- */
+/* ---- match.c ---- */
 
-int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
+void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
 
 #endif

@@ -14,8 +14,7 @@
 
 #define WIDTHS_MIN 2U
 
-/* ---- ends ---------------------------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 /* A bound as its constant, and whether it lies above or below what it admits. */
 typedef struct end {
@@ -75,8 +74,7 @@ tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tes
     return all;
 }
 
-/* ---- widths -------------------------------------------------------------------------------------------------------
- */
+/* ---- widths ---- */
 
 /* The first width of at least so many bits. */
 static uint32_t rank_of(const tamis_intervals *intervals, unsigned bits) {

@@ -14,12 +14,11 @@
 
 #define NUMBERS_AT_ONCE 2U
 
-/* ---- cells --------------------------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* Which filters of a key hold, not just which interfaces. */
 static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    if (p->shape != WHICH || !tm_work_spend(&p->work, cells->spans->count)) {
+    if (p->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&p->work, cells->spans->count)) {
         return;
     }
     for (uint32_t at = 0; at < cells->spans->count; at++) {
@@ -40,7 +39,7 @@ static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
     for (uint32_t word = 0; word < words; word++) {
         uint64_t fresh = cell[word] & ~p->matched[word];
         p->matched[word] |= fresh;
-        if (p->shape == GROUPED) {
+        if (!p->plain) {
             emit_new_bits(p, fresh, word);
         }
     }
@@ -48,15 +47,14 @@ static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
 
 /* `order` is that of the label: strings, or wide numbers. */
 static void see_label(pass *p, const tamis_cells *cells, int64_t label, const tamis_strings *order) {
-    if (p->shape > GROUPED) {
+    if (p->wants_handles) {
         see_spans(p, cells, label, order);
         return;
     }
     collect(p, tamis_cells_of_label(cells, label, order), cells->words);
 }
 
-/* ---- the steps ----------------------------------------------------------------------------------------------------
- */
+/* ---- the steps ---- */
 
 /* Ranges that the code does not decide. */
 static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
@@ -115,7 +113,7 @@ static void see_string(pass *p, const known *at) {
 static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t code) {
     const tm_engine *engine = p->engine;
     const tm_attribute *attribute = &p->attributes[i];
-    uint64_t *memo = p->query->memo != NULL ? &p->query->memo[i] : NULL;
+    uint64_t *memo = p->answer->memo != NULL ? &p->answer->memo[i] : NULL;
     uint32_t name = tamis_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
     if (name == TM_NO_NAME) {
         return NULL;
@@ -130,7 +128,7 @@ static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t 
 
 /* Which attributes may have a name that the table knows, as far as is remembered: a bit each, as below. */
 static uint64_t worth_a_look(const pass *p, uint32_t count) {
-    const uint64_t *memo = p->query->memo;
+    const uint64_t *memo = p->answer->memo;
     if (memo == NULL) {
         return count == TM_ATTRIBUTES_MAX ? UINT64_MAX : (UINT64_C(1) << count) - 1;
     }
@@ -162,7 +160,7 @@ static bool see_cells(pass *p, uint32_t first) {
         if (key == NULL || !tamis_cells_exist(&key->cells)) {
             continue;
         }
-        if (p->shape > GROUPED) {
+        if (p->wants_handles) {
             see_spans(p, &key->cells, p->known[i].code, NULL);
         } else {
             collect(p, tamis_cells_of_code(&key->cells, p->known[i].code), key->cells.words);
@@ -175,8 +173,8 @@ static bool see_cells(pass *p, uint32_t first) {
 }
 
 /* Step 1: numbers, as most tables are satisfied by them alone; several names before their cells, so that the memory
- * they lie in is waited for together. true: full. */
-static bool see_numbers(pass *p, uint64_t numbers) {
+ * they lie in is waited for together. Inline, as most messages go through no more than this. true: full. */
+static inline __attribute__((always_inline)) bool see_numbers(pass *p, uint64_t numbers) {
     while (numbers != 0) {
         uint32_t first = p->known_count;
         for (uint32_t n = 0; n < NUMBERS_AT_ONCE && numbers != 0; n++, numbers &= numbers - 1) {
@@ -274,7 +272,7 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
     uint64_t met = 0;
     if (key->partners != NULL) {
         for (uint32_t i = 0; i < count; i++) {
-            met |= (uint64_t)has_bit(key->partners, bits[i]) << i;
+            met |= (uint64_t)tm_bit_at(key->partners, bits[i]) << i;
         }
     } else {
         for (uint32_t i = 0; i < count; i++) {
@@ -371,50 +369,29 @@ static void see_everything(pass *p, uint32_t count) {
     }
 }
 
-/* ---- before and after ---------------------------------------------------------------------------------------------
- */
+/* ---- before and after ---- */
 
-/* Interfaces with cells that are wanted: members that are candidates. */
+/* Interfaces with cells that are wanted: members that are candidates. Other answers than plain ones know no such. */
 static void find_wanted(pass *p) {
-    const tm_query *query = p->query;
+    if (!p->plain) {
+        memset(p->matched, 0, sizeof p->matched);
+        return;
+    }
+    const tm_holders *holders = p->engine->holders;
+    uint32_t words = tm_bit_words(holders->interface_count);
+    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+        p->collected[word] = word < words ? ~holders->clients[word] : 0;
+    }
     for (uint32_t word = 0; word < p->engine->cell_words; word++) {
-        uint64_t wanted = p->engine->cell_members[word];
-        if (p->shape == PLAIN) {
-            uint32_t first = word * 64;
-            uint32_t left = query->link_count > first ? query->link_count - first : 0;
-            wanted &= left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-            wanted &= query->candidates != NULL && left > 0 ? query->candidates[word] : UINT64_MAX;
-        }
+        uint64_t wanted = p->engine->cell_members[word] & tm_answer_candidates(p->answer, word);
         p->wanted[word] = wanted;
-        p->matched[word] = p->shape == PLAIN ? ~wanted : 0;
+        p->matched[word] = ~wanted;
     }
-}
-
-static size_t count_links(const tm_query *query) {
-    size_t count = 0;
-    if (query->candidates == NULL) {
-        return query->link_count;
-    }
-    for (uint32_t first = 0; first < query->link_count; first += 64) {
-        uint32_t left = query->link_count - first;
-        uint64_t mask = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-        count += (size_t)__builtin_popcountll(query->candidates[first / 64] & mask);
-    }
-    return count;
 }
 
 static void put_bits(pass *p) {
     for (uint32_t word = 0; word < p->engine->cell_words; word++) {
-        uint64_t bits = p->matched[word] & p->wanted[word];
-        if (p->hits->bits != NULL) {
-            if (bits != 0) {
-                p->hits->bits[word] |= bits;
-            }
-            continue;
-        }
-        for (; bits != 0; bits &= bits - 1) {
-            append(p, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
-        }
+        tm_answer_emit_word(p->answer, word, p->matched[word] & p->wanted[word]);
     }
 }
 
@@ -422,82 +399,33 @@ static void clear_scratch(pass *p) {
     for (uint32_t i = 0; i < p->noted_count; i++) {
         p->engine->state[p->known[i].name] = 0;
     }
-    if (p->distinct || p->hits->bits != NULL) {
-        return;
-    }
-    size_t rows = p->count < p->hits->capacity ? p->count : p->hits->capacity;
-    if (rows < p->count) { /* rows that did not fit have marks too */
-        memset(p->engine->done, 0, sizeof(uint64_t) * p->engine->done_words);
-        return;
-    }
-    for (size_t row = 0; row < rows; row++) {
-        p->engine->done[p->hits->links[row] / 64] = 0;
-    }
 }
 
-/* A grouping may have more links than the table has interfaces: the one allocation a match may make. */
-static bool reserve_done(tm_engine *engine, uint32_t links) {
-    uint32_t words = (links + 63) / 64;
-    if (words <= engine->done_words) {
-        return true;
-    }
-    uint64_t *done = TM_NEW(engine->memory, TM_HOT, uint64_t, words);
-    if (done == NULL) {
-        return false;
-    }
-    TM_DELETE(engine->memory, TM_HOT, engine->done, uint64_t, engine->done_words);
-    engine->done = done;
-    engine->done_words = words;
-    return true;
-}
-
-static shape shape_of(const tm_query *query) {
-    if (query->mode == TM_MATCH_ALL) {
-        return ALL;
-    }
-    return query->mode == TM_MATCH_WHICH ? WHICH : query->grouping != NULL ? GROUPED : PLAIN;
-}
-
-int tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits) {
+void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     pass p; /* arrays are written before they are read: not cleared */
     p.engine = engine;
     p.attributes = attributes;
-    p.query = query;
-    p.hits = hits;
-    p.count = 0;
-    p.work = (tm_work){.steps = count, .steps_max = hits->steps};
-    p.shape = shape_of(query);
-    p.distinct = p.shape == ALL || (p.shape == PLAIN && engine->shared_listed == 0);
-    p.direct = p.shape == PLAIN && p.distinct && hits->bits == NULL && query->candidates == NULL &&
-               query->link_count >= engine->interface_count;
-    p.only_bits = p.shape == PLAIN && engine->listed == 0;
-    p.links_wanted = p.shape == GROUPED ? count_links(query) : 0;
+    p.answer = answer;
+    p.work = answer->work;
+    p.plain = answer->form == TM_ANSWER_INTERFACES;
+    p.wants_handles = answer->form > TM_ANSWER_LINKS;
+    p.only_bits = p.plain && engine->listed == 0;
     p.scratch_used = 0;
     p.slot_count = 0;
     p.known_count = 0;
     p.noted_count = 0;
     p.probe_count = 0;
     p.waiting_count = 0;
-    if (hits->bits != NULL) {
-        memset(hits->bits, 0, sizeof(uint64_t) * ((query->link_count + 63) / 64));
-    }
-    hits->steps = count;
-    if (!p.distinct && hits->bits == NULL && !reserve_done(engine, query->link_count)) {
-        return TM_NO_MEMORY;
+    if (p.plain && engine->shared_listed == 0) {
+        tm_answer_promise_distinct(answer);
     }
     find_wanted(&p);
     if (!is_full(&p)) {
         see_everything(&p, (uint32_t)count);
     }
     clear_scratch(&p);
-    if (p.shape == PLAIN) {
+    if (p.plain) {
         put_bits(&p);
     }
-    hits->count = p.count;
-    hits->steps = p.work.steps;
-    if (tm_work_is_over(&p.work)) {
-        hits->count = 0;
-        return TM_TOO_COSTLY;
-    }
-    return hits->bits == NULL && p.count > hits->capacity ? TM_TOO_MANY : TM_OK;
+    answer->work = p.work;
 }

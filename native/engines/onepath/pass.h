@@ -1,8 +1,8 @@
 /* pass.h - what one match carries through its steps: the message as the table sees it, what has matched, and how
  * a test or a result is looked at.
  *
- * Law: `matched` and `done` hold what need not be looked for any more; nothing else decides whether a filter is worth
- * evaluating. Private to match.c.
+ * Law: `matched`, for interfaces with cells, and the answer say what need not be looked for any more; nothing else
+ * decides whether a filter is worth evaluating. Private to match.c.
  */
 #ifndef TM_ONEPATH_PASS_H
 #define TM_ONEPATH_PASS_H
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engines/onepath/engine.h"
+#include "model/order.h"
 
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
 #define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
@@ -29,13 +30,6 @@ static inline uint32_t state_attribute(uint64_t state) {
 static inline int32_t state_code(uint64_t state) {
     return (int32_t)(uint32_t)state;
 }
-
-typedef enum {
-    PLAIN,   /* interfaces, no grouping: those with cells are collected as bits */
-    GROUPED, /* the same through a grouping */
-    WHICH,
-    ALL,
-} shape;
 
 /* A slot that may be the bucket's first, its memory already asked for. */
 typedef struct probe {
@@ -64,17 +58,14 @@ typedef struct part {
 typedef struct pass {
     tm_engine *engine;
     const tm_attribute *attributes;
-    const tm_query *query;
-    tm_hits *hits;
-    size_t count; /* rows wanted so far */
+    tm_answer *answer;
     tm_work work;
-    shape shape;
-    bool distinct;                      /* rows of interfaces without cells cannot repeat: no look at `done` */
-    bool direct;                        /* rows of interfaces without cells go to the list as they are found */
+    bool plain;                         /* interfaces, no grouping: those with cells are collected as bits */
+    bool wants_handles;                 /* not only which interfaces */
     bool only_bits;                     /* nothing but interfaces with cells can match */
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
-    size_t links_wanted; /* of a grouping: candidates */
+    uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
@@ -89,85 +80,27 @@ typedef struct pass {
     probe probes[PROBES_MAX];
 } pass;
 
-static inline bool has_bit(const uint64_t *bits, uint32_t at) {
-    return bits[at / 64] >> (at % 64) & 1;
-}
-static inline void set_bit(uint64_t *bits, uint32_t at) {
-    bits[at / 64] |= UINT64_C(1) << (at % 64);
-}
-
-/* ---- results ------------------------------------------------------------------------------------------------------
- */
-
-static inline void append(pass *p, uint32_t link, uint32_t handle) {
-    if (p->count < p->hits->capacity) {
-        p->hits->links[p->count] = link;
-        if (p->hits->handles != NULL) {
-            p->hits->handles[p->count] = handle;
-        }
-    }
-    p->count++;
-}
-
-/* The link of an interface, or TAMIS_NONE where it is no candidate. */
-static inline uint32_t link_of(const pass *p, uint32_t interface) {
-    const tm_query *query = p->query;
-    uint32_t link = interface;
-    if (query->grouping != NULL && p->shape != ALL) {
-        if (interface >= query->grouping_count) {
-            return TAMIS_NONE;
-        }
-        link = query->grouping[interface];
-    }
-    if (link >= query->link_count || (query->candidates != NULL && !has_bit(query->candidates, link))) {
-        return TAMIS_NONE;
-    }
-    return link;
-}
+/* ---- results ---- */
 
 static inline bool is_bits(const pass *p, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && p->shape == PLAIN && tamis_uses_cells(p->engine, interface);
+    return p->plain && interface < TAMIS_CELL_INTERFACES && tm_bit_at(p->collected, interface);
 }
 
-/* Is there nothing to gain from a filter of this interface, which has no bit? */
-static inline bool is_listed_settled(const pass *p, uint32_t interface) {
-    if (p->shape == ALL) {
-        return p->engine->interfaces[interface].kind != TM_INTERFACE_CLIENT || link_of(p, interface) == TAMIS_NONE;
-    }
-    uint32_t link = link_of(p, interface);
-    if (link == TAMIS_NONE || p->hits->bits != NULL) {
-        return link == TAMIS_NONE || has_bit(p->hits->bits, link);
-    }
-    return !p->distinct && has_bit(p->engine->done, link);
-}
-
+/* Is there nothing to gain from a filter of this interface? */
 static inline bool is_settled(const pass *p, uint32_t interface) {
     if (is_bits(p, interface)) {
-        return has_bit(p->matched, interface);
+        return tm_bit_at(p->matched, interface);
     }
-    return !p->direct && is_listed_settled(p, interface);
+    return !tm_answer_open(p->answer, interface);
 }
 
 /* A filter of the interface matched, and the interface is not settled. */
 static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
     if (is_bits(p, interface)) {
-        set_bit(p->matched, interface);
+        tm_bit_set(p->matched, interface);
         return;
     }
-    if (p->direct) {
-        append(p, interface, handle);
-        return;
-    }
-    uint32_t link = link_of(p, interface);
-    if (p->hits->bits != NULL) {
-        set_bit(p->hits->bits, link);
-        p->count++;
-        return;
-    }
-    if (!p->distinct) {
-        set_bit(p->engine->done, link);
-    }
-    append(p, link, handle);
+    tm_answer_emit(p->answer, interface, handle);
 }
 
 static inline void emit_if_open(pass *p, uint32_t interface, uint32_t handle) {
@@ -177,8 +110,8 @@ static inline void emit_if_open(pass *p, uint32_t interface, uint32_t handle) {
 }
 
 static inline bool is_full(const pass *p) {
-    if (p->shape == GROUPED) {
-        return p->count == p->links_wanted;
+    if (!p->plain) {
+        return tm_answer_is_full(p->answer);
     }
     uint64_t matched = UINT64_MAX;
     for (uint32_t word = 0; word < p->engine->cell_words; word++) {
@@ -187,8 +120,7 @@ static inline bool is_full(const pass *p) {
     return p->only_bits && matched == UINT64_MAX;
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static __attribute__((noinline)) bool has_any_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
     const tm_attribute *value = &p->attributes[attribute];
@@ -215,14 +147,13 @@ static inline bool has_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
     return false;
 }
 
-/* By operator, whether it holds for a value that is less (bit 0), equal (1), greater (2): without a jump, as the
- * operators of a bucket's entries follow no order. */
+/* Without a jump, as the operators of a bucket's entries follow no order. */
 static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
     static const uint8_t ORDERS[TAMIS_PATTERN] = {
         [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
         [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
     };
-    return ORDERS[op] >> (1 + (value > operand) - (value < operand)) & 1;
+    return tm_order_holds(ORDERS[op], value, operand);
 }
 
 static inline bool string_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {

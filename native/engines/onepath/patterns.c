@@ -24,7 +24,7 @@ void tamis_patterns_clear(tamis_patterns *patterns) {
     tamis_patterns_init(patterns, patterns->memory);
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------------------ */
+/* ---- edges ---- */
 
 static inline uint64_t edge_key(uint32_t node, uint8_t byte) {
     return (uint64_t)node << 8 | byte;
@@ -69,7 +69,7 @@ static void erase_edge(tamis_patterns *patterns, uint32_t node, uint8_t byte, ui
     tm_idset_remove(&patterns->edges, edge_hash(patterns, key), key << 28 | child, hash_of, patterns);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+/* ---- nodes ---- */
 
 /* Room for a path of `more` new nodes, and for the root. */
 static bool reserve_nodes(tamis_patterns *patterns, uint32_t more) {
@@ -190,7 +190,7 @@ uint32_t tamis_patterns_text(const tamis_patterns *patterns, uint32_t id, uint8_
     return length;
 }
 
-/* ---- one pass --------------------------------------------------------------------------------------------------- */
+/* ---- one pass ---- */
 
 static void link_node(tamis_patterns *patterns, uint32_t node);
 
@@ -320,7 +320,7 @@ size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_
     return found.count;
 }
 
-/* ---- validation ------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason) {
     uint32_t count = 0;

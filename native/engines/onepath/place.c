@@ -7,8 +7,7 @@
 
 #include "engines/onepath/buckets.h"
 
-/* ---- bodies -------------------------------------------------------------------------------------------------------
- */
+/* ---- bodies ---- */
 
 static unsigned body_class(uint32_t count) {
     return tm_arena_class(1 + count);
@@ -64,8 +63,7 @@ bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *test
     return true;
 }
 
-/* ---- buckets ------------------------------------------------------------------------------------------------------
- */
+/* ---- buckets ---- */
 
 uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t integer, double real) {
     uint64_t bits = (uint64_t)integer;
@@ -159,8 +157,7 @@ static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count,
     return true;
 }
 
-/* ---- lists --------------------------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
     if (list->count == list->capacity) {
@@ -184,8 +181,7 @@ static void list_remove(tamis_list *list, uint32_t body) {
     list->entries[at] = list->entries[--list->count];
 }
 
-/* ---- in and out ---------------------------------------------------------------------------------------------------
- */
+/* ---- in and out ---- */
 
 /* The pins of a place: the keys it hangs on. */
 static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],
@@ -234,7 +230,7 @@ static int64_t bound_of(tamis_test test, bool *at_most) {
 static bool enter_cells(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests) {
     tamis_span span = {0};
     tamis_only_span(engine, tests, &span);
-    span.interface = (uint16_t)engine->records[handle].interface;
+    span.interface = (uint16_t)tamis_interface_of(engine, handle);
     span.handle = handle;
     return tamis_cells_add(engine->memory, &key->cells, span, tamis_order_of(engine, tests->tests[0]));
 }
@@ -249,7 +245,7 @@ static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_
             return false;
         }
     }
-    tamis_single single = {engine->records[handle].interface, handle};
+    tamis_single single = {tamis_interface_of(engine, handle), handle};
     return tamis_run_add(engine->memory, *run, bound, single, tamis_order_of(engine, test));
 }
 
@@ -262,7 +258,7 @@ static bool enter_intervals(tm_engine *engine, tamis_key *key, uint32_t handle, 
     if (body == 0) {
         return false;
     }
-    tamis_single single = {engine->records[handle].interface, handle};
+    tamis_single single = {tamis_interface_of(engine, handle), handle};
     if (!tamis_intervals_add(engine->memory, key->intervals, tamis_interval_of(engine, tests), single)) {
         tm_arena_give(&engine->bodies, body, body_class(tests->count - 1));
         return false;
@@ -318,7 +314,7 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
         first = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
     }
     bool last = tests->count <= (by_value ? 2U : 1U);
-    tamis_entry entry = {engine->records[handle].interface | (last ? TAMIS_LAST : 0), body, first};
+    tamis_entry entry = {tamis_interface_of(engine, handle) | (last ? TAMIS_LAST : 0), body, first};
     uint64_t keys[TM_IN_VALUES_MAX];
     bool entered;
     if (place == TAMIS_IN_BUCKET) {
@@ -369,7 +365,7 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
         uint64_t buckets[TM_IN_VALUES_MAX];
         bucket_keys(engine, tests->tests[0], buckets);
         engine->records[handle].body = 0;
-        tamis_single single = {engine->records[handle].interface, handle};
+        tamis_single single = {tamis_interface_of(engine, handle), handle};
         return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
     }
     default:
@@ -380,7 +376,7 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
 bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     tamis_record *record = &engine->records[handle];
     tamis_record before = *record;
-    tamis_place place = tamis_choose(engine, record->interface, tests);
+    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
     uint32_t names[2];
     unsigned kinds[2];
     uint32_t count = keys_of_place(engine, place, tests, names, kinds);
@@ -407,7 +403,7 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     record->place = (uint8_t)place;
     engine->pair_filters += place == TAMIS_IN_PAIR;
     engine->scanned += place == TAMIS_IN_SCAN;
-    engine->listed += !tamis_uses_cells(engine, record->interface);
+    engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     return true;
 }
 
@@ -418,7 +414,7 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
     case TAMIS_IN_CELLS: {
         tamis_span span = {0};
         tamis_only_span(engine, tests, &span);
-        span.interface = (uint16_t)record->interface;
+        span.interface = (uint16_t)tamis_interface_of(engine, handle);
         span.handle = handle;
         tamis_cells_remove(engine->memory, &tamis_range_key(key, record->access)->cells, span,
                            tamis_order_of(engine, record->access));
@@ -429,12 +425,13 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         int64_t bound = bound_of(record->access, &at_most);
         const tamis_key *part = tamis_range_key(key, record->access);
         tamis_run_remove(engine->memory, at_most ? part->at_most : part->at_least, bound,
-                         (tamis_single){record->interface, handle}, tamis_order_of(engine, record->access));
+                         (tamis_single){tamis_interface_of(engine, handle), handle},
+                         tamis_order_of(engine, record->access));
         break;
     }
     case TAMIS_IN_INTERVALS:
         tamis_intervals_remove(engine->memory, key->intervals, tamis_interval_of(engine, tests),
-                               (tamis_single){record->interface, handle});
+                               (tamis_single){tamis_interface_of(engine, handle), handle});
         break;
     case TAMIS_IN_BUCKET_SINGLE:
         bucket_keys(engine, record->access, keys);
@@ -468,7 +465,7 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     leave(engine, key, handle, &tests);
     engine->pair_filters -= record->place == TAMIS_IN_PAIR;
     engine->scanned -= record->place == TAMIS_IN_SCAN;
-    engine->listed -= !tamis_uses_cells(engine, record->interface);
+    engine->listed -= !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     for (uint32_t i = 0; i < count; i++) {
         count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,
                      UINT32_MAX);

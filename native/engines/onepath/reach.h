@@ -9,8 +9,7 @@
 #include "engines/onepath/buckets.h"
 #include "engines/onepath/pass.h"
 
-/* ---- entries ------------------------------------------------------------------------------------------------------
- */
+/* ---- entries ---- */
 
 /* The rest of an entry whose own test holds. */
 static inline void verify(pass *p, const tamis_entry *entry) {
@@ -38,7 +37,7 @@ static inline void try_entry(pass *p, const tamis_entry *entry) {
     if (is_settled(p, interface) || !holds(p, entry->test)) {
         return;
     }
-    if ((entry->interface & TAMIS_LAST) && p->hits->handles == NULL) {
+    if ((entry->interface & TAMIS_LAST) && !p->wants_handles) {
         emit(p, interface, 0);
         return;
     }
@@ -55,8 +54,7 @@ static void try_entries(pass *p, const tamis_entry *entries, uint32_t count) {
     }
 }
 
-/* ---- buckets ------------------------------------------------------------------------------------------------------
- */
+/* ---- buckets ---- */
 
 static void look_at(pass *p, const tamis_slot *slot) {
     const tamis_buckets *buckets = &p->engine->buckets;
@@ -161,16 +159,11 @@ static void see_patterns(pass *p, const known *at) {
     }
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ---- */
 
 static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
-    if (p->direct) { /* runs hold no interface with cells */
-        uint32_t rows = to - from;
-        if (p->count + rows <= p->hits->capacity) {
-            memcpy(p->hits->links + p->count, chunk->interfaces + from, sizeof *chunk->interfaces * rows);
-        }
-        p->count += rows;
+    if (p->answer->direct) { /* runs hold no interface with cells */
+        tm_answer_emit_rows(p->answer, chunk->interfaces + from, chunk->handles + from, to - from);
         return;
     }
     for (uint32_t i = from; i < to; i++) {
@@ -180,7 +173,7 @@ static void emit_rows(pass *p, const tamis_chunk *chunk, uint32_t from, uint32_t
 
 /* Those of the chunks in [from, to), each whole. */
 static void emit_chunks(pass *p, const tamis_run *run, uint32_t from, uint32_t to) {
-    unsigned shift = p->direct ? 3 : 0; /* rows that are only copied cost next to nothing */
+    unsigned shift = p->answer->direct ? 3 : 0; /* rows that are only copied cost next to nothing */
     for (; from < to && tm_work_spend(&p->work, run->chunks[from].count >> shift); from++) {
         emit_rows(p, &run->chunks[from], 0, run->chunks[from].count);
     }

@@ -86,8 +86,7 @@ static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const t
     }
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 static void free_chunk(tm_memory *memory, tamis_chunk *chunk) {
     TM_DELETE(memory, TM_HOT, chunk->bounds, int64_t, chunk->capacity);
@@ -176,8 +175,7 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
     return true;
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------
- */
+/* ---- the run ---- */
 
 /* Make the row of (bound, handle), its end not yet written; NULL: no memory, nothing changed. */
 static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,

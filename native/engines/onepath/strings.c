@@ -45,7 +45,7 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
     return TM_NO_STRING;
 }
 
-/* ---- the set ---------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint64_t next) {
     const tamis_strings *strings = owner;
@@ -123,7 +123,7 @@ static void destroy(tamis_strings *strings, uint32_t id) {
     }
 }
 
-/* ---- the order -------------------------------------------------------------------------------------------------- */
+/* ---- the order ---- */
 
 static int compare(const uint8_t *a, uint32_t a_length, const uint8_t *b, uint32_t b_length) {
     int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
@@ -230,7 +230,7 @@ static void leave_order(tamis_strings *strings, uint32_t id) {
     memmove(strings->order + rank, strings->order + rank + 1, sizeof *strings->order * (strings->order_count - rank));
 }
 
-/* ---- references ------------------------------------------------------------------------------------------------- */
+/* ---- references ---- */
 
 uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uint32_t length, bool ordered) {
     uint32_t id = tamis_strings_find(strings, bytes, length);

@@ -7,8 +7,7 @@
 
 #define SIGN ((uint64_t)1 << 63)
 
-/* ---- places -------------------------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
 static int64_t place_of_key(tm_number_key key) {
     int64_t integer;
@@ -51,8 +50,7 @@ bool tm_between_reaches(const tm_constraints *constraints, uint32_t id, const tm
     return compare_bound(constraints, id, 1, value) >= 0;
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
 /* The first width of at least so many bits. */
 static uint32_t rank_of(const tm_between_index *index, uint32_t bits) {
@@ -111,8 +109,7 @@ void tm_between_free(tm_between_index *index, tm_memory *memory) {
     *index = (tm_between_index){0};
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static void match_width(const tm_between_width *width, const tm_constraints *constraints, int64_t place,
                         const tm_probe *value, tm_found *found) {

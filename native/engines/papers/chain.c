@@ -66,8 +66,7 @@ static void part(tm_blocks *blocks, tm_chain *chain, uint32_t id) {
     *(block->next != 0 ? &blocks->blocks[block->next].previous : &chain->last) = block->previous;
 }
 
-/* ---- inserting ----------------------------------------------------------------------------------------------------
- */
+/* ---- inserting ---- */
 
 /* Move the upper half of a full block to a new one behind it; constants whose first link moved are told. */
 static int split(const tm_chain_edit *edit, uint32_t id) {
@@ -136,8 +135,7 @@ int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_link link) {
     return TM_OK;
 }
 
-/* ---- removing -----------------------------------------------------------------------------------------------------
- */
+/* ---- removing ---- */
 
 typedef struct position {
     uint32_t block;

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "engines/papers/constraints.h"
 
-/* ---- operands --------------------------------------------------------------------------------------------------- */
+/* ---- operands ---- */
 
 tm_atom tm_constraints_operand(const tm_constraints *constraints, uint32_t id, uint16_t index) {
     const tm_constraint_key *key = &constraints->keys[id];
@@ -33,7 +33,7 @@ static bool same_atom(const tm_atom *a, const tm_atom *b) {
     return a->kind == b->kind && a->bits == b->bits && a->string == b->string;
 }
 
-/* ---- finding one by its content --------------------------------------------------------------------------------- */
+/* ---- finding one by its content ---- */
 
 static uint64_t hash_head(const tm_hash_key *key, uint32_t name, uint8_t op, uint16_t operand_count) {
     return tm_hash_words(name, op, operand_count, key);
@@ -76,7 +76,7 @@ static uint32_t find(const tm_constraints *constraints, uint64_t hash, uint32_t 
     return 0;
 }
 
-/* ---- names and strings of the one being looked for -------------------------------------------------------------- */
+/* ---- names and strings of the one being looked for ---- */
 
 static void release_scratch(tm_constraints *constraints, uint16_t count) {
     for (uint16_t i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ static int hold_operands(tm_constraints *constraints, const tm_constraint *const
     return TM_OK;
 }
 
-/* ---- making and dropping ---------------------------------------------------------------------------------------- */
+/* ---- making and dropping ---- */
 
 static int reserve_id(tm_constraints *constraints) {
     uint32_t wanted = constraints->count + (constraints->free == 0);
@@ -230,7 +230,7 @@ void tm_constraints_drop(tm_constraints *constraints, uint32_t id) {
     }
 }
 
-/* ---- the filters of a constraint -------------------------------------------------------------------------------- */
+/* ---- the filters of a constraint ---- */
 
 /* Room as the allocator gives it: blocks of 24, 40, 56, ... bytes, then a quarter more each time. */
 static uint32_t next_list_capacity(uint32_t capacity) {
@@ -310,7 +310,7 @@ uint32_t tm_constraints_detach(tm_constraints *constraints, uint32_t id, uint32_
     return moved;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 int tm_constraints_init(tm_constraints *constraints, tm_memory *memory) {
     constraints->memory = memory;

@@ -2,63 +2,20 @@
 #include "engines/papers/counting.h"
 #include "base/grow.h"
 
-#define NO_FILTER UINT32_MAX
-
-int tm_counting_init(tm_counting *core, tm_memory *memory, tm_text_kind text, tm_name_hooks hooks) {
+int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind text, tm_name_hooks hooks) {
+    tm_memory *memory = holders->memory;
     core->memory = memory;
+    core->holders = holders;
     core->text = text;
     core->hooks = hooks;
-    core->filters.free = NO_FILTER;
+    tm_arena_init(&core->filters.arena, memory, TM_COLD);
     if (!tm_grow(memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, 1)) {
         return TM_NO_MEMORY; /* slot 0, that of a name no filter mentions, is always there to be empty */
     }
     return tm_constraints_init(&core->constraints, memory);
 }
 
-/* ---- interfaces ---------------------------------------------------------------------------------------------------
- */
-
-static int reserve_interface(tm_counting *core, uint32_t interface) {
-    tm_interfaces *all = &core->interfaces;
-    uint32_t words = interface / 64 + 1;
-    bool done =
-        tm_grow(core->memory, TM_COLD, &all->filters, sizeof *all->filters, &all->filter_capacity, interface + 1) &&
-        tm_grow(core->memory, TM_HOT, &all->occupied, sizeof *all->occupied, &all->occupied_capacity, words) &&
-        tm_grow(core->memory, TM_HOT, &all->clients, sizeof *all->clients, &all->client_capacity, words) &&
-        tm_grow(core->memory, TM_HOT, &all->ignored, sizeof *all->ignored, &all->ignored_capacity, words);
-    return done ? TM_OK : TM_NO_MEMORY;
-}
-
-int tm_counting_set_interface(tm_counting *core, uint32_t interface, int kind) {
-    if (interface >= TM_INTERFACES_MAX || (kind != TM_INTERFACE_LINK && kind != TM_INTERFACE_CLIENT) ||
-        (interface < core->interfaces.filter_capacity && core->interfaces.filters[interface] > 0)) {
-        return TM_MISUSED;
-    }
-    int result = reserve_interface(core, interface);
-    if (result == TM_OK) {
-        uint64_t bit = (uint64_t)1 << interface % 64;
-        uint64_t *word = &core->interfaces.clients[interface / 64];
-        *word = kind == TM_INTERFACE_CLIENT ? *word | bit : *word & ~bit;
-    }
-    return result;
-}
-
-static void occupy(tm_interfaces *all, uint32_t interface) {
-    if (all->filters[interface]++ == 0) {
-        all->occupied[interface / 64] |= (uint64_t)1 << interface % 64;
-        all->in_use++;
-    }
-}
-
-static void vacate(tm_interfaces *all, uint32_t interface) {
-    if (--all->filters[interface] == 0) {
-        all->occupied[interface / 64] &= ~((uint64_t)1 << interface % 64);
-        all->in_use--;
-    }
-}
-
-/* ---- names --------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static bool is_negated(const tm_counting *core, uint32_t constraint) {
     return (core->constraints.keys[constraint].op & TM_OP_NEGATED) != 0;
@@ -133,8 +90,7 @@ static void unindex_constraint(tm_counting *core, uint32_t constraint) {
     release_index(core, constraint);
 }
 
-/* ---- constraints of a filter --------------------------------------------------------------------------------------
- */
+/* ---- constraints of a filter ---- */
 
 static int refer(tm_counting *core, const tm_constraint *constraint, uint32_t filter, tm_reference *out) {
     bool made = false;
@@ -157,7 +113,7 @@ static int refer(tm_counting *core, const tm_constraint *constraint, uint32_t fi
 
 /* The last filter of a constraint has moved from position `from` to `to`. */
 static void note_move(tm_counting *core, uint32_t filter, uint32_t constraint, uint32_t from, uint32_t to) {
-    tm_reference *references = core->filters.references[filter];
+    tm_reference *references = tm_counting_references(core, filter);
     for (uint32_t i = 0; i < core->filters.reference_counts[filter]; i++) {
         if (references[i].constraint == constraint && references[i].position == from) {
             references[i].position = to;
@@ -187,8 +143,7 @@ static void unrefer_all(tm_counting *core, const tm_reference *references, uint3
     }
 }
 
-/* ---- filters ------------------------------------------------------------------------------------------------------
- */
+/* ---- filters ---- */
 
 static uint8_t count_plain(const tm_filter *filter) {
     uint8_t plain = 0;
@@ -198,12 +153,9 @@ static uint8_t count_plain(const tm_filter *filter) {
     return plain;
 }
 
-static int reserve_filter(tm_counting *core) {
+static int reserve_filter(tm_counting *core, uint32_t handle) {
     tm_filters *all = &core->filters;
-    uint32_t wanted = all->count + 1;
-    if (all->free != NO_FILTER) {
-        return TM_OK;
-    }
+    uint32_t wanted = handle + 1;
     bool done =
         tm_grow(core->memory, TM_HOT, &all->seats, sizeof *all->seats, &all->seat_capacity, wanted) &&
         tm_grow(core->memory, TM_COLD, &all->references, sizeof *all->references, &all->reference_capacity, wanted) &&
@@ -212,13 +164,12 @@ static int reserve_filter(tm_counting *core) {
     return done ? TM_OK : TM_NO_MEMORY;
 }
 
-/* Refer to all constraints of `filter`, and to TRUE if none of them is plain; `references` has room. */
-static int refer_all(tm_counting *core, const tm_filter *filter, uint32_t handle, tm_reference *references,
-                     uint32_t count) {
+/* Refer to all constraints of `filter`, and to TRUE if none of them is plain; there is a block for `count`, by which
+ * note_move finds the filter until it is one. */
+static int refer_all(tm_counting *core, const tm_filter *filter, uint32_t handle, uint32_t count) {
     int result = TM_OK;
     uint32_t done = 0;
-    /* Until it is one, the new filter is known by its references, so that note_move finds it. */
-    core->filters.references[handle] = references;
+    tm_reference *references = tm_counting_references(core, handle);
     for (; done < filter->count && result == TM_OK; done += result == TM_OK) {
         result = refer(core, &filter->constraints[done], handle, &references[done]);
         core->filters.reference_counts[handle] = (uint8_t)(done + (result == TM_OK));
@@ -229,59 +180,39 @@ static int refer_all(tm_counting *core, const tm_filter *filter, uint32_t handle
     }
     if (result != TM_OK) {
         unrefer_all(core, references, done);
-        core->filters.references[handle] = NULL;
     }
     core->filters.reference_counts[handle] = result == TM_OK ? (uint8_t)count : 0;
     return result;
 }
 
-static void seat(tm_counting *core, uint32_t handle, uint32_t interface, uint8_t plain) {
+int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interface, uint32_t handle) {
     tm_filters *all = &core->filters;
-    if (handle == all->count) {
-        all->count++;
-    } else {
-        all->free = all->seats[handle].state;
-    }
-    all->seats[handle] = (tm_seat){.interface = interface & 0xffffff, .required = plain > 0 ? plain : 1};
-    all->live++;
-    occupy(&core->interfaces, interface);
-}
-
-int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interface, uint32_t *handle) {
     uint8_t plain = count_plain(filter);
     uint32_t count = (uint32_t)filter->count + (plain == 0);
-    if (interface >= TM_INTERFACES_MAX) {
-        return TM_MISUSED;
-    }
-    if (reserve_interface(core, interface) != TM_OK || reserve_filter(core) != TM_OK) {
+    if (reserve_filter(core, handle) != TM_OK) {
         return TM_NO_MEMORY;
     }
-    tm_reference *references = TM_NEW(core->memory, TM_COLD, tm_reference, count);
-    if (references == NULL) {
+    all->references[handle] = tm_arena_take(&all->arena, tm_arena_class(count));
+    if (all->references[handle] == 0) {
         return TM_NO_MEMORY;
     }
-    uint32_t next = core->filters.free != NO_FILTER ? core->filters.free : core->filters.count;
-    int result = refer_all(core, filter, next, references, count);
+    int result = refer_all(core, filter, handle, count);
     if (result != TM_OK) {
-        TM_DELETE(core->memory, TM_COLD, references, tm_reference, count);
+        tm_arena_give(&all->arena, all->references[handle], tm_arena_class(count));
+        all->references[handle] = 0;
         return result;
     }
-    seat(core, next, interface, plain);
-    core->filters.constraints += filter->count;
-    *handle = next;
+    all->seats[handle] = (tm_seat){.interface = interface & 0xffffff, .required = plain > 0 ? plain : 1};
     return TM_OK;
-}
-
-static bool has_true(const tm_filters *all, uint32_t handle) {
-    return all->references[handle][all->reference_counts[handle] - 1].constraint == TM_TRUE_CONSTRAINT;
 }
 
 static void free_filter_arrays(tm_counting *core) {
     tm_filters *all = &core->filters;
     TM_DELETE(core->memory, TM_HOT, all->seats, tm_seat, all->seat_capacity);
-    TM_DELETE(core->memory, TM_COLD, all->references, tm_reference *, all->reference_capacity);
+    TM_DELETE(core->memory, TM_COLD, all->references, uint32_t, all->reference_capacity);
     TM_DELETE(core->memory, TM_COLD, all->reference_counts, uint8_t, all->reference_count_capacity);
-    *all = (tm_filters){.free = NO_FILTER};
+    tm_arena_clear(&all->arena);
+    *all = (tm_filters){.arena = all->arena};
 }
 
 /* The last filter has gone: so do the arrays, but for the slot of unknown names. */
@@ -290,24 +221,17 @@ static void forget_filters(tm_counting *core) {
     tm_shrink(core->memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, 1);
 }
 
-int tm_counting_remove(tm_counting *core, uint32_t handle) {
+void tm_counting_remove(tm_counting *core, uint32_t handle) {
     tm_filters *all = &core->filters;
-    if (!tm_counting_is_live(core, handle)) {
-        return TM_ABSENT;
-    }
     uint32_t count = all->reference_counts[handle];
-    all->constraints -= count - has_true(all, handle);
-    unrefer_all(core, all->references[handle], count);
-    TM_DELETE(core->memory, TM_COLD, all->references[handle], tm_reference, count);
-    all->references[handle] = NULL;
+    unrefer_all(core, tm_counting_references(core, handle), count);
+    tm_arena_give(&all->arena, all->references[handle], tm_arena_class(count));
+    all->references[handle] = 0;
     all->reference_counts[handle] = 0;
-    vacate(&core->interfaces, all->seats[handle].interface);
-    all->seats[handle] = (tm_seat){.state = all->free};
-    all->free = handle;
-    if (--all->live == 0) {
-        forget_filters(core);
+    all->seats[handle] = (tm_seat){0};
+    if (tm_holders_used(core->holders) == 1) {
+        forget_filters(core); /* it was the last one */
     }
-    return TM_OK;
 }
 
 static bool holds_name(const uint32_t *names, uint32_t count, uint32_t name) {
@@ -321,7 +245,7 @@ static bool holds_name(const uint32_t *names, uint32_t count, uint32_t name) {
 
 uint32_t tm_counting_names(const tm_counting *core, uint32_t handle, uint32_t names[TM_CONSTRAINTS_MAX]) {
     uint32_t count = 0;
-    const tm_reference *references = core->filters.references[handle];
+    const tm_reference *references = tm_counting_references(core, handle);
     for (uint32_t i = 0; i < core->filters.reference_counts[handle]; i++) {
         uint32_t constraint = references[i].constraint;
         uint32_t name = core->constraints.keys[constraint].name;
@@ -332,8 +256,7 @@ uint32_t tm_counting_names(const tm_counting *core, uint32_t handle, uint32_t na
     return count;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void free_index(tm_counting *core, tm_name_index *index) {
     if (index != NULL) {
@@ -342,40 +265,19 @@ static void free_index(tm_counting *core, tm_name_index *index) {
     }
 }
 
-static void free_interfaces(tm_counting *core) {
-    tm_interfaces *all = &core->interfaces;
-    TM_DELETE(core->memory, TM_COLD, all->filters, uint32_t, all->filter_capacity);
-    TM_DELETE(core->memory, TM_HOT, all->occupied, uint64_t, all->occupied_capacity);
-    TM_DELETE(core->memory, TM_HOT, all->clients, uint64_t, all->client_capacity);
-    TM_DELETE(core->memory, TM_HOT, all->ignored, uint64_t, all->ignored_capacity);
-    TM_DELETE(core->memory, TM_HOT, core->links_done, uint64_t, core->link_capacity);
-}
-
-static void free_filters(tm_counting *core) {
-    tm_filters *all = &core->filters;
-    for (uint32_t i = 0; i < all->count; i++) {
-        TM_DELETE(core->memory, TM_COLD, all->references[i], tm_reference, all->reference_counts[i]);
-    }
-    free_filter_arrays(core);
-}
-
 void tm_counting_free(tm_counting *core) {
     for (uint32_t i = 0; i < core->name_capacity; i++) {
         free_index(core, core->names[i].plain);
         free_index(core, core->names[i].veto);
     }
     TM_DELETE(core->memory, TM_HOT, core->names, tm_name_slot, core->name_capacity);
-    free_filters(core);
-    free_interfaces(core);
+    free_filter_arrays(core);
     tm_constraints_free(&core->constraints);
 }
 
 void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
-    stats->filters = core->filters.live;
-    stats->constraints = core->filters.constraints;
-    stats->active = core->filters.live;
+    stats->active = core->holders->live;
     stats->names = core->constraints.names.ids.count;
-    stats->interfaces = core->interfaces.in_use;
 }
 
 /* A filter's seat, its references and what lists it; a constraint, an operand of it in an index; a string or name. */
@@ -388,7 +290,7 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
 
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes) {
     const tm_constraints *constraints = &core->constraints;
-    return core->filters.live * FILTER_BYTES + core->filters.constraints * REFERENCE_BYTES +
+    return core->holders->live * FILTER_BYTES + core->holders->constraints * REFERENCE_BYTES +
            constraints->ids.count * CONSTRAINT_BYTES + constraints->operands * OPERAND_BYTES +
            constraints->names.ids.count * NAME_BYTES + constraints->names.text_bytes +
            constraints->strings.ids.count * (STRING_BYTES + text_bytes) + constraints->strings.text_bytes;

@@ -2,13 +2,15 @@
  *
  * Law: a filter matches when as many of its plain constraints were found as it has, and none of its negated ones was
  * vetoed by its plain form. Vetoes are found first, so a count that is full is a match. Each constraint is found at
- * most once a message; each link is reported once and its filters are skipped from then on.
+ * most once a message; filters of what has matched are
+ * skipped (table/answer.h).
  *
  *     attribute -> name index -> constraint -> its filters -> seat {interface, required, counted} -> link
  */
 #ifndef TM_COUNTING_H
 #define TM_COUNTING_H
 
+#include "base/arena.h"
 #include "engines/papers/name_index.h"
 #include "table/engine.h"
 
@@ -16,7 +18,7 @@
 typedef struct tm_seat {
     uint32_t interface : 24;
     uint32_t required : 8; /* plain constraints */
-    uint32_t state;        /* message << 8 | counted, or TM_SEAT_VETOED; of a free filter: the next free one */
+    uint32_t state;        /* message << 8 | counted, or TM_SEAT_VETOED */
 } tm_seat;
 
 #define TM_SEAT_VETOED 0x80u /* more than any count can reach from or to */
@@ -28,29 +30,16 @@ typedef struct tm_reference {
 } tm_reference;
 
 typedef struct tm_filters {
-    tm_seat *seats;
-    tm_reference **references; /* owned arrays, one for each filter; NULL for a free one */
+    tm_seat *seats;       /* by handle, as the next two */
+    uint32_t *references; /* blocks of the arena: an array of tm_reference each; 0: no filter */
     uint8_t *reference_counts;
+    tm_arena arena; /* cold */
     uint32_t seat_capacity;
     uint32_t reference_capacity;
     uint32_t reference_count_capacity;
-    uint32_t count; /* ever used */
-    uint32_t free;
-    uint64_t live;
-    uint64_t constraints; /* in all live ones, as they were given */
 } tm_filters;
 
-typedef struct tm_interfaces {
-    uint32_t *filters;  /* how many each has */
-    uint64_t *occupied; /* bitsets, one bit for each interface: has filters */
-    uint64_t *clients;  /* is a client */
-    uint64_t *ignored;  /* of one match: cannot match, or need not */
-    uint32_t filter_capacity;
-    uint32_t occupied_capacity; /* in words, as the next two */
-    uint32_t client_capacity;
-    uint32_t ignored_capacity;
-    uint64_t in_use;
-} tm_interfaces;
+_Static_assert(sizeof(tm_reference) == sizeof(uint64_t), "a reference is a unit of the arena");
 
 /* The constraints on one name: plain ones count, the plain forms of negated ones veto. Owned; NULL while empty. */
 typedef struct tm_name_slot {
@@ -66,7 +55,8 @@ typedef struct tm_name_hooks {
 } tm_name_hooks;
 
 typedef struct tm_counting {
-    tm_memory *memory; /* borrowed */
+    tm_memory *memory;         /* borrowed */
+    const tm_holders *holders; /* borrowed */
     tm_constraints constraints;
     tm_text_kind text;
     tm_name_hooks hooks;
@@ -74,23 +64,22 @@ typedef struct tm_counting {
     uint32_t name_capacity;
     uint32_t negated; /* constraints that can veto */
     tm_filters filters;
-    tm_interfaces interfaces;
-    uint64_t *links_done; /* of one match with grouping: matched, or no candidate */
-    uint32_t link_capacity;
     uint32_t message; /* number of the current one, 24 bits, never 0 */
 } tm_counting;
 
 _Static_assert(sizeof(tm_seat) == 8, "eight to a cache line");
 
-int tm_counting_init(tm_counting *core, tm_memory *memory, tm_text_kind text, tm_name_hooks hooks);
+int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind text, tm_name_hooks hooks);
 void tm_counting_free(tm_counting *core);
 
-int tm_counting_set_interface(tm_counting *core, uint32_t interface, int kind);
-int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interface, uint32_t *handle);
-int tm_counting_remove(tm_counting *core, uint32_t handle);
+/* TM_NO_MEMORY: unchanged. */
+int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interface, uint32_t handle);
+/* The filter is there; whoever calls this releases its handle afterwards. */
+void tm_counting_remove(tm_counting *core, uint32_t handle);
 
-static inline bool tm_counting_is_live(const tm_counting *core, uint32_t handle) {
-    return handle < core->filters.count && core->filters.references[handle] != NULL;
+/* The references of a filter, until another one is added or removed. */
+static inline tm_reference *tm_counting_references(const tm_counting *core, uint32_t handle) {
+    return (tm_reference *)tm_arena_at(&core->filters.arena, core->filters.references[handle]);
 }
 
 /* The names that a live filter cannot match without: those of its plain constraints, each once. Returns how many. */
@@ -108,11 +97,12 @@ typedef struct tm_named_message {
     size_t count;
 } tm_named_message;
 
-/* Adds the interfaces that cannot match to the bitset `ignored`. */
-typedef void (*tm_exclude)(const void *owner, const tm_named_message *message, uint64_t *ignored);
+/* Interfaces that cannot match, as a bitset that covers every interface with filters; NULL: nobody has looked. */
+typedef struct tm_excluded {
+    const uint64_t *bits;
+    uint32_t words;
+} tm_excluded;
 
-/* Match; `exclude` may be NULL. */
-int tm_counting_match(tm_counting *core, const tm_named_message *message, tm_exclude exclude, const void *owner,
-                      const tm_query *query, tm_hits *hits);
+void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer);
 
 #endif

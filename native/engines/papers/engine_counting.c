@@ -7,7 +7,8 @@
 #include "engines/registry.h"
 
 struct tm_engine {
-    tm_counting core;
+    tm_counting core;    /* first: a test looks at it */
+    tm_holders *holders; /* borrowed */
 };
 
 static void destroy(tm_engine *engine) {
@@ -16,14 +17,15 @@ static void destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
 
-static int create(tm_memory *memory, const tm_options *options, tm_engine **out) {
-    (void)options;
+static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
+    (void)values;
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
+    engine->holders = holders;
     tm_text_kind text = {.class = &tm_text_sets};
-    int result = tm_counting_init(&engine->core, memory, text, (tm_name_hooks){0});
+    int result = tm_counting_init(&engine->core, holders, text, (tm_name_hooks){0});
     if (result != TM_OK) {
         destroy(engine);
         return result;
@@ -32,34 +34,22 @@ static int create(tm_memory *memory, const tm_options *options, tm_engine **out)
     return TM_OK;
 }
 
-static int set_interface(tm_engine *engine, uint32_t interface, int kind) {
-    return tm_counting_set_interface(&engine->core, interface, kind);
-}
-
-static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle) {
+static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
     return tm_counting_add(&engine->core, filter, interface, handle);
 }
 
-static int remove_(tm_engine *engine, uint32_t handle) {
-    return tm_counting_remove(&engine->core, handle);
+static void remove_(tm_engine *engine, uint32_t handle) {
+    tm_counting_remove(&engine->core, handle);
+    tm_holders_release(engine->holders, handle);
 }
 
-/* A removal leaves nothing over. */
-static int settle(tm_engine *engine, uint64_t steps, uint64_t *left) {
-    (void)engine;
-    (void)steps;
-    *left = 0;
-    return TM_OK;
-}
-
-static int match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query,
-                 tm_hits *hits) {
+static void match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     uint32_t names[TM_ATTRIBUTES_MAX];
     for (size_t i = 0; i < count; i++) {
         names[i] = tm_intern_find(&engine->core.constraints.names, attributes[i].name, attributes[i].name_length);
     }
     tm_named_message message = {attributes, names, count};
-    return tm_counting_match(&engine->core, &message, NULL, NULL, query, hits);
+    tm_counting_match(&engine->core, &message, (tm_excluded){0}, answer);
 }
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
@@ -80,12 +70,11 @@ static int validate(const tm_engine *engine, const char **reason) {
 
 const tm_engine_class tm_engine_counting = {
     .name = "counting",
+    .about = "Paper 000: a sorted set for each name, type and operator, then counting.",
     .create = create,
     .destroy = destroy,
-    .set_interface = set_interface,
     .add = add,
     .remove = remove_,
-    .settle = settle,
     .match = match,
     .stats = stats,
     .used = used,

@@ -8,18 +8,27 @@
 #include "engines/papers/trie.h"
 #include "engines/registry.h"
 
+/* In the order of the values that `create` is given. */
+static const tm_option_kind options[] = {
+    {.name = "rounds",
+     .about = "Rows of the selectivity table that a match tries before it counts.",
+     .most = TM_ROUNDS_MAX,
+     .standard = 10},
+    {0},
+};
+
 #define TRIE_BYTES 120U /* of a string: its constant, and its share of branches and blocks */
 
 struct tm_engine {
-    tm_counting core;
+    tm_counting core;      /* first: a test looks at it */
+    tm_holders *holders;   /* borrowed */
     tm_trie_store strings; /* what the tries of all attributes share */
     tm_trie_store names;
     tm_text_index name_trie; /* name -> its id, in the place of a constraint of `=` */
     tm_selectivity selectivity;
 };
 
-/* ---- names --------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static int add_name(void *owner, uint32_t name) {
     tm_engine *engine = owner;
@@ -31,8 +40,7 @@ static void remove_name(void *owner, uint32_t name) {
     tm_text_trie.remove(&engine->name_trie, TM_OP_EQ, name, name);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void destroy(tm_engine *engine) {
     tm_memory *memory = engine->core.memory;
@@ -44,19 +52,20 @@ static void destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
 
-static int create(tm_memory *memory, const tm_options *options, tm_engine **out) {
+static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
+    engine->holders = holders;
     tm_constraints *constraints = &engine->core.constraints;
     tm_trie_store_init(&engine->strings, memory, &constraints->strings, constraints);
     tm_trie_store_init(&engine->names, memory, &constraints->names, NULL);
     engine->name_trie.store = &engine->names;
     tm_text_kind text = {.class = &tm_text_trie, .shared = &engine->strings};
     tm_name_hooks hooks = {.added = add_name, .removed = remove_name, .owner = engine};
-    int result = tm_counting_init(&engine->core, memory, text, hooks);
-    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, options->selectivity_rounds);
+    int result = tm_counting_init(&engine->core, holders, text, hooks);
+    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, (uint32_t)values[0]);
     if (result != TM_OK || prepared != TM_OK) {
         destroy(engine);
         return TM_NO_MEMORY;
@@ -65,59 +74,38 @@ static int create(tm_memory *memory, const tm_options *options, tm_engine **out)
     return TM_OK;
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
-static int set_interface(tm_engine *engine, uint32_t interface, int kind) {
-    return tm_counting_set_interface(&engine->core, interface, kind);
-}
-
-static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t *handle) {
-    uint32_t added = 0;
-    int result = tm_counting_add(&engine->core, filter, interface, &added);
+static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
+    int result = tm_counting_add(&engine->core, filter, interface, handle);
     if (result != TM_OK) {
         return result;
     }
-    result = tm_selectivity_add(&engine->selectivity, added);
+    result = tm_selectivity_add(&engine->selectivity, handle);
     if (result != TM_OK) {
-        tm_counting_remove(&engine->core, added);
-        return result;
+        tm_counting_remove(&engine->core, handle);
     }
-    *handle = added;
-    return TM_OK;
+    return result;
 }
 
-static int remove_(tm_engine *engine, uint32_t handle) {
-    if (!tm_counting_is_live(&engine->core, handle)) {
-        return TM_ABSENT;
-    }
+static void remove_(tm_engine *engine, uint32_t handle) {
     tm_selectivity_remove(&engine->selectivity, handle);
-    return tm_counting_remove(&engine->core, handle);
+    tm_counting_remove(&engine->core, handle);
+    tm_holders_release(engine->holders, handle);
 }
 
-/* A removal leaves nothing over. */
-static int settle(tm_engine *engine, uint64_t steps, uint64_t *left) {
-    (void)engine;
-    (void)steps;
-    *left = 0;
-    return TM_OK;
-}
+/* ---- match ---- */
 
-/* ---- match --------------------------------------------------------------------------------------------------------
- */
-
-static int match(tm_engine *engine, const tm_attribute *attributes, size_t count, const tm_query *query,
-                 tm_hits *hits) {
+static void match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     uint32_t names[TM_ATTRIBUTES_MAX];
     for (size_t i = 0; i < count; i++) {
         names[i] = tm_trie_equal(&engine->name_trie, attributes[i].name, attributes[i].name_length);
     }
     tm_named_message message = {attributes, names, count};
-    return tm_counting_match(&engine->core, &message, tm_selectivity_exclude, &engine->selectivity, query, hits);
+    tm_counting_match(&engine->core, &message, tm_selectivity_exclude(&engine->selectivity, &message), answer);
 }
 
-/* ---- looking at it ------------------------------------------------------------------------------------------------
- */
+/* ---- looking at it ---- */
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);
@@ -145,12 +133,12 @@ static int validate(const tm_engine *engine, const char **reason) {
 
 const tm_engine_class tm_engine_sff = {
     .name = "sff",
+    .about = "Paper 004: an index for each type, a trie for strings, a selectivity table, then counting.",
+    .options = options,
     .create = create,
     .destroy = destroy,
-    .set_interface = set_interface,
     .add = add,
     .remove = remove_,
-    .settle = settle,
     .match = match,
     .stats = stats,
     .used = used,

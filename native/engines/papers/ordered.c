@@ -21,8 +21,7 @@ tm_probe tm_probe_text(const uint8_t *text, uint32_t length) {
     return (tm_probe){.key = {first_bytes(text, length), 0}, .text = text != NULL ? text : &empty, .length = length};
 }
 
-/* ---- order --------------------------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 static inline int three_way(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
@@ -78,8 +77,7 @@ tm_place tm_ordered_seek(const tm_ordered *set, const tm_intern *strings, const 
     return (tm_place){at, low};
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
 /* A new run at `index`, the later ones moved up; `entries` of it are reserved. */
 static int insert_run(tm_ordered *set, tm_memory *memory, uint32_t index, uint32_t entries) {
@@ -173,8 +171,7 @@ void tm_ordered_free(tm_ordered *set, tm_memory *memory) {
     *set = (tm_ordered){0};
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static void hand_on(const tm_run *run, uint32_t from, uint32_t to, tm_found *found) {
     for (uint32_t i = from; i < to; i++) {
@@ -241,8 +238,7 @@ uint64_t tm_ordered_count(const tm_ordered *set) {
     return total;
 }
 
-/* ---- checking -----------------------------------------------------------------------------------------------------
- */
+/* ---- checking ---- */
 
 static tm_probe probe_of(const tm_entry *entry, const tm_intern *strings) {
     tm_probe probe = {.key = {entry->high, entry->low}, .tag = entry->tag, .constraint = entry->constraint};

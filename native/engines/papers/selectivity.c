@@ -1,5 +1,8 @@
 /* selectivity.c - determinants as filters come and go. Law: see selectivity.h. */
 #include "engines/papers/selectivity.h"
+
+#include <string.h>
+
 #include "base/grow.h"
 #include "base/hash.h"
 
@@ -50,6 +53,7 @@ static void forget(tm_selectivity *table) {
     TM_DELETE(memory, TM_COLD, table->previous, uint32_t, table->previous_capacity);
     TM_DELETE(memory, TM_COLD, table->determined, uint32_t, table->determined_capacity);
     TM_DELETE(memory, TM_COLD, table->row, uint32_t, table->row_capacity);
+    TM_DELETE(memory, TM_HOT, table->excluded, uint64_t, table->excluded_capacity);
     TM_DELETE(memory, TM_COLD, table->occurrences, tm_occurrence, table->occurrence_capacity);
     tm_idset_free(&table->occurrence_ids, memory, TM_COLD);
     *table = (tm_selectivity){
@@ -61,8 +65,7 @@ void tm_selectivity_free(tm_selectivity *table) {
     TM_DELETE(table->memory, TM_HOT, table->rounds, tm_round, table->wanted);
 }
 
-/* ---- the filters of an interface ----------------------------------------------------------------------------------
- */
+/* ---- the filters of an interface ---- */
 
 static void link_filter(tm_selectivity *table, uint32_t interface, uint32_t filter) {
     uint32_t head = table->first[interface];
@@ -87,8 +90,7 @@ static void unlink_filter(tm_selectivity *table, uint32_t interface, uint32_t fi
     }
 }
 
-/* ---- counted names ------------------------------------------------------------------------------------------------
- */
+/* ---- counted names ---- */
 
 static uint64_t hash_pair(const tm_selectivity *table, uint32_t interface, uint32_t name) {
     return tm_hash_words(interface, name, 0, &table->memory->key);
@@ -176,8 +178,7 @@ static void uncount_all(tm_selectivity *table, uint32_t interface) {
     }
 }
 
-/* ---- determinants -------------------------------------------------------------------------------------------------
- */
+/* ---- determinants ---- */
 
 /* Keep of `set` what every filter from `at` on has. */
 static void intersect(const tm_selectivity *table, uint32_t at, name_set *set) {
@@ -248,8 +249,7 @@ static void change_all(tm_selectivity *table, uint32_t interface, const name_set
     }
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 /* The names with the most interfaces, best first; returns how many there are. */
 static uint32_t choose(const tm_selectivity *table, uint32_t best[TM_ROUNDS_MAX]) {
@@ -269,10 +269,9 @@ static uint32_t choose(const tm_selectivity *table, uint32_t best[TM_ROUNDS_MAX]
 }
 
 static void fill_round(tm_selectivity *table, tm_round *round) {
-    const tm_interfaces *all = &table->core->interfaces;
     for (uint32_t i = 0; i < table->first_capacity; i++) {
         if (table->first[i] != 0) {
-            name_set set = determinants(table, i, all->filters[i]);
+            name_set set = determinants(table, i, tm_holders_filters(table->core->holders, i));
             mark(round, i, holds(&set, round->name));
         }
     }
@@ -360,8 +359,7 @@ static void sort_if_due(tm_selectivity *table) {
     }
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
 static int reserve(tm_selectivity *table, uint32_t interface, uint32_t filter) {
     tm_memory *memory = table->memory;
@@ -371,7 +369,9 @@ static int reserve(tm_selectivity *table, uint32_t interface, uint32_t filter) {
         tm_grow(memory, TM_COLD, &table->next, sizeof *table->next, &table->next_capacity, filter + 1) &&
         tm_grow(memory, TM_COLD, &table->previous, sizeof *table->previous, &table->previous_capacity, filter + 1) &&
         tm_grow(memory, TM_COLD, &table->determined, sizeof *table->determined, &table->determined_capacity, names) &&
-        tm_grow(memory, TM_COLD, &table->row, sizeof *table->row, &table->row_capacity, names);
+        tm_grow(memory, TM_COLD, &table->row, sizeof *table->row, &table->row_capacity, names) &&
+        tm_grow(memory, TM_HOT, &table->excluded, sizeof *table->excluded, &table->excluded_capacity,
+                words_needed(table));
     for (uint32_t i = 0; done && i < table->count; i++) {
         tm_round *round = &table->rounds[i];
         done = tm_grow(memory, TM_HOT, &round->interfaces, sizeof *round->interfaces, &round->capacity,
@@ -381,8 +381,8 @@ static int reserve(tm_selectivity *table, uint32_t interface, uint32_t filter) {
 }
 
 int tm_selectivity_add(tm_selectivity *table, uint32_t filter) {
-    uint32_t interface = table->core->filters.seats[filter].interface;
-    uint32_t size = table->core->interfaces.filters[interface];
+    uint32_t interface = tm_holders_interface(table->core->holders, filter);
+    uint32_t size = tm_holders_filters(table->core->holders, interface);
     if (reserve(table, interface, filter) != TM_OK) {
         return TM_NO_MEMORY;
     }
@@ -402,8 +402,8 @@ int tm_selectivity_add(tm_selectivity *table, uint32_t filter) {
 }
 
 void tm_selectivity_remove(tm_selectivity *table, uint32_t filter) {
-    uint32_t interface = table->core->filters.seats[filter].interface;
-    uint32_t size = table->core->interfaces.filters[interface];
+    uint32_t interface = tm_holders_interface(table->core->holders, filter);
+    uint32_t size = tm_holders_filters(table->core->holders, interface);
     name_set before = determinants(table, interface, size);
     if (size == WALKED_MAX + 1) {
         uncount_all(table, interface);
@@ -413,13 +413,12 @@ void tm_selectivity_remove(tm_selectivity *table, uint32_t filter) {
     unlink_filter(table, interface, filter);
     name_set after = determinants(table, interface, size - 1);
     change_all(table, interface, &before, &after);
-    if (table->core->filters.live == 1) {
+    if (tm_holders_used(table->core->holders) == 1) {
         forget(table); /* it was the last filter */
     }
 }
 
-/* ---- match --------------------------------------------------------------------------------------------------------
- */
+/* ---- match ---- */
 
 static bool has_name(const tm_named_message *message, uint32_t name) {
     for (size_t i = 0; i < message->count; i++) {
@@ -430,9 +429,12 @@ static bool has_name(const tm_named_message *message, uint32_t name) {
     return false;
 }
 
-void tm_selectivity_exclude(const void *owner, const tm_named_message *message, uint64_t *ignored) {
-    const tm_selectivity *table = owner;
-    uint32_t words = table->core->interfaces.ignored_capacity;
+tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message *message) {
+    uint32_t words = table->excluded_capacity;
+    if (table->count == 0 || words == 0) {
+        return (tm_excluded){0};
+    }
+    memset(table->excluded, 0, sizeof *table->excluded * words);
     for (uint32_t i = 0; i < table->count; i++) {
         const tm_round *round = &table->rounds[i];
         if (has_name(message, round->name)) {
@@ -440,7 +442,8 @@ void tm_selectivity_exclude(const void *owner, const tm_named_message *message, 
         }
         uint32_t shared = round->capacity < words ? round->capacity : words;
         for (uint32_t word = 0; word < shared; word++) {
-            ignored[word] |= round->interfaces[word];
+            table->excluded[word] |= round->interfaces[word];
         }
     }
+    return (tm_excluded){table->excluded, words};
 }

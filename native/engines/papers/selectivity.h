@@ -12,7 +12,7 @@
 
 #include "engines/papers/counting.h"
 
-#define TM_ROUNDS_MAX 256
+#define TM_ROUNDS_MAX 1000
 
 /* How often a name occurs in the filters of an interface that has many. */
 typedef struct tm_occurrence {
@@ -34,8 +34,10 @@ typedef struct tm_selectivity {
     uint32_t *first;         /* by interface: a filter of it, plus one; 0 for none */
     uint32_t *next;          /* by filter: another one of its interface, the same way */
     uint32_t *previous;
-    uint32_t *determined; /* by name: of how many interfaces it is a determinant */
-    uint32_t *row;        /* by name: its round, plus one; 0 for none */
+    uint32_t *determined;       /* by name: of how many interfaces it is a determinant */
+    uint32_t *row;              /* by name: its round, plus one; 0 for none */
+    uint64_t *excluded;         /* scratch of a match: bitset over interfaces */
+    uint32_t excluded_capacity; /* words */
     uint32_t first_capacity, next_capacity, previous_capacity, determined_capacity, row_capacity;
     tm_occurrence *occurrences; /* [0] unused */
     uint32_t occurrence_capacity, occurrence_count, occurrence_free;
@@ -56,8 +58,8 @@ int tm_selectivity_add(tm_selectivity *table, uint32_t filter);
 /* `filter` is about to be removed from the core. */
 void tm_selectivity_remove(tm_selectivity *table, uint32_t filter);
 
-/* A tm_exclude: `owner` is the tm_selectivity. */
-void tm_selectivity_exclude(const void *owner, const tm_named_message *message, uint64_t *ignored);
+/* The interfaces that the message cannot match; good until the next call. */
+tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message *message);
 
 int tm_selectivity_validate(const tm_selectivity *table, const char **reason);
 

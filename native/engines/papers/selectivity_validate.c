@@ -57,8 +57,8 @@ static uint32_t linked(const tm_selectivity *table, uint32_t interface) {
 static int validate_interface(const tm_selectivity *table, uint32_t interface, uint32_t *determined,
                               const char **reason) {
     name_set set = walk_determinants(table, interface);
-    uint32_t size =
-        interface < table->core->interfaces.filter_capacity ? table->core->interfaces.filters[interface] : 0;
+    const tm_holders *holders = table->core->holders;
+    uint32_t size = interface < holders->interface_count ? tm_holders_filters(holders, interface) : 0;
     if (linked(table, interface) != size) {
         return fails(reason, "an interface links another number of filters than it has");
     }

@@ -71,8 +71,7 @@ static void remove_(tm_text_index *index, uint8_t op, uint32_t string, uint32_t 
     tm_ordered_remove(patterns, constraints->memory, &constraints->strings, &probe);
 }
 
-/* ---- matching -----------------------------------------------------------------------------------------------------
- */
+/* ---- matching ---- */
 
 static uint32_t shared_length(const tm_interned *string, const uint8_t *text, uint32_t length) {
     uint32_t shared = 0;
@@ -167,8 +166,7 @@ static void match(const tm_text_index *index, const uint8_t *text, uint32_t leng
     }
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static uint64_t count(const tm_text_index *index) {
     return tm_order_count(&index->order) + tm_ordered_count(&index->prefixes) + tm_ordered_count(&index->suffixes) +

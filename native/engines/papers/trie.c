@@ -21,8 +21,7 @@ void tm_trie_store_free(tm_trie_store *store) {
     tm_blocks_free(&store->blocks);
 }
 
-/* ---- where an operator's constraint is ----------------------------------------------------------------------------
- */
+/* ---- where an operator's constraint is ---- */
 
 /* Its place in a constant, or TM_AT_COUNT. */
 static uint32_t place_of(uint8_t op) {
@@ -70,8 +69,7 @@ static tm_chain_edit chain_edit(tm_text_index *trie, uint32_t way) {
                            .place = way == TM_UPWARD ? upward_place : downward_place};
 }
 
-/* ---- putting it there ---------------------------------------------------------------------------------------------
- */
+/* ---- putting it there ---- */
 
 /* The constant in front of whose links a new one of `constant` belongs: its own, or the closest one's. */
 static uint32_t follower(const tm_text_index *trie, const tm_spot *spot, const tm_interned *text, uint32_t constant,
@@ -149,8 +147,7 @@ static void remark(tm_text_index *trie, const tm_spot *spot, uint32_t constant) 
     trie->contained += ((at->marks & TM_MARK_CONTAINS) != 0) - ((had & TM_MARK_CONTAINS) != 0);
 }
 
-/* ---- change -------------------------------------------------------------------------------------------------------
- */
+/* ---- change ---- */
 
 static tm_text_index *create(tm_constraints *constraints, void *shared) {
     tm_text_index *trie = TM_NEW(constraints->memory, TM_HOT, tm_text_index, 1);

@@ -98,8 +98,7 @@ struct tm_text_index {
 /* The constraint of `=` at exactly this text, or 0. */
 uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t length);
 
-/* ---- between trie.c and its companions ----------------------------------------------------------------------------
- */
+/* ---- between trie.c and its companions ---- */
 
 /* Where a walk ends. */
 typedef struct tm_spot {

@@ -17,8 +17,7 @@ static uint32_t hand_on_complete(const tm_trie_store *store, const tm_constant *
     return unequal;
 }
 
-/* ---- chains -------------------------------------------------------------------------------------------------------
- */
+/* ---- chains ---- */
 
 static inline void hand_on_link(const tm_trie_store *store, uint32_t link, const tm_probe *value, tm_found *found) {
     if (link < TM_LINK_BOUNDED) { /* most are plain */
@@ -71,8 +70,7 @@ static void follow_chain(const tm_text_index *trie, uint32_t way, const tm_spot 
     }
 }
 
-/* ---- prefixes, suffixes and what is inside ------------------------------------------------------------------------
- */
+/* ---- prefixes, suffixes and what is inside ---- */
 
 /* Walk along text[start ..] for `contains`, and for `suffix` at its end, as far as `wanted` marks reach. Returns how
  * many `contains` were new. */

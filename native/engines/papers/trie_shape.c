@@ -7,8 +7,7 @@
 /* The first block beside a branch: 24 bytes hold four children, and a smaller one would take as much. */
 #define CHILDREN_OUTSIDE_MIN 4
 
-/* ---- branches -----------------------------------------------------------------------------------------------------
- */
+/* ---- branches ---- */
 
 static size_t block_bytes(uint32_t capacity) {
     return capacity * (sizeof(uint32_t) + 1);
@@ -116,8 +115,7 @@ static void replace_child(tm_text_index *trie, uint32_t parent, uint8_t byte, ui
     adopt(trie->store, parent, link);
 }
 
-/* ---- marks --------------------------------------------------------------------------------------------------------
- */
+/* ---- marks ---- */
 
 static uint32_t marks_at(const tm_trie_store *store, tm_branch *branch) {
     uint32_t marks = branch->constant != 0 ? store->constants[branch->constant].marks : 0;
@@ -139,8 +137,7 @@ void tm_trie_refresh(tm_text_index *trie, uint32_t id) {
     }
 }
 
-/* ---- hanging a constant -------------------------------------------------------------------------------------------
- */
+/* ---- hanging a constant ---- */
 
 /* Let `constant`, spelled `text`, end at the branch or hang under it; room is there. */
 static void join(tm_trie_store *store, uint32_t id, const uint8_t *text, uint32_t length, uint32_t depth,
@@ -217,8 +214,7 @@ int tm_trie_hang(tm_text_index *trie, const tm_spot *spot, const uint8_t *text, 
     return result;
 }
 
-/* ---- taking one down ----------------------------------------------------------------------------------------------
- */
+/* ---- taking one down ---- */
 
 /* What a branch comes down to when a single constant is left below it: a link to that; otherwise 0. */
 static uint32_t sole_constant(tm_branch *branch) {

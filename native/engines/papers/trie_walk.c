@@ -48,8 +48,7 @@ uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t 
     return constant != 0 ? trie->store->constants[constant].at[TM_AT_EQ] : 0;
 }
 
-/* ---- the closest constants ----------------------------------------------------------------------------------------
- */
+/* ---- the closest constants ---- */
 
 /* The first constant with `mark` at or below `link`, which has it. */
 static uint32_t first_of(const tm_trie_store *store, uint32_t link, uint32_t mark) {

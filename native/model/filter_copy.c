@@ -1,0 +1,53 @@
+/* filter_copy.c - a filter kept whole in one block, for as long as somebody needs it.
+ *
+ * Law: a copy borrows nothing: behind its constraints lie their operands, and behind those all names and strings.
+ */
+#include <string.h>
+
+#include "model/filter.h"
+
+static bool has_text(const tm_value *value) {
+    return value->kind == TM_KIND_STRING;
+}
+
+size_t tm_filter_copy_bytes(const tm_filter *filter) {
+    size_t bytes = sizeof(tm_constraint) * filter->count;
+    for (size_t i = 0; i < filter->count; i++) {
+        const tm_constraint *constraint = &filter->constraints[i];
+        bytes += constraint->name_length + sizeof(tm_value) * constraint->operand_count;
+        for (uint32_t k = 0; k < constraint->operand_count; k++) {
+            bytes += has_text(&constraint->operands[k]) ? constraint->operands[k].length : 0;
+        }
+    }
+    return bytes;
+}
+
+static const uint8_t *put(uint8_t **text, const uint8_t *bytes, size_t length) {
+    const uint8_t *at = *text;
+    if (length > 0) {
+        memcpy(*text, bytes, length);
+    }
+    *text += length;
+    return at;
+}
+
+const tm_constraint *tm_filter_copy(const tm_filter *filter, void *block) {
+    tm_constraint *constraints = block;
+    tm_value *operands = (tm_value *)(void *)(constraints + filter->count);
+    tm_value *operand = operands;
+    for (size_t i = 0; i < filter->count; i++) {
+        operand += filter->constraints[i].operand_count;
+    }
+    uint8_t *text = (uint8_t *)operand;
+    for (size_t i = 0; i < filter->count; i++) {
+        const tm_constraint *from = &filter->constraints[i];
+        constraints[i] = *from;
+        constraints[i].name = put(&text, from->name, from->name_length);
+        constraints[i].operands = operands;
+        for (uint32_t k = 0; k < from->operand_count; k++, operands++) {
+            *operands = from->operands[k];
+            operands->string = has_text(operands) ? put(&text, operands->string, operands->length) : NULL;
+        }
+    }
+    return constraints;
+}

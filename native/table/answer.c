@@ -1,0 +1,149 @@
+/* answer.c - answers are opened and closed. Law: see answer.h. */
+#include "table/answer.h"
+
+/* ---- marks ---- */
+
+int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links) {
+    if (links <= marks->links) {
+        return TM_OK;
+    }
+    uint64_t capacity = tm_bit_words(links);
+    capacity += capacity / 4;
+    if (capacity > UINT32_MAX / 64) {
+        capacity = UINT32_MAX / 64;
+    }
+    uint64_t *words = links <= capacity * 64 ? TM_NEW(memory, TM_HOT, uint64_t, capacity) : NULL;
+    if (words == NULL) {
+        return TM_NO_MEMORY;
+    }
+    tm_marks_free(marks, memory); /* between matches they are all zero: nothing to copy */
+    *marks = (tm_marks){words, (uint32_t)capacity * 64};
+    return TM_OK;
+}
+
+void tm_marks_free(tm_marks *marks, tm_memory *memory) {
+    TM_DELETE(memory, TM_HOT, marks->words, uint64_t, marks->links / 64);
+    *marks = (tm_marks){0};
+}
+
+bool tm_marks_are_clear(const tm_marks *marks) {
+    uint64_t any = 0;
+    for (uint32_t word = 0; word < marks->links / 64; word++) {
+        any |= marks->words[word];
+    }
+    return any == 0;
+}
+
+/* ---- opening ---- */
+
+static tm_answer_form form_of(const tm_query *query, const tm_view *view) {
+    _Static_assert(TM_ANSWER_LINKS == 1 && TM_ANSWER_WHICH == TM_MATCH_WHICH + 1 && TM_ANSWER_ALL == TM_MATCH_ALL + 1,
+                   "forms are in the order of modes");
+    return query->mode == TM_MATCH_INTERFACES ? (tm_answer_form)(view != NULL) : (tm_answer_form)(query->mode + 1);
+}
+
+static size_t count_candidates(const uint64_t *candidates, uint32_t links) {
+    if (candidates == NULL || links == 0) {
+        return links;
+    }
+    size_t count = 0;
+    for (; links > 64; links -= 64) {
+        count += tm_bit_count(*candidates++);
+    }
+    return count + tm_bit_count(*candidates << (64 - links));
+}
+
+/* Field by field: it is done for each message, and a compiler would clear the whole of it first. */
+void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
+                     const tm_query *query, tm_hits *hits, uint64_t taken) {
+    uint32_t links = query->link_count;
+    answer->hits = hits;
+    answer->holders = holders;
+    answer->candidates = query->candidates;
+    answer->memo = query->memo;
+    answer->marks = marks->words;
+    answer->form = form_of(query, view);
+    answer->marked = false;
+    answer->distinct = false;
+    answer->direct = false;
+    answer->count = 0;
+    answer->wanted = SIZE_MAX;
+    answer->work = (tm_work){taken, hits->steps};
+    if (view != NULL && answer->form != TM_ANSWER_ALL) {
+        answer->grouping = view->links;
+        answer->grouping_count = view->count;
+        answer->view = query->view;
+        answer->link_count = links;
+        if (answer->form == TM_ANSWER_LINKS) {
+            answer->wanted = count_candidates(query->candidates, links);
+        }
+        return;
+    }
+    answer->grouping = NULL;
+    answer->grouping_count = 0;
+    answer->view = 0;
+    answer->link_count = links < holders->interface_count ? links : holders->interface_count;
+    if (answer->form == TM_ANSWER_ALL) {
+        answer->distinct = true;
+        answer->direct = holders->of_clients == tm_holders_used(holders) && tm_answer_is_whole(answer);
+    }
+}
+
+/* The links of a word that are open at the beginning. */
+static uint64_t open_word(const tm_answer *answer, uint32_t index) {
+    uint64_t word = tm_answer_candidates(answer, index);
+    if (answer->grouping != NULL) {
+        return word;
+    }
+    word &= answer->holders->occupied[index];
+    return answer->form == TM_ANSWER_ALL ? word & answer->holders->clients[index] : word;
+}
+
+/* Without a grouping marks are for all interfaces, as the last ones may be no candidates. */
+static uint32_t count_marked(const tm_answer *answer) {
+    return tm_bit_words(answer->grouping != NULL ? answer->link_count : answer->holders->interface_count);
+}
+
+void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t words) {
+    uint64_t wanted = 0;
+    for (uint32_t index = 0; index < count_marked(answer); index++) {
+        uint64_t word = open_word(answer, index);
+        word &= answer->grouping == NULL && index < words && excluded != NULL ? ~excluded[index] : UINT64_MAX;
+        answer->marks[index] = ~word;
+        wanted += (uint64_t)__builtin_popcountll(word);
+    }
+    answer->marked = true;
+    answer->wanted = answer->form == TM_ANSWER_ALL && wanted > 0 ? SIZE_MAX : wanted;
+}
+
+/* ---- closing ---- */
+
+static void clear_marks(const tm_answer *answer) {
+    const tm_hits *hits = answer->hits;
+    if (answer->marked) {
+        memset(answer->marks, 0, sizeof *answer->marks * count_marked(answer));
+        return;
+    }
+    if (answer->distinct || hits->bits != NULL) {
+        return;
+    }
+    if (answer->count > hits->capacity) { /* rows that did not fit have marks, too */
+        memset(answer->marks, 0, sizeof *answer->marks * tm_bit_words(answer->link_count));
+        return;
+    }
+    for (size_t row = 0; row < answer->count; row++) {
+        answer->marks[hits->links[row] / 64] = 0;
+    }
+}
+
+int tm_answer_end(tm_answer *answer) {
+    tm_hits *hits = answer->hits;
+    clear_marks(answer);
+    hits->count = answer->count;
+    hits->steps = answer->work.steps;
+    if (tm_work_is_over(&answer->work)) {
+        hits->count = 0;
+        return TM_TOO_COSTLY;
+    }
+    return hits->bits == NULL && answer->count > hits->capacity ? TM_TOO_MANY : TM_OK;
+}
