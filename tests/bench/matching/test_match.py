@@ -40,6 +40,7 @@ def results() -> list[Result]:
     return run(SMALL, SMALL.make(), quiet)
 
 
+@pytest.mark.slow
 def test_engines_agree_and_find_what_the_twin_finds(results: list[Result]) -> None:
     made = SMALL.make()
     filters = [decode_filter(made.filters[i]) for i in range(len(made.filters))]
@@ -58,6 +59,7 @@ def test_every_figure_is_there_and_positive(results: list[Result]) -> None:
         assert all(isinstance(number, float) and number > 0 for number in numbers)
 
 
+@pytest.mark.slow
 def test_grouping_matches_links() -> None:
     setup = replace(SMALL, link_count=2)
     for result in run(setup, setup.make(), quiet):

@@ -65,6 +65,7 @@ async def test_messages_cross_between_tls_and_plain(behind_tls):
     await net.until(lambda: "alice" not in net.clients.names)
 
 
+@pytest.mark.slow
 async def test_a_long_frame_and_many_short_ones(behind_tls):
     net, where, context = await behind_tls()
     alice = await WireClient.greeted(where, "alice", ssl=context)
