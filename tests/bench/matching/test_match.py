@@ -51,6 +51,7 @@ def test_engines_agree_and_find_what_the_twin_finds(results: list[Result]) -> No
     assert len({result.checksum for result in results}) == 1
 
 
+@pytest.mark.slow
 def test_every_figure_is_there_and_positive(results: list[Result]) -> None:
     for row in rows_for_programs(SMALL, results):
         assert row.keys() >= set(KEYS.split())
@@ -109,6 +110,7 @@ def test_sff_runs_once_for_each_number_of_rounds() -> None:
         contenders(["quantum"])
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["--filters", "100", "--interfaces", "F", "--messages", "20", "--names", "30", "--seed", "1"]
     assert main(["bench", "match", "--workload", "cu922", *args, "--engine", "counting,tamis", "--json"]) == 0
@@ -119,6 +121,7 @@ def test_the_command_prints_one_object_a_line(capsys: pytest.CaptureFixture[str]
     assert "building tamis" in told.err
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "match", "--filters", "50", "--messages", "20", "--engine", "tamis"]) == 0
     lines = capsys.readouterr().out.splitlines()

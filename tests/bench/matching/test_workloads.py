@@ -92,6 +92,7 @@ def test_attributes_are_not_in_order_of_popularity() -> None:
     assert first == pytest.approx(last, rel=0.1)
 
 
+@pytest.mark.slow
 def test_cu922_is_that_of_paper_000() -> None:
     made = make("cu922", 4_000, 2_000, 100, 1)
     filters, messages = filters_of(made), messages_of(made)

@@ -77,6 +77,7 @@ def test_no_page_or_our_own():
     check_origin({"host": "h:1", "origin": "http://h:1", "sec-fetch-site": "same-origin"})
 
 
+@pytest.mark.slow
 async def test_a_router_that_listens_refuses_them(process):
     port = port_of(process(TCP % ""))
     assert ask(port, "/filters")[0] == 200

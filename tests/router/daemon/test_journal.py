@@ -11,7 +11,7 @@ from tamis.router.daemon.happenings import Alarmed, Happenings, LinkCameUp, Link
 @pytest.fixture
 def happenings(caplog):
     caplog.set_level(logging.INFO, "tamis")
-    made = Happenings(lambda what: pytest.fail(what))
+    made = Happenings(pytest.fail)
     journal.listen(made)
     return made
 
