@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tamis.configs import choices
+from tamis.native.others import FORWARDINGS
 from tamis.protocol.strategies import BY_NAME, DEFAULT, chosen, options_of, recorded_as
 from tamis.protocol.strategies import STRATEGIES as FACTS
 from tamis.router.core.core import CoreParts, CoreSettings
@@ -26,6 +27,10 @@ def test_every_strategy_has_its_core() -> None:
         core = strategy.core(name, 1, CoreSettings())
         assert core.start(0)
         assert strategy.facts is BY_NAME[name]
+
+
+def test_the_switch_has_every_policy() -> None:
+    assert {strategy.policy.name for strategy in STRATEGIES.values()} == set(FORWARDINGS)
 
 
 def test_a_topology_file_and_records_choose_the_same_strategy() -> None:
