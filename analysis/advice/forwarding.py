@@ -80,8 +80,7 @@ def flood(evidence: Evidence) -> Iterator[Advice]:
     frames about filters."""
     messages = sum(row["messages"] for row in evidence.reach)
     total = evidence.totals[0] if evidence.totals else None
-    asks = evidence.topology.strategy.facts.asks
-    if asks is not Asks.WANTED or len(evidence.topology.routers) == 1 or not messages or total is None or total["frame_bytes"] is None:
+    if _nothing_to_say(evidence.topology, messages) or total is None or total["frame_bytes"] is None:
         return
     frames = sum(row["frames"] for row in evidence.reach) / messages
     everywhere = len(evidence.topology.routers) - 1
