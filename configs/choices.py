@@ -32,7 +32,9 @@ ENGINES = {
     "kdtree": PLANNED,
     "interval": PLANNED,
 }
-ADVERTISE_MODES = {facts.mode: SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key}
+ADVERTISE_MODES = {
+    str(facts.options["mode"]): SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key
+}
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}

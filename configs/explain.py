@@ -19,6 +19,7 @@ from tamis.configs.topology import Topology
 _OUT_OF_RANGE = ("greater_than_equal", "less_than_equal")
 _MAPPING = "must be a mapping, `key: value`"
 _NUMBER = "must be a whole number"
+_TRUTH = "must be true or false"
 _LIST = "must be a list"
 _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "missing": lambda _: "is missing",
@@ -30,6 +31,8 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "string_type": lambda _: "must be text",
     "int_type": lambda _: _NUMBER,
     "int_parsing": lambda _: _NUMBER,
+    "bool_type": lambda _: _TRUTH,
+    "bool_parsing": lambda _: _TRUTH,
     "int_parsing_size": lambda _: "must be a whole number of ordinary size",
     "int_from_float": lambda _: _NUMBER,
     "literal_error": lambda ctx: f"must be {ctx['expected']}",

@@ -125,6 +125,8 @@ def _default(field: dict[str, Any]) -> str:
     default = field.get("default")
     if isinstance(default, dict):
         return f"`{default['name']}`" if "name" in default else "as below"
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
     if isinstance(default, int):
         return f"{default:,}"
     return f"`{default}`" if default else "none"
@@ -146,6 +148,8 @@ def _value(field: dict[str, Any]) -> str:
         return f"{field['minimum']:,} to {field['maximum']:,}"
     if field.get("format") == PREDICATE_FORMAT:
         return PREDICATE_FORMAT
+    if field["type"] == "boolean":
+        return "`true`, `false`"
     if field["type"] in ("array", "object"):
         return _collection(field)
     return {ID_FORM: "id", ADDRESS_FORM: "address", HOST_NAME_FORM: "host"}.get(field.get("pattern", ""), "path")

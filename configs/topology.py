@@ -35,7 +35,7 @@ from tamis.configs.fields import (
 from tamis.configs.records import Records
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
-from tamis.protocol.strategies import StrategyFacts, chosen
+from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
@@ -69,9 +69,25 @@ class Strategy(Section):
         "the same for all sources, which costs less to compute and sends a few messages in vain.",
     )
 
+    prune: bool = Field(
+        default=True,
+        description="Strategy `flood`: messages go only to routers that have a client with a subscription; "
+        "`false`: to every router, as in paper 003.",
+    )
+
+    @check_field("mode", "prune")
+    @classmethod
+    def _is_an_option_of_the_strategy(cls, value: str | bool, info: ValidationInfo) -> str | bool:
+        """`value`, unless the strategy that is named has no such option."""
+        name, option = info.data.get("name"), str(info.field_name)
+        if name is not None and option not in options_of(name):
+            owners = dict.fromkeys(facts.key for facts in STRATEGIES if option in facts.options)
+            raise ValueError(f"is a setting of strategy {' and '.join(owners)}, not of {name}")
+        return value
+
     @property
     def facts(self) -> StrategyFacts:
-        return chosen(self.name, self.mode)
+        return chosen(self.name, {option: getattr(self, option) for option in options_of(self.name)})
 
 
 class Engine(Section):

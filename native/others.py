@@ -25,6 +25,8 @@ _REFUSALS: Final = {
     lib.TM_NO_MEMORY: RefusalCode.OUT_OF_MEMORY,
     lib.TM_MISUSED: RefusalCode.ID_IN_USE,
 }
+FORWARDINGS: Final[Mapping[str, int]] = {"wanted": lib.TM_FORWARD_WANTED, "flood": lib.TM_FORWARD_FLOOD}
+"""Policies of forwarding, by name."""
 
 
 class Others(ABC):
@@ -39,10 +41,10 @@ class Others(ABC):
     def c(self) -> _Cdata:
         """The switch as C knows it."""
 
-    def join(self, network: Table, sources_max: int) -> None:
+    def join(self, network: Table, sources_max: int, forwarding: str = "wanted") -> None:
         """One of several from here on. `network` is an empty table that the switch takes over as it did its own;
-        messages in transit are remembered for so many sources."""
-        check(lib.tm_switch_join(self.c, network.c, sources_max))
+        messages in transit are remembered for so many sources. `forwarding` names a policy (FORWARDINGS)."""
+        check(lib.tm_switch_join(self.c, network.c, sources_max, FORWARDINGS[forwarding]))
         self._network = network
 
     def raise_epoch(self, epoch: int) -> None:

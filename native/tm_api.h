@@ -440,9 +440,15 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_ROUTERS_MAX 65536   /* that a switch knows at a time */
 #define TM_NEIGHBOURS_MAX 1024 /* as many as an LSA can list */
 
+/* By which messages go between routers (switch/forward.h). */
+#define TM_FORWARD_WANTED 0 /* where the table knows somebody who wants them */
+#define TM_FORWARD_FLOOD 1  /* the same, without asking the table while each router wants everything or nothing */
+#define TM_FORWARDINGS 2
+
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
- * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first. */
-int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max);
+ * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
+ * `forwarding` is one of TM_FORWARD_*, for good. */
+int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */

@@ -111,6 +111,9 @@ ACK_ITEMS_MAX = 10_000
 LINKS_MAX = 1_024
 """Links of one router. Its topology advertisement is one short frame."""
 
+LAYOUT_BYTES_MAX = 256
+"""What a router states beside its links of how it routes: two names, and room for those of later versions."""
+
 ROUTERS_MAX = 16_384
 """Routers one router keeps statements of; those of others are not kept. Far past what one flat network can carry."""
 

@@ -63,7 +63,9 @@ KINDS: Final = {
                 Field("sampling", "text", "which messages are recorded, as configured"),
                 Field("engine", "text", "which matches"),
                 Field(
-                    "strategy", "text", "by which routers share the filtering; with ` (paper)` behind it in that mode"
+                    "strategy",
+                    "text",
+                    "by which routers share the filtering; with ` (paper)` or ` (everywhere)` behind it in these modes",
                 ),
                 Field("broadcast", "text", "along which trees messages go"),
             ),

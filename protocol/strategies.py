@@ -6,8 +6,20 @@ names; nothing else in Tamis compares the name of a strategy, but asks for a pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
+
+Option = str | bool
+
+
+class Asks(enum.Enum):
+    """What a router states that it wants of the others."""
+
+    WANTED = "what its clients want"
+    EVERYTHING_FOR_CLIENTS = "everything, while a client of its own wants something"
+    EVERYTHING = "everything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +30,12 @@ class StrategyFacts:
     """As experiments and `tamis simulate --strategy` say it."""
     key: str
     """As `strategy.name` of a topology file says it."""
-    mode: str
-    """As `strategy.mode` of a topology file says it."""
+    options: Mapping[str, Option]
+    """The other keys of `strategy` in a topology file that choose it. The first entry of a `key` has the defaults."""
     recorded: str
     """As records of routers say it."""
     sentence: str
+    asks: Asks = field(default=Asks.WANTED, kw_only=True)
     loses_nothing: bool = True
     """Every message reaches every subscriber it concerns while the network is at rest, and what routers hold can be
     compared with the truth."""
@@ -34,31 +47,52 @@ STRATEGIES: Final = (
     StrategyFacts(
         "advertise",
         "advertise",
-        "versioned",
+        {"mode": "versioned"},
         "advertise",
         "Each router advertises what its clients want, under a version; messages go where they are wanted.",
     ),
     StrategyFacts(
         "paper",
         "advertise",
-        "paper",
+        {"mode": "paper"},
         "advertise (paper)",
         "Paper 004 to the letter: predicates by interface, without versions. It loses messages; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
     ),
+    StrategyFacts(
+        "flood",
+        "flood",
+        {"prune": True},
+        "flood",
+        "Each router with a client asks for everything; messages go to all of these, and the last router filters.",
+        asks=Asks.EVERYTHING_FOR_CLIENTS,
+    ),
+    StrategyFacts(
+        "flood-everywhere",
+        "flood",
+        {"prune": False},
+        "flood (everywhere)",
+        "Event forwarding of paper 003: every message goes to every router, and the last router filters.",
+        asks=Asks.EVERYTHING,
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
-PLANNED: Final = ("link-matching", "reuse", "flood", "profile", "rendezvous", "adaptive")
+PLANNED: Final = ("link-matching", "reuse", "profile", "rendezvous", "adaptive")
 """Names that a topology file may use one day."""
 DEFAULT: Final = STRATEGIES[0]
 
 
-def chosen(key: str, mode: str) -> StrategyFacts:
-    """The strategy that `strategy.name` and `strategy.mode` of a topology file choose; KeyError: there is none."""
-    found = [strategy for strategy in STRATEGIES if (strategy.key, strategy.mode) == (key, mode)]
+def options_of(key: str) -> Mapping[str, Option]:
+    """The options that `strategy.name: key` of a topology file takes, with their defaults; none if nobody has `key`."""
+    return next((strategy.options for strategy in STRATEGIES if strategy.key == key), {})
+
+
+def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:
+    """The strategy that `strategy.name` and its options in a topology file choose; KeyError: there is none."""
+    found = [strategy for strategy in STRATEGIES if (strategy.key, strategy.options) == (key, options)]
     if not found:
-        raise KeyError(f"strategy {key} has no mode {mode}")
+        raise KeyError(f"strategy {key} has no {', '.join(f'{name}: {value}' for name, value in options.items())}")
     return found[0]
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 
+from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate.faults import MIXES
 from tamis.simulate.report import for_programs
@@ -34,18 +35,18 @@ SIZES = (*(2, 3, 4, 5, 6, 8, 10, 12, 16) * 9, 20, 24, 32, 48, 64)
 BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
 
 
-def scenario_of(seed: int, operations: int, mix: str | None = None) -> Scenario:
+def scenario_of(seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name) -> Scenario:
     """The run of a seed: shapes in turn, sizes and layers by chance; faults of `mix`, or else by the seed."""
     random = Random(f"{seed}/ledger")
     kind = tuple(KINDS)[seed % len(KINDS)]
     broadcast = random.choice(BROADCASTS)
     coarse = broadcast == "source-trees" and random.random() < 0.1
     faults = mix or ("all" if seed <= ACCIDENTS_UNTIL else "worst")
-    return Scenario(f"{kind}:{random.choice(SIZES)}", operations, faults, seed, broadcast=broadcast, coarse=coarse)
+    return Scenario(f"{kind}:{random.choice(SIZES)}", operations, faults, seed, strategy, broadcast, coarse)
 
 
-def line_of(seed: int, operations: int, mix: str | None = None) -> dict[str, Any]:
-    scenario = scenario_of(seed, operations, mix)
+def line_of(seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name) -> dict[str, Any]:
+    scenario = scenario_of(seed, operations, mix, strategy)
     began = time.process_time()
     told = for_programs(run(scenario), time.process_time() - began)
     counts = told["counts"]
@@ -55,6 +56,7 @@ def line_of(seed: int, operations: int, mix: str | None = None) -> dict[str, Any
         "broadcast": scenario.broadcast,
         "coarse": scenario.coarse,
         "faults": scenario.faults,
+        **({} if strategy == DEFAULT.name else {"strategy": strategy}),
         "ops": counts["operations"],
         "delivered": counts.get("delivered", 0),
         "required_at_rest": counts.get("required at rest", 0),
@@ -88,9 +90,17 @@ def read(path: Path) -> list[dict[str, Any]]:
 @click.option("--ops", type=click.IntRange(min=1), default=200, show_default=True, help="Operations of each run.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--faults", "mix", type=click.Choice(tuple(MIXES)), help="The mix of all runs; without it, by the seed.")
+@click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
 @click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="The ledger.")
 def main(
-    minutes: float, runs: int | None, seed_from: int | None, ops: int, processes: int, mix: str | None, into: Path
+    minutes: float,
+    runs: int | None,
+    seed_from: int | None,
+    ops: int,
+    processes: int,
+    mix: str | None,
+    strategy: str,
+    into: Path,
 ) -> int:
     """Run network after network and write a line for each; the exit code is 1 if any violation was found."""
     before = read(into)
@@ -101,7 +111,7 @@ def main(
     begun_in_time = takewhile(lambda _: time.monotonic() < until, seeds)
     bad = 0
     with into.open("a") as ledger:
-        for line in _lines(begun_in_time, ops, mix, processes):
+        for line in _lines(begun_in_time, ops, (mix, strategy), processes):
             ledger.write(json.dumps(line) + "\n")
             ledger.flush()
             bad += line["violations"]
@@ -113,13 +123,16 @@ def main(
     return 1 if bad else 0
 
 
-def _lines(seeds: Iterator[int], operations: int, mix: str | None, processes: int) -> Iterator[dict[str, Any]]:
-    """Yield lines of the ledger as runs end. Each process has one run at work and one waiting."""
+def _lines(
+    seeds: Iterator[int], operations: int, how: tuple[str | None, str], processes: int
+) -> Iterator[dict[str, Any]]:
+    """Yield lines of the ledger as runs end. `how` is the mix of faults and the strategy. Each process has one run at
+    work and one waiting."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
         while True:
             for seed in islice(seeds, 2 * processes - len(running)):
-                running.add(pool.submit(line_of, seed, operations, mix))
+                running.add(pool.submit(line_of, seed, operations, *how))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)

@@ -261,7 +261,7 @@ class Node:
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
-        onward = Packet(transit, hops_left if came_from is None else hops_left - 1, message, hop + 1)
+        onward = Packet(transit, self.forwarder.onward(hops_left, came_from), message, hop + 1)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)

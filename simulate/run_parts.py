@@ -64,4 +64,4 @@ class RunParts:
 
     def make_forwarder(self, me: int, epoch: int) -> Forwarder:
         kind = self.forwarder or STRATEGIES[self.strategy].forwarder
-        return kind(me, epoch, self.settings.times)
+        return kind(me, epoch, self.settings.times, STRATEGIES[self.strategy].policy)

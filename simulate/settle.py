@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from random import Random
 from typing import Final
 
+from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, UpdateReply
 from tamis.simulate import view
 from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.oracle import costs
+from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
 from tamis.simulate.oracle.tables import LAYERS, Layer, Tables, Ways, sources_of
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
@@ -31,6 +34,12 @@ EPOCHS_AHEAD_MS: Final = DAY_MS
 up again: a router with a single neighbour takes that one's clock on trust, and one that most refuse goes back."""
 GLANCE: Final = 4
 """How many routers are looked at before each operation."""
+ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
+    Asks.WANTED: what_clients_want,
+    Asks.EVERYTHING_FOR_CLIENTS: everything_for_clients,
+    Asks.EVERYTHING: everything_everywhere,
+}
+"""What the judge expects of routers, by what a strategy says that they ask for."""
 QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
 
 
@@ -47,7 +56,9 @@ class Rest:
         if settings.coarse:
             layer = Layer(layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree")
         self._layer = layer
-        self._tables = Tables(world.recorder.truth, layer, world.meaning, world.recorder.report)
+        truth, asked_by = world.recorder.truth, ASKED_BY[world.kit.facts.asks]
+        asked = partial(asked_by, truth, world.everything)
+        self._tables = Tables(truth, layer, world.meaning, world.recorder.report, asked)
         world.recorder.on_learnt = self._learnt
 
     @property

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
+from tamis.protocol.filters import Filter
+from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.times import Times
 from tamis.simulate import view
 from tamis.simulate.account.account import Account
@@ -77,6 +79,8 @@ class World:
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
+        self.everything = contents_of((), CONTENTS)
+        self._meanings[encode_filter(Filter(()))] = self.everything  # which a strategy may state, whatever clients want
         self.messages: list[Message] = []
         """Messages published in this round."""
         self._random = Random(f"{seed}/world")

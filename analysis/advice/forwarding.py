@@ -11,7 +11,9 @@ from typing import Final
 
 from tamis.analysis.advice.graph import links_needed, parents
 from tamis.analysis.advice.say import Advice, Evidence
+from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
+from tamis.protocol.strategies import BY_NAME, Asks
 
 WASTE_MIN: Final = 0.1
 """Share of frames in vain from which on something is said: a change of the network or of a filter leaves some in vain
@@ -19,15 +21,16 @@ whatever the strategy."""
 FIGURE: Final = "frames between routers a message"
 TREES: Final = "source-trees"
 EXACT: Final = "exact"
+FLOOD: Final = BY_NAME["flood"].key
 
 
 def trees(evidence: Evidence) -> Iterator[Advice]:
     topology = evidence.topology
     now = f"{topology.broadcast}, predicates {topology.strategy.predicates}"
     messages = sum(row["messages"] for row in evidence.reach)
-    if len(topology.routers) == 1 or not messages:
-        why = "there is one router" if len(topology.routers) == 1 else "no messages were recorded"
-        yield Advice("strategy", "strategy", "nothing to change", now, why)
+    problem = _nothing_to_say(topology, messages)
+    if problem:
+        yield Advice("strategy", "strategy", "nothing to change", now, problem)
         return
     frames = sum(row["frames"] for row in evidence.reach) / messages
     needed = _needed(evidence) / messages
@@ -49,6 +52,16 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
     yield Advice("strategy", "strategy", "change", now, told, then, promise, FIGURE, frames, needed, edits)
 
 
+def _nothing_to_say(topology: Topology, messages: int) -> str:
+    """Why frames say nothing about the trees; empty if they do."""
+    if len(topology.routers) == 1:
+        return "there is one router"
+    facts = topology.strategy.facts
+    if facts.asks is not Asks.WANTED:
+        return f"with strategy {facts.key} messages go to routers where nobody wants them, as they should"
+    return "" if messages else "no messages were recorded"
+
+
 def _needed(evidence: Evidence) -> int:
     topology = evidence.topology
     neighbours = {router: topology.neighbours(router) for router in topology.routers}
@@ -63,10 +76,11 @@ def _needed(evidence: Evidence) -> int:
 
 
 def flood(evidence: Evidence) -> Iterator[Advice]:
-    """Advise on strategy `flood`: sending everything everywhere needs no control frames about filters."""
+    """Advise on strategy `flood`, where it is not followed: sending everything everywhere needs next to no control
+    frames about filters."""
     messages = sum(row["messages"] for row in evidence.reach)
     total = evidence.totals[0] if evidence.totals else None
-    if len(evidence.topology.routers) == 1 or not messages or total is None or total["frame_bytes"] is None:
+    if _nothing_to_say(evidence.topology, messages) or total is None or total["frame_bytes"] is None:
         return
     frames = sum(row["frames"] for row in evidence.reach) / messages
     everywhere = len(evidence.topology.routers) - 1
@@ -77,7 +91,8 @@ def flood(evidence: Evidence) -> Iterator[Advice]:
     )
     told += f"off links: {frames:.3g} frames a message instead of {everywhere}"
     if spoken > spared:
-        then, promise = "strategy flood", f"{spoken - spared:,.0f} bytes fewer between routers"
-        yield Advice("flood", "strategy.name", "not in Tamis yet", "advertise", told, then, promise)
+        promise = f"{spoken - spared:,.0f} bytes fewer between routers"
+        edits: dict[Path, Value | None] = {("strategy", "name"): FLOOD, ("strategy", "mode"): None}
+        yield Advice("flood", "strategy.name", "change", "advertise", told, FLOOD, promise, edits=edits)
     else:
         yield Advice("flood", "strategy.name", "nothing to change", "advertise", told)

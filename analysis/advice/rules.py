@@ -33,7 +33,7 @@ RULES: Final = (
         "flood",
         "bytes said about filters, beside the bytes of messages that this kept off links",
         "more was said than kept off",
-        "bytes between routers; not in Tamis yet",
+        "bytes between routers",
         forwarding.flood,
     ),
     Rule(

@@ -113,8 +113,10 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
         return result;
     }
     tm_router *owner = &network->routers->rows[router];
-    network->filters[handle] =
-        (tm_remote_filter){.id = id, .router = router, .next = owner->filters, .previous = FILTER_NONE};
+    bool is_everything = size == 1; /* the empty array: any constraint takes more bytes */
+    network->filters[handle] = (tm_remote_filter){
+        .id = id, .router = router, .next = owner->filters, .previous = FILTER_NONE, .is_everything = is_everything};
+    network->everything_count += is_everything;
     if (owner->filters != FILTER_NONE) {
         network->filters[owner->filters].previous = handle;
     }
@@ -139,6 +141,7 @@ static void uninstall(tm_network *network, uint32_t handle) {
     if (filter->next != FILTER_NONE) {
         network->filters[filter->next].previous = filter->previous;
     }
+    network->everything_count -= filter->is_everything;
     *filter = (tm_remote_filter){.router = ROUTER_NONE};
     owner->filter_count--;
     network->count--;
@@ -163,6 +166,7 @@ void tm_network_forget(tm_network *network, uint32_t router, uint32_t steps) {
 
 bool tm_network_is_sound(const tm_network *network) {
     uint32_t count = 0;
+    uint32_t everything = 0;
     for (uint32_t router = 0; router < network->routers->count; router++) {
         const tm_router *owner = &network->routers->rows[router];
         uint32_t own = 0;
@@ -172,12 +176,13 @@ bool tm_network_is_sound(const tm_network *network) {
             if (++own > owner->filter_count || filter->router != router || find(network, router, filter->id) != at) {
                 return false;
             }
+            everything += filter->is_everything;
         }
         count += own;
         if (own != owner->filter_count) {
             return false;
         }
     }
-    return count == network->count && count == network->set.count &&
+    return count == network->count && everything == network->everything_count && count == network->set.count &&
            network->packed_count == (network->is_packed ? count : 0) && (network->is_packed || count > 0);
 }

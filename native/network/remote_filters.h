@@ -18,6 +18,7 @@ typedef struct tm_remote_filter {
     uint32_t router; /* ROUTER_NONE: no such handle */
     uint32_t next;   /* handle, of the same router */
     uint32_t previous;
+    bool is_everything; /* without constraints */
 } tm_remote_filter;
 
 #define NETWORK_PACKED_MAX 32U
@@ -36,8 +37,9 @@ typedef struct tm_network {
     uint32_t capacity;
     uint32_t used; /* one more than the highest handle that there has been */
     uint32_t count;
-    tm_idset set;     /* of handles + 1, by (router, id) */
-    uint64_t version; /* changes with every filter that comes or goes */
+    uint32_t everything_count; /* filters without constraints among them */
+    tm_idset set;              /* of handles + 1, by (router, id) */
+    uint64_t version;          /* changes with every filter that comes or goes */
     tm_packed_filter packed[NETWORK_PACKED_MAX];
     uint32_t packed_count; /* all filters or, once there were too many, none */
     bool is_packed;
@@ -51,6 +53,14 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
 int tm_network_uninstall(tm_network *network, uint32_t router, uint64_t id); /* TM_ABSENT: it has no such filter */
 /* Uninstall at most `steps` filters of a router. */
 void tm_network_forget(tm_network *network, uint32_t router, uint32_t steps);
+/* Has any router a filter, and none a filter with a constraint? */
+static inline bool tm_network_wants_all(const tm_network *network) {
+    return network->count > 0 && network->everything_count == network->count;
+}
+/* Has this router, by its index, any filter? */
+static inline bool tm_network_is_asking(const tm_network *network, uint32_t router) {
+    return network->routers->rows[router].number != 0 && network->routers->rows[router].filter_count > 0;
+}
 bool tm_network_is_sound(const tm_network *network);
 
 #endif

@@ -22,6 +22,7 @@ static void clear_route(tm_routes *routes, tm_route *route) {
         tm_table_drop_view(routes->table, route->view);
     }
     TM_DELETE(routes->memory, TM_COLD, route->children, uint64_t, child_words(route->neighbour_count));
+    TM_DELETE(routes->memory, TM_COLD, route->asking, uint64_t, child_words(route->neighbour_count));
     *route = (tm_route){.parent = WAY_NONE};
 }
 
@@ -175,6 +176,36 @@ bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbo
         }
     }
     return false;
+}
+
+static void note_asking(tm_route *route, const tm_network *network) {
+    memset(route->asking, 0, sizeof *route->asking * child_words(route->neighbour_count));
+    for (uint32_t router = 0; router < route->way_count; router++) {
+        if (route->ways[router] != WAY_NONE && tm_network_is_asking(network, router)) {
+            tm_bit_set(route->asking, route->ways[router]);
+        }
+    }
+    route->asking_version = network->version;
+}
+
+const uint64_t *tm_routes_asking(tm_routes *routes, uint32_t source, const tm_network *network, uint32_t *words) {
+    static const uint64_t NOBODY = 0;
+    tm_generation *generation = &routes->generations[0];
+    *words = 1;
+    if (tm_generation_route(generation, source) == NULL) {
+        return &NOBODY;
+    }
+    tm_route *route = &generation->routes[source];
+    *words = child_words(route->neighbour_count);
+    if (route->asking == NULL) {
+        route->asking = TM_NEW(routes->memory, TM_COLD, uint64_t, *words);
+    } else if (route->asking_version == network->version) {
+        return route->asking;
+    }
+    if (route->asking != NULL) {
+        note_asking(route, network);
+    }
+    return route->asking;
 }
 
 static bool route_is_sound(const tm_generation *generation, const tm_route *route) {

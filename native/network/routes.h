@@ -10,6 +10,7 @@
 #define TM_ROUTES_H
 
 #include "base/memory.h"
+#include "network/remote_filters.h"
 #include "tm.h"
 
 #define ROUTES_GENERATIONS_MAX 4U
@@ -23,6 +24,8 @@ typedef struct tm_route {
     uint32_t view; /* of the network table, registered for as long as the route is set; 0: there are no ways */
     uint32_t neighbour_count; /* of the bitset */
     uint32_t parent;          /* neighbour, or WAY_NONE */
+    uint64_t *asking;         /* owned, NULL: not asked for; as `children`: behind which a router has a filter */
+    uint64_t asking_version;  /* of the filters, when that was so */
 } tm_route;
 
 typedef struct tm_generation {
@@ -81,6 +84,9 @@ static inline uint32_t tm_route_way(const tm_route *route, uint32_t router) {
 bool tm_routes_know(const tm_routes *routes, uint32_t source);
 /* Is the neighbour its parent in one of them? */
 bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbour);
+/* Of the one generation in force: the neighbours behind which some router has a filter, as a bitset of `*words`; good
+ * until a filter or a route changes. NULL: no memory. */
+const uint64_t *tm_routes_asking(tm_routes *routes, uint32_t source, const tm_network *network, uint32_t *words);
 bool tm_routes_are_sound(const tm_routes *routes);
 
 #endif

@@ -3,9 +3,16 @@
  * Law: a message goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back
  * to where it came from. Every link after the first takes a hop.
  */
-#include "switch/message.h"
+#include "switch/forward.h"
 
 #include "base/bits.h"
+
+void switch_stamp(const parts *message, uint8_t *copy) {
+    copy[WIRE_HOPS] = message->hops_onward;
+    wire_store64(copy + WIRE_TRANSIT, message->source);
+    wire_store64(copy + WIRE_TRANSIT + 8, message->epoch);
+    wire_store64(copy + WIRE_TRANSIT + 16, message->counter);
+}
 
 static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     tm_neighbour *neighbour = &sw->net->neighbours[place];
@@ -21,16 +28,13 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
         return false;
     }
     memcpy(out, message->frame, message->size);
-    out[WIRE_HOPS] = message->hops_onward;
-    wire_store64(out + WIRE_TRANSIT, message->source);
-    wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
-    wire_store64(out + WIRE_TRANSIT + 16, message->counter);
+    sw->net->forwarding->annotate(message, out);
     sw->stats.forwarded++;
     switch_at(sw, neighbour->connection)->deliveries++;
     return true;
 }
 
-static void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     bool sent = send_copy(sw, message, place);
     if (message->trail != NULL) {
         const tm_neighbour *neighbour = &sw->net->neighbours[place];
@@ -89,7 +93,7 @@ static int depart_by(tm_switch *sw, const parts *message, const tm_route *route,
     }
     for (size_t i = 0; i < hits.count; i++) {
         if (net->found[i] != came_from) {
-            queue_copy(sw, message, net->found[i]);
+            switch_queue_copy(sw, message, net->found[i]);
             ++*behind;
         }
     }
@@ -107,9 +111,8 @@ static bool is_others_business(const tm_net *net, uint32_t source, uint32_t rout
     return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
 }
 
-/* Mark the links behind which a router lies; is there one? A link that is down is marked, and the message lost on it,
- * only where the message has no other way to that router. */
-static bool mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
+/* A link that is down is marked, and the message lost on it, only where the message has no other way to that router. */
+bool switch_mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
     bool is_linked = false;
     uint32_t down = WAY_NONE;
     for (uint32_t i = 0; i < net->routes.in_force; i++) {
@@ -138,12 +141,11 @@ static void note_matched(tm_switch *sw, const parts *message, uint32_t router, u
     }
 }
 
-/* Queue one copy for each link that was marked, and clear the marks. */
-static void queue_marked(tm_switch *sw, const parts *message) {
+void switch_queue_marked(tm_switch *sw, const parts *message) {
     tm_net *net = sw->net;
     for (uint32_t word = 0; word < net->departure_words; word++) {
         for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
-            queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+            switch_queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
         }
         net->departures[word] = 0;
     }
@@ -160,9 +162,9 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *pla
         return TM_TOO_COSTLY;
     }
     for (size_t i = 0; i < count; i++) {
-        *behind += mark_ways(net, source, net->found[i], came_from);
+        *behind += switch_mark_ways(net, source, net->found[i], came_from);
     }
-    queue_marked(sw, message);
+    switch_queue_marked(sw, message);
     return TM_OK;
 }
 
@@ -177,12 +179,12 @@ static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, u
         return unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
-        if (mark_ways(net, source, net->found[i], came_from)) {
+        if (switch_mark_ways(net, source, net->found[i], came_from)) {
             ++*behind;
             note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
-    queue_marked(sw, message);
+    switch_queue_marked(sw, message);
     return TM_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  *     publish.c   from a client: seen before?, stamped   --+-->  check.c    first: the rules about its frame
  *     transit.c   from a link: parent, window, hops      --+-->  local.c    then: which of our clients want it
- *                                                          +-->  depart.c   and which links lead to others who do
+ *                                                          +-->  forward.h  and which links it leaves by
  *     plant.c     deliveries that go wrong, where a test has asked for it
  *     trail.c     what happened to a message, for trace.c and record.c
  *
@@ -102,12 +102,6 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
-
-/* ---- depart.c ---- */
-
-/* Copies to the links behind which somebody wants it, but for the one it came from; `*behind` is 0 where nobody there
- * wants it. `source` is a router's index. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
-int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 
 /* ---- shed.c ---- */
 

@@ -4,7 +4,7 @@
 #include "base/bits.h"
 #include "base/grow.h"
 #include "model/filter.h"
-#include "switch/switch.h"
+#include "switch/forward.h"
 
 /* ---- life ---- */
 
@@ -35,8 +35,9 @@ static int use_router(tm_switch *sw, uint64_t number, uint32_t *index) {
     return tm_routers_use(&net->routers, number, index);
 }
 
-int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max) {
-    if (sw == NULL || network == NULL || network == sw->table || sw->net != NULL) {
+int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding) {
+    if (sw == NULL || network == NULL || network == sw->table || sw->net != NULL ||
+        switch_forwarding(forwarding) == NULL) {
         return TM_MISUSED;
     }
     tm_net *net = TM_NEW(&sw->memory, TM_COLD, tm_net, 1);
@@ -47,6 +48,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max) {
     tm_network_init(&net->network, &sw->memory, network, &net->routers);
     tm_routes_init(&net->routes, &sw->memory, network);
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
+    net->forwarding = switch_forwarding(forwarding);
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_few, SWITCH_FORMS);
     sw->net = net;

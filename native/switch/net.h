@@ -20,13 +20,16 @@ typedef struct tm_neighbour {
     uint32_t unlinked;   /* messages for it that found no connection, since somebody asked */
 } tm_neighbour;
 
+typedef struct tm_forwarding tm_forwarding; /* forward.h */
+
 typedef struct tm_net {
     tm_routers routers;
     tm_network network;
     tm_routes routes;
     tm_windows transit;
-    uint32_t me;        /* index of this router */
-    uint64_t epoch_max; /* later ones of a source are not believed */
+    const tm_forwarding *forwarding; /* borrowed: it lives as long as the program */
+    uint32_t me;                     /* index of this router */
+    uint64_t epoch_max;              /* later ones of a source are not believed */
 
     tm_neighbour *neighbours;
     uint32_t neighbour_count; /* high-water mark */

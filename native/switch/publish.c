@@ -3,7 +3,7 @@
  * Law: what its publisher may not send now, or has sent before, is refused with a reason before any table is asked; who
  * wants a message is known of both tables before anybody has it.
  */
-#include "switch/message.h"
+#include "switch/forward.h"
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
     switch_turn_away(sw, message, reason);
@@ -33,7 +33,7 @@ static void stamp(tm_switch *sw, parts *message) {
 static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (result == TM_OK && sw->net != NULL) {
-        result = switch_depart(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
+        result = sw->net->forwarding->targets(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
     }
     sw->stats.steps += sw->work.steps;
     return result;

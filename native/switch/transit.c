@@ -4,7 +4,7 @@
  * identity from end to end is looked at before local delivery alone: a copy that somebody here has had is still news to
  * those behind.
  */
-#include "switch/message.h"
+#include "switch/forward.h"
 
 static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
@@ -26,7 +26,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
     if (place == WINDOW_AHEAD) {
         row->leaper = from;
     } else if (place == WINDOW_BEHIND && row->leaper != NEIGHBOUR_NONE && row->leaper != from &&
-               !tm_routes_accept(&net->routes, source, row->leaper)) {
+               !net->forwarding->accept(&net->routes, source, row->leaper)) {
         tm_windows_forget(&net->transit, message->source);
         row->leaper = from;
     }
@@ -36,7 +36,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
 static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
-    if (!tm_routes_accept(&net->routes, source, switch_at(sw, message->from)->neighbour)) {
+    if (!net->forwarding->accept(&net->routes, source, switch_at(sw, message->from)->neighbour)) {
         return TM_DROP_PARENT;
     }
     if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
@@ -84,7 +84,8 @@ static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     int here = switch_match(sw, message, &count);
     int onward = here;
     if (here != TM_TOO_COSTLY) {
-        onward = switch_depart(sw, message, source, switch_at(sw, message->from)->neighbour, &behind);
+        uint32_t came_from = switch_at(sw, message->from)->neighbour;
+        onward = sw->net->forwarding->targets(sw, message, source, came_from, &behind);
     }
     sw->stats.steps += sw->work.steps;
     if (onward == TM_TOO_COSTLY) {

@@ -71,7 +71,7 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     admission.is_link = 1;
     admission.credit_bytes = 0;
     admission.policy = TM_SLOW_DROP_NEWEST;
-    check(tm_switch_join(sw, network, 2) == TM_OK);
+    check(tm_switch_join(sw, network, 2, TM_FORWARD_FLOOD) == TM_OK);
     check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
     check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
     for (unsigned i = 0; i < 2; i++) { /* one is in force, one on hold */

@@ -244,6 +244,10 @@ void change_filter(void) {
         return;
     }
     random_filter(&w.dice, &scratch);
+    if (w.everything > 0 && below(&w.dice, 16) < w.everything) {
+        scratch.size = 0;
+        put_array(&scratch, 0);
+    }
     *h = (held){.live = true, .id = ++w.next_id, .bytes = malloc(scratch.size), .size = (uint32_t)scratch.size};
     memcpy(h->bytes, scratch.bytes, scratch.size);
     if (!subscribe_here(at, h->id)) {

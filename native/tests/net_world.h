@@ -51,7 +51,8 @@ typedef struct net_world {
     net_graph graph;
     uint32_t next_id;
     uint64_t failing;
-    bool lazily; /* routes are set when a message needs them */
+    uint32_t everything; /* of 16 filters, how many match everything */
+    bool lazily;         /* routes are set when a message needs them */
 } net_world;
 
 extern net_world w;

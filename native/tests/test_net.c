@@ -147,6 +147,8 @@ static void start(uint64_t seed, bool lazily) {
     memset(&w, 0, sizeof w);
     w.dice.state = seed;
     w.lazily = lazily;
+    w.everything = seed % 3 == 0 ? 0 : (seed % 3 == 1 ? 16 : 15);
+    uint32_t forwarding = seed % 3 == 0 ? TM_FORWARD_WANTED : TM_FORWARD_FLOOD;
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *at = &w.routers[i];
         tm_switch_options options = {.number = ROUTER(i),
@@ -159,8 +161,9 @@ static void start(uint64_t seed, bool lazily) {
         at->local = new_table((uint32_t)(seed % engines()));
         at->network = new_table((uint32_t)(seed % engines()));
         CHECK(tm_switch_new(&options, at->local, &at->sw) == TM_OK, "new");
-        CHECK(tm_switch_join(at->sw, at->network, ROUTERS) == TM_OK, "join");
-        CHECK(tm_switch_join(at->sw, at->network, ROUTERS) == TM_MISUSED, "join twice");
+        CHECK(tm_switch_join(at->sw, at->network, ROUTERS, TM_FORWARDINGS) == TM_MISUSED, "no such policy");
+        CHECK(tm_switch_join(at->sw, at->network, ROUTERS, forwarding) == TM_OK, "join");
+        CHECK(tm_switch_join(at->sw, at->network, ROUTERS, forwarding) == TM_MISUSED, "join twice");
         CHECK(admit(at, &at->client, CLIENT(i), false), "the client");
         if (seed % 2 == 0) {
             record(at);

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, NamedTuple
 
 from tamis.protocol.errors import Refused
-from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LINKS_MAX
+from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LAYOUT_BYTES_MAX, LINKS_MAX
 from tamis.protocol.wire.schema import (
     APPENDED,
     REST,
@@ -27,6 +27,7 @@ from tamis.protocol.wire.schema import (
     PackedFilter,
     PositiveU32,
     Rest,
+    Text,
 )
 
 
@@ -65,6 +66,7 @@ class LinkState(_Relayed):
     epoch: U64
     seq: U64
     links: Annotated[tuple[Adjacency, ...], Between(0, LINKS_MAX)]
+    layout: Annotated[str, Text(0, LAYOUT_BYTES_MAX), APPENDED] = ""
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

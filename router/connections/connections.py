@@ -94,10 +94,11 @@ class Connections:
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(delay_s, what)
 
-    def join(self, network: WiderNetwork, table: Table, sources_max: int) -> None:
-        """This router is one of several; `table` is for what the others want, and is the plane's from here on."""
+    def join(self, network: WiderNetwork, table: Table, sources_max: int, forwarding: str) -> None:
+        """This router is one of several; `table` is for what the others want, and is the plane's from here on.
+        `forwarding` names the policy by which messages go."""
         self.network = network
-        self.switch.join(table, sources_max)
+        self.switch.join(table, sources_max, forwarding)
         self.tables.append(table)
 
     # --- connections -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import ClassVar, Final, cast
 
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import (
@@ -45,6 +45,7 @@ from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.layouts import FALLBACK, RIB, layout_of
 from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.links import Link, Links
 from tamis.router.core.statements.neighbours import Neighbours
@@ -89,7 +90,10 @@ class CoreParts:
 
 class Core:
     """`start` first; then `handle` each event, with Tick when `due_us` has come, and `work` while `has_work` when
-    idle. `unix_ms` reads the wall clock, by which epochs are judged; `now_us` is of a steady one."""
+    idle. `unix_ms` reads the wall clock, by which epochs are judged; `now_us` is of a steady one. `family` is that of
+    the strategy (`layouts.py`)."""
+
+    family: ClassVar[str] = RIB
 
     def __init__(
         self,
@@ -105,10 +109,11 @@ class Core:
         identity = parts.identity(name, epoch)
         me = identity.number
 
-        def trees_of(graph: Graph) -> Trees:
-            return parts.make_trees(settings.broadcast, graph, me, cache, settings.coarse)
+        def trees_of(graph: Graph, is_by_layout: bool) -> Trees:
+            broadcast = settings.broadcast if is_by_layout else FALLBACK
+            return parts.make_trees(broadcast, graph, me, cache, settings.coarse)
 
-        trees = trees_of(Graph.of((), (me,)))
+        trees = trees_of(Graph.of((), (me,)), True)
         desk = CoreState(
             identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
         )
@@ -117,7 +122,8 @@ class Core:
         desk.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(desk.rib, desk.topology)
         self._exchange.is_plausible = desk.is_plausible
-        self._states = parts.link_states(desk, trees_of, self._moved, self._forget)
+        layout = layout_of(self.family, settings.broadcast)
+        self._states = parts.link_states(desk, layout, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
         self._advertiser = parts.advertiser(desk, own)
         self._neighbours = parts.neighbours(desk, self._exchange, self._states, self._predicates)

@@ -81,7 +81,7 @@ class Network:
         self.plane, self._clients, self._epoch = plane, clients, epoch
         self.core = _core(settings, plane.epoch)
         self.table = new_table(settings)
-        plane.join(self, self.table, SOURCES_MAX)
+        plane.join(self, self.table, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(plane, settings, self)

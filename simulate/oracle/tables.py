@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tamis.simulate.oracle.asked import Asked, what_clients_want
 from tamis.simulate.oracle.paths import Graph, component, costs_from, graph_of
 from tamis.simulate.oracle.truth import Truth
 
@@ -56,8 +57,17 @@ LAYERS = {
 
 
 class Tables:
-    def __init__(self, truth: Truth, layer: Layer, meaning: Callable[[bytes], int], report: Report) -> None:
+    def __init__(
+        self,
+        truth: Truth,
+        layer: Layer,
+        meaning: Callable[[bytes], int],
+        report: Report,
+        asked: Callable[[], Asked] | None = None,
+    ) -> None:
+        """`asked` says what each router should ask for now; without it, for what its clients want."""
         self._truth = truth
+        self._asked = asked or (lambda: what_clients_want(truth, 0))
         self._layer = layer
         self._meaning = meaning
         """Packed filter -> contents; KeyError for a filter that nobody ever asked for."""
@@ -77,24 +87,30 @@ class Tables:
             self._compare_table(holding)
 
     def _compare_component(self, holdings: list[Holding]) -> None:
+        asked = self._asked()
         for issuer in holdings:
             version = issuer.versions[issuer.router]
             for other in holdings:
                 held = other.versions.get(issuer.router)
                 if held != version or other.advertised[issuer.router] != issuer.advertised[issuer.router]:
                     self._report(4, f"{other.router:x} has {held} of {issuer.router:x}, who has {version}")
-            self._compare_wishes(issuer)
+            self._compare_wishes(issuer, asked.get(issuer.router, 0))
 
-    def _compare_wishes(self, issuer: Holding) -> None:
-        """Invariant 5: report an issuer whose advertised filters match other contents than its clients want."""
+    def _compare_wishes(self, issuer: Holding, asked: int) -> None:
+        """Invariant 5: report an issuer whose advertised filters lack contents that its clients want. Invariant 4:
+        report one that advertises others than its strategy asks for."""
         said = 0
         for packed in issuer.advertised[issuer.router].values():
             said |= self._meaning(packed)
         wanted = self._truth.contents_wanted_at(issuer.router)
         if said & wanted != wanted:
             self._report(5, f"{issuer.router:x} does not ask for contents {wanted & ~said:x} that its clients want")
-        if said & ~wanted:
-            self._report(4, f"{issuer.router:x} asks for contents {said & ~wanted:x} that none of its clients wants")
+        if said & ~asked:
+            self._report(4, f"{issuer.router:x} asks for contents {said & ~asked:x} that it has no reason to ask for")
+        elif asked & ~(said | wanted):
+            self._report(
+                4, f"{issuer.router:x} does not ask for contents {asked & ~said:x}, which its strategy demands"
+            )
 
     def _compare_table(self, holding: Holding) -> None:
         from_scratch = {
@@ -160,12 +176,7 @@ class Tables:
             self._report(6, f"message {serial} was taken twice by a router")
         if not self._layer.exact:
             return
-        wanting = {
-            want.router
-            for wants in self._truth.in_force.values()
-            for want in wants.values()
-            if want.contents >> content & 1 and want.router in ways
-        }
+        wanting = [router for router, contents in self._asked().items() if contents >> content & 1 and router in ways]
         tree = {router: each[source] for router, each in ways.items()}
         needed = {source}.union(
             *(line_to(router, source, tree) or () for router in wanting if self._reaches(tree[router], router, source))

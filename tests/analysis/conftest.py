@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,10 @@ def spark() -> Iterator[SparkSession]:
     started.stop()
 
 
-@pytest.fixture(scope="session")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Simulated:
+@pytest.fixture(scope="session", params=["advertise", "flood"])
+def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Simulated:
     folder = tmp_path_factory.mktemp("simulated")
-    outcome = run(SCENARIO, records=folder)
+    outcome = run(replace(SCENARIO, strategy=request.param), records=folder)
     assert not outcome.violations
     return Simulated(folder, outcome, json.loads((folder / TRUTH).read_text()))
 

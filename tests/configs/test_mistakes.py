@@ -108,8 +108,8 @@ VALUES = [
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices
-    (ONE + "strategy: flood", '2:11: strategy: "flood" is not supported yet; choose advertise'),
-    (ONE + "strategy: {name: x}", '2:18: strategy.name: must be advertise, got "x"'),
+    (ONE + "strategy: reuse", '2:11: strategy: "reuse" is not supported yet; choose advertise or flood'),
+    (ONE + "strategy: {name: x}", '2:18: strategy.name: must be advertise or flood, got "x"'),
     (
         ONE + "broadcast: shared_tree",
         f'2:12: broadcast: {TREES}, got "shared_tree", did you mean shared-tree?',
@@ -119,6 +119,15 @@ VALUES = [
         '1:30: routers.a.engine.name: must be tamis, sff, counting, linear or plain, got "sfff", did you mean sff?',
     ),
     (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
+    (
+        ONE + "strategy: {prune: false}",
+        '2:19: strategy.prune: is a setting of strategy flood, not of advertise, got "false"',
+    ),
+    (
+        ONE + "strategy: {name: flood, mode: paper}",
+        '2:31: strategy.mode: is a setting of strategy advertise, not of flood, got "paper"',
+    ),
+    (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
     (ONE + "engine: {name: sff, rounds: 1001}", '2:29: engine.rounds: must be from 0 to 1000, got "1001"'),
     (ONE + "engine: [sff]", "2:9: engine: must be a mapping, `key: value`, got a list"),
     (ONE + "logging: {level: [info]}", "2:18: logging.level: must be text, got a list"),

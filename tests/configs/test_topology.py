@@ -96,6 +96,20 @@ def test_summary_is_plain_data():
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("advertise", "advertise"),
+        ("{mode: paper}", "paper"),
+        ("flood", "flood"),
+        ("{name: flood, prune: true}", "flood"),
+        ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
+    ],
+)
+def test_name_and_options_choose_a_strategy(text: str, name: str):
+    assert parse_topology(f"routers: {{a: {{clients: h:1}}}}\nstrategy: {text}").strategy.facts.name == name
+
+
 def test_text_stays_text():
     net = parse_topology("routers: {no: {neighbours: h:1}, 007: {}, 1e3: {}}\nlinks: [[no, 007], [no, 1e3]]\nname: on")
     assert list(net.routers) == ["no", "007", "1e3"]

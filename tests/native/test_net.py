@@ -62,11 +62,11 @@ def admission(of: int, is_link: bool) -> Admission:
 class Node:
     """A router: its switch with one client, and beside it what the twin needs."""
 
-    def __init__(self, router: int, lazily: bool) -> None:
+    def __init__(self, router: int, lazily: bool, forwarding: str = "wanted") -> None:
         self.number, self.lazily = router, lazily
         self.local, self.network = Table(), Table()
         self.switch = Switch(self.local, SwitchOptions(router, EPOCH, 40, 10_000, 1))
-        self.switch.join(self.network, 64)
+        self.switch.join(self.network, 64, forwarding)
         self.client = self._opened(router // 2 + 1, is_link=False)
         self.client_number = router // 2 + 1
         self.links: dict[int, int] = {}
@@ -135,12 +135,23 @@ class Node:
 
 
 class Net:
-    def __init__(self, seed: int, broadcast: Broadcast, coarse: bool, lazily: bool) -> None:
+    """`narrow`: share of the filters that do not match everything."""
+
+    def __init__(
+        self,
+        seed: int,
+        broadcast: Broadcast,
+        coarse: bool,
+        lazily: bool,
+        forwarding: str = "wanted",
+        narrow: float = 1.0,
+    ) -> None:
+        self.narrow = narrow
         self.chance = random.Random(seed)
         self.layer, self.now_us, self.cache = (broadcast, coarse), 0, PathCache()
         size = self.chance.randint(2, 8)
         self.edges: dict[frozenset[int], int] = {}
-        self.nodes = {number(index): Node(number(index), lazily) for index in range(size)}
+        self.nodes = {number(index): Node(number(index), lazily, forwarding) for index in range(size)}
         self.waiting: deque[tuple[int, int, DataFrame, bytes]] = deque()
         self.refused: Counter[str] = Counter()
         self.delivered = 0
@@ -188,7 +199,7 @@ class Net:
             assert [other.switch.uninstall(node.number, [id_]) for other in others] == [[] for _ in others]
             return
         id_ = max(node.filters, default=0) + 1
-        node.filters[id_] = some_filter(self.chance)
+        node.filters[id_] = some_filter(self.chance) if self.chance.random() < self.narrow else Filter(())
         packed = encode_filter(node.filters[id_])
         wanted = (bodies.Subscription(id_, (packed,)),)
         frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, True, bodies.Reach.HOME, False)))
@@ -293,7 +304,17 @@ LAYERS: tuple[tuple[Broadcast, bool], ...] = (
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", range(4))
 def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
-    net = Net(seed, broadcast, coarse, lazily)
+    _live(Net(seed, broadcast, coarse, lazily), nets)
+
+
+@pytest.mark.parametrize("narrow", [0.0, 0.05], ids=["all want everything", "few want less"])
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_switches_that_flood_do_what_the_twin_does(nets, seed, broadcast, coarse, narrow):
+    _live(Net(seed, broadcast, coarse, seed == 0, "flood", narrow), nets)
+
+
+def _live(net: Net, nets: list[Net]) -> None:
     nets.append(net)
     steps = [net.change_filter] * 5 + [net.publish] * 8 + [net.change_edge, net.pass_time]
     for _ in range(80):
@@ -302,3 +323,26 @@ def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
     net.carry(1 << 30)
     assert net.delivered > 20
     assert net.refused.keys() <= set(REASONS.values())
+
+
+@pytest.mark.parametrize("generations", [1, 2])
+def test_a_table_in_which_all_want_everything_is_not_asked(generations):
+    """But for the first messages of a shape, until the names that no filter speaks of are known."""
+    for forwarding, narrow, is_asked in (("flood", 0, False), ("flood", 1, True), ("wanted", 0, True)):
+        node = Node(number(0), lazily=False, forwarding=forwarding)
+        for other in (1, 2):
+            node.link(number(other))
+            filters = [Filter(())] * (40 - narrow) + [Filter((Constraint("price", Op.EQ, (7,)),))] * narrow
+            packed = {id_: encode_filter(filter_) for id_, filter_ in enumerate(filters, 1)}  # more than a plan takes
+            assert node.switch.install(number(other), packed) == {}
+        graph = Graph.of([(*sorted((number(0), number(other))), 1) for other in (1, 2)], map(number, range(3)))
+        for _ in range(generations):
+            node.reroute(make_trees("source-trees", graph, number(0), PathCache(), coarse=False), 0)
+        steps = []
+        for counter in range(1, 20):
+            frame = encode_publish(node.client_number, counter, 0, {"price": 1, "size": 2}, b"...")
+            assert node.take(node.client, frame) == []
+            assert [len(node.sent(link)) for link in node.links.values()] == [1, 1]
+            steps.append(node.network.stats().steps)
+        assert (steps[-1] > steps[9]) == is_asked, (forwarding, narrow)
+        node.close()

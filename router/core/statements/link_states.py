@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Final
 
-from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.numbers import links_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import Install, Reroute
+from tamis.router.core.commands import Alarm, Install, Reroute
 from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.freshness import Verdict, Version
+from tamis.router.core.statements.layouts import DEFAULT, disagreement
 from tamis.router.core.statements.links import Link
 from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import Graph
@@ -26,24 +27,29 @@ NEVER: Final = -(2**62)
 
 
 class LinkStates:
-    """`moved` is told which routers came within reach and which went out of it."""
+    """`layout` is stated with the links; `make_trees` is called with a graph and whether messages go by this layout, as
+    all routers in reach have it. `moved` is told which routers came within reach and which went out of it."""
 
     ways_of: ClassVar[type[Ways]] = Ways
 
     def __init__(
         self,
         desk: CoreState,
-        make_trees: Callable[[Graph], Trees],
+        layout: str,
+        make_trees: Callable[[Graph, bool], Trees],
         moved: Callable[[frozenset[int], frozenset[int]], None],
         forget: Callable[[int], None],
     ) -> None:
         self._desk = desk
+        self._layout = layout
         self._make_trees = make_trees
         self._moved = moved
         self._forget = forget
         self._damper = Damper(desk.times.damp_first_us)
         self._said: dict[int, Adjacency] = {}
-        self._digest: bytes | int | None = None
+        self._made_of: tuple[bytes | int, bool] | None = None
+        """The digest of the graph that the trees were made of, and whether messages go by this layout."""
+        self._told = ""
         self._rerouted_us = NEVER
         self.ways = self.ways_of(desk)
         self._is_leaving = False
@@ -54,7 +60,7 @@ class LinkStates:
         """State the links as they are now, whatever was said before."""
         desk = self._desk
         self._said = self._links()
-        body = LinkState(desk.identity.name, *desk.identity.next(), tuple(self._said.values()))
+        body = LinkState(desk.identity.name, *desk.identity.next(), tuple(self._said.values()), self._layout)
         desk.topology.hear(body)
         desk.flood(body)
         self.follow()
@@ -108,7 +114,7 @@ class LinkStates:
         desk = self._desk
         mine = desk.topology.states[desk.me]
         heard = Version(body.epoch, body.seq)
-        if heard > mine.version or (heard == mine.version and body != mine.body):
+        if heard > mine.version or (heard == mine.version and links_digest(body.links) != mine.digest):
             desk.hear_of_me(heard)
 
     # --- what follows
@@ -117,7 +123,7 @@ class LinkStates:
         """The graph may have changed: make trees of it, now or when it is time."""
         desk = self._desk
         self.ways.ended(desk.topology.take_ended())
-        if not desk.topology.has_changed and self._digest is not None:
+        if not desk.topology.has_changed and self._made_of is not None:
             return
         ready_us = self._rerouted_us + desk.times.reroute_every_us
         if ready_us <= desk.now_us:
@@ -128,10 +134,11 @@ class LinkStates:
     def reroute(self) -> None:
         desk = self._desk
         trees, graph = desk.trees, desk.topology.graph
-        if graph.digest == self._digest:
+        is_own = self._is_agreed(graph) or self._layout == DEFAULT
+        if (graph.digest, is_own) == self._made_of:
             return
-        self._digest, self._rerouted_us = graph.digest, desk.now_us
-        desk.trees = self._make_trees(graph)
+        self._made_of, self._rerouted_us = (graph.digest, is_own), desk.now_us
+        desk.trees = self._make_trees(graph, is_own)
         is_whole = self.ways.rerouted(trees, desk.topology.in_peace)
         desk.out.append(Reroute(desk.trees, is_whole))
         gained, lost = desk.trees.routers - trees.routers, trees.routers - desk.trees.routers
@@ -140,6 +147,20 @@ class LinkStates:
         for router in sorted(lost):
             desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
         self._moved(gained, lost)
+        if self._layout != DEFAULT and any(desk.topology.layout_of(router) == DEFAULT for router in lost):
+            self.say()  # such a router may be of an earlier release, which passed on states without their layouts
+
+    def _is_agreed(self, graph: Graph) -> bool:
+        """Whether all routers in reach have this router's layout; an alarm names those that have not."""
+        topology, me = self._desk.topology, self._desk.me
+        differing: list[int] = []
+        if topology.layouts.keys() - {self._layout}:
+            differing = [each for each in graph.component(me) - {me} if topology.layout_of(each) != self._layout]
+        told = disagreement(self._layout, [(topology.name_of(each), topology.layout_of(each)) for each in differing])
+        if differing and told != self._told:
+            self._desk.out.append(Alarm(told))
+        self._told = told if differing else ""
+        return not differing
 
     def age_out(self, router: int) -> None:
         """R8: it has been out of reach for long enough."""

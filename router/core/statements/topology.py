@@ -6,6 +6,7 @@ with the same link states have the same graph.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from tamis.protocol.wire import numbers
@@ -31,7 +32,10 @@ class Topology:
         """The sum of all states, kept with every change."""
         self._graph = Graph()
         self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
+        self._is_relaid = False  # since the graph was asked for
         self._ended: set[tuple[int, int]] = set()  # edges whose session ended
+        self.layouts: Counter[str] = Counter()
+        """Layout -> how many states have it; read by all."""
         self.in_peace: set[int] = set()
         """Routers that have withdrawn all of their links at once, and live on; read by all."""
 
@@ -72,12 +76,29 @@ class Topology:
         else:
             self.states[issuer] = state
         self._note_ended(issuer, held, state)
+        self._note_layouts(held, state)
         self.digest = numbers.exchange(self.digest, weight, self.weight(issuer))
         for neighbour, _ in {(link.neighbour, link.cost) for link in before} ^ {
             (link.neighbour, link.cost) for link in self._links(issuer)
         }:
             if neighbour != issuer:
                 self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
+
+    def _note_layouts(self, held: State | None, state: State | None) -> None:
+        before, after = (None if each is None else each.body.layout for each in (held, state))
+        if before == after:
+            return
+        if before is not None:
+            self.layouts[before] -= 1
+        if after is not None:
+            self.layouts[after] += 1
+        self.layouts = +self.layouts
+        self._is_relaid = True
+
+    def layout_of(self, issuer: int) -> str:
+        """As the router itself states it; empty where it has said nothing."""
+        state = self.states.get(issuer)
+        return state.body.layout if state else ""
 
     def _note_ended(self, issuer: int, held: State | None, state: State | None) -> None:
         """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of
@@ -108,12 +129,13 @@ class Topology:
 
     @property
     def has_changed(self) -> bool:
-        """Since the graph was asked for."""
-        return bool(self._changed)
+        """Since the graph was asked for: an edge, or a layout."""
+        return bool(self._changed) or self._is_relaid
 
     @property
     def graph(self) -> Graph:
         """Made of the one before: a change costs what has changed."""
+        self._is_relaid = False
         if self._changed:
             self._graph = self._graph.changed([(*edge, self._cost(*edge)) for edge in self._changed])
             self._changed = {}

@@ -13,9 +13,11 @@ from typing import Any, Final
 from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
+from tamis.router.core.strategies.flood import AlwaysEverything, Everything
 from tamis.router.core.strategies.paper import PAPER_PARTS, PaperCore
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.policies import FLOOD, WANTED, Policy
 
 MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
 
@@ -23,11 +25,12 @@ MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callab
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """`make_core` makes the core of a router by its name, epoch, settings, ways shared with others, parts and wall
-    clock; `parts` are those of its own; `forwarder` is the pure twin of what the switch does with messages."""
+    clock; `parts` are those of its own; `policy` is how messages go, and `forwarder` the pure twin of the switch."""
 
     facts: StrategyFacts
     make_core: MakeCore
     parts: CoreParts = field(default_factory=CoreParts)
+    policy: Policy = WANTED
     forwarder: type[Forwarder] = Forwarder
 
     def core(
@@ -59,5 +62,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
     for strategy in (
         Strategy(BY_NAME["advertise"], Core),
         Strategy(BY_NAME["paper"], PaperCore, PAPER_PARTS),
+        Strategy(BY_NAME["flood"], Core, CoreParts(own=Everything), FLOOD),
+        Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), FLOOD),
     )
 }

@@ -3,7 +3,8 @@
 Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while
 `now_us` is less than `tree_hold_us` past the moment it was followed by another, and while it is among the last four.
 A message is taken from the parent of any generation in force, and goes to all links under which any generation in
-force has somebody who wants it. It goes by the number of its source and by nothing else that it carries.
+force has somebody who wants it, as the policy of the strategy says for each generation (`policies.py`). It goes by the
+number of its source and by nothing else that it carries.
 
 The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
 then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
@@ -22,6 +23,7 @@ from tamis.protocol.messages import Message
 from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.times import Times
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
+from tamis.router.core.ways.policies import WANTED, Policy
 from tamis.router.core.ways.trees import Trees
 from tamis.router.core.ways.windows import Place, TransitWindows
 
@@ -67,8 +69,9 @@ class _Generation(NamedTuple):
 class Forwarder:
     """What one router decides about messages. Before the first `reroute` it takes none and sends none."""
 
-    def __init__(self, me: int, epoch: int, times: Times) -> None:
+    def __init__(self, me: int, epoch: int, times: Times, policy: Policy = WANTED) -> None:
         self.me: Final = me
+        self._policy = policy
         self._epoch = epoch
         self._counter = 0
         self._hold_us = times.tree_hold_us
@@ -147,7 +150,7 @@ class Forwarder:
 
     def takes_from(self, source: int, neighbour: int | None) -> bool:
         """Whether a neighbour is the parent of a source in any generation in force."""
-        return any(generation.trees.parent(source) == neighbour for generation in self._generations)
+        return any(self._policy.accept(generation.trees, source, neighbour) for generation in self._generations)
 
     def _judge_leap(self, transit: Transit, came_from: int, place: Place) -> None:
         """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
@@ -167,9 +170,12 @@ class Forwarder:
         self._forget(now_us)
         links: set[int] = set()
         for generation in self._generations:
-            below = generation.trees.below(source)
-            links.update(below[issuer] for issuer in below.keys() & matched)
+            links.update(self._policy.targets(generation.trees, source, matched))
         return tuple(sorted(link for link in links if link != came_from))
+
+    def onward(self, hops_left: int, came_from: int | None) -> int:
+        """The hops that copies of a message have left, which came with so many, or (None) entered here."""
+        return self._policy.annotate(hops_left, came_from)
 
     def _forget(self, now_us: int) -> None:
         """A generation that is over is over for good, and its trees are let go."""

@@ -20,7 +20,6 @@ PROGRAM = {
     "version": "simulated",
     "sampling": "all",
     "engine": "pure",
-    "strategy": "advertise",
     "broadcast": "source-trees",
 }
 
@@ -48,6 +47,7 @@ def test_lives(tables: Tables, simulated: Simulated) -> None:
         ahead_us = changes["ahead_us"][life["router"]]
         is_last = life["epoch"] == last[life["router"]]
         told = {"router": life["router"], "epoch": life["epoch"], **PROGRAM}
+        told["strategy"] = simulated.outcome.scenario.strategy
         told |= {"first_us": life["began_us"] + ahead_us, "last_us": life["wrote_us"] + ahead_us}
         told |= {"end": "open: it runs, or never came back" if is_last else "broke off"}
         expected.append(told | {"records": records(simulated, life["router"], life["epoch"])})

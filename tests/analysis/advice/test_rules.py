@@ -209,13 +209,22 @@ def test_coarse_predicates_that_cost_frames_become_exact() -> None:
     assert found.edits == {("strategy", "predicates"): "exact"}
 
 
-@pytest.mark.parametrize(("control_bytes", "verdict"), [(100, "nothing to change"), (100_000, "not in Tamis yet")])
+@pytest.mark.parametrize(("control_bytes", "verdict"), [(100, "nothing to change"), (100_000, "change")])
 def test_flooding_pays_where_more_is_said_than_spared(control_bytes: int, verdict: str) -> None:
     totals = [{"published": 100, "control_bytes": control_bytes, "frame_bytes": 200.0, "downstream_ns": None}]
     evidence = Evidence(_topology("", "abcde"), reach=[_reach("a", "b", 20, 20)], totals=totals)
     found = _said(evidence, "flood")
-    assert (found.verdict, found.edits) == (verdict, {})
+    edits = {("strategy", "name"): "flood", ("strategy", "mode"): None}
+    assert (found.verdict, found.edits) == (verdict, edits if verdict == "change" else {})
     assert "60,000 bytes" in found.evidence
+
+
+@pytest.mark.parametrize("keys", ["strategy: flood", "strategy: {name: flood, prune: false}"])
+def test_where_routers_flood_nothing_is_said_of_frames_in_vain(keys: str) -> None:
+    totals = [{"published": 100, "control_bytes": 100_000, "frame_bytes": 200.0, "downstream_ns": None}]
+    evidence = Evidence(_topology(keys, "abcde"), reach=[_reach("a", "b", 20, 80)], totals=totals)
+    assert "nobody wants them" in _said(evidence, "strategy").evidence
+    assert [each for each in advised(evidence) if each.rule == "flood"] == []
 
 
 # --- what is not there yet --------------------------------------------------------------------------------------------

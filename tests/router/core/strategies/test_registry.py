@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tamis.configs import choices
-from tamis.protocol.strategies import BY_NAME, DEFAULT, chosen, recorded_as
+from tamis.native.others import FORWARDINGS
+from tamis.protocol.strategies import BY_NAME, DEFAULT, chosen, options_of, recorded_as
 from tamis.protocol.strategies import STRATEGIES as FACTS
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.own_predicate import OwnPredicate
@@ -28,13 +29,19 @@ def test_every_strategy_has_its_core() -> None:
         assert strategy.facts is BY_NAME[name]
 
 
+def test_the_switch_has_every_policy() -> None:
+    assert {strategy.policy.name for strategy in STRATEGIES.values()} == set(FORWARDINGS)
+
+
 def test_a_topology_file_and_records_choose_the_same_strategy() -> None:
     for facts in FACTS:
-        assert chosen(facts.key, facts.mode) is facts
+        assert chosen(facts.key, facts.options) is facts
+        assert facts.options.keys() == options_of(facts.key).keys()
         assert recorded_as(facts.recorded) is facts
         assert choices.STRATEGIES[facts.key] is choices.SUPPORTED
-    with pytest.raises(KeyError, match="has no mode"):
-        chosen(DEFAULT.key, "none")
+    with pytest.raises(KeyError, match="has no mode: none"):
+        chosen(DEFAULT.key, {"mode": "none"})
+    assert options_of("none") == {}
     assert recorded_as("none") is None
 
 

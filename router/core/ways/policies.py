@@ -1,0 +1,43 @@
+"""Forwarding policies: what a router does with a message between routers, by the strategy that all follow.
+
+Law: a policy is three pure functions, asked for one generation of trees at a time. The switch has one of the same name
+(`native/switch/forward.h`), which must decide alike; how much work it does for that is its own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tamis.router.core.ways.trees import Trees
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    name: str
+    """As the switch knows it."""
+    accept: Callable[[Trees, int, int | None], bool]
+    """(trees, source, neighbour): whether messages of the source are taken from this neighbour."""
+    targets: Callable[[Trees, int, Collection[int]], Iterable[int]]
+    """(trees, source, matched): the links to those who want a message; `matched` are the issuers that do."""
+    annotate: Callable[[int, int | None], int]
+    """(hops left, came from): the hops left that are written into each copy; None: the message entered here."""
+
+
+def from_the_parent(trees: Trees, source: int, neighbour: int | None) -> bool:
+    return trees.parent(source) == neighbour
+
+
+def ways_to_who_asks(trees: Trees, source: int, matched: Collection[int]) -> Iterable[int]:
+    below = trees.below(source)
+    return (below[issuer] for issuer in below.keys() & matched)
+
+
+def one_hop_less(hops_left: int, came_from: int | None) -> int:
+    return hops_left if came_from is None else hops_left - 1
+
+
+WANTED: Final = Policy("wanted", from_the_parent, ways_to_who_asks, one_hop_less)
+FLOOD: Final = replace(WANTED, name="flood")
+"""Where all routers ask for everything or for nothing, the switch finds the same links without asking its table."""

@@ -1,0 +1,32 @@
+"""What each router should ask the others for, by the strategy that all follow: the part of the truth that differs.
+
+Law: worked out from what clients want, never from what a router says. `everything` is all contents of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tamis.simulate.oracle.truth import Truth
+
+Asked = Mapping[int, int]
+"""Router -> the contents that it should ask for. Routers that are not named should ask for nothing."""
+AskedBy = Callable[[Truth, int], Asked]
+"""Called with the truth and `everything`."""
+
+
+def what_clients_want(truth: Truth, everything: int) -> Asked:  # noqa: ARG001 - the signature of all
+    asked: dict[int, int] = {}
+    for wants in truth.in_force.values():
+        for want in wants.values():
+            asked[want.router] = asked.get(want.router, 0) | want.contents
+    return asked
+
+
+def everything_for_clients(truth: Truth, everything: int) -> Asked:
+    """Everything at each router of which a client wants something, even something that no content satisfies."""
+    return {want.router: everything for wants in truth.in_force.values() for want in wants.values()}
+
+
+def everything_everywhere(truth: Truth, everything: int) -> Asked:
+    return dict.fromkeys(truth.living(), everything)

@@ -1,0 +1,88 @@
+"""Strategy flood in the simulator: clean under all faults, and judged by a law of its own (invariants 4 to 6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tamis.router.core.core import CoreParts
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.simulate import run as runs
+from tamis.simulate.breaks import BREAKS
+from tamis.simulate.run import Outcome, Scenario, run
+from tamis.simulate.run_parts import RunParts
+
+FLOODS = ("flood", "flood-everywhere")
+UNSEEN = {"R1", "R2", "R6", "R7", "R12"}
+"""With one filter for all that clients want, hardly anything is advertised: there is no storm to damp, nothing that is
+late, next to nobody to spare, nothing to narrow, and no control that could stand in line."""
+SEEDS = {"R11b": 4}
+
+
+class Narrow(OwnPredicate):
+    """Asks for what clients want, as `advertise` does."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", FLOODS)
+@pytest.mark.parametrize(
+    "scenario",
+    [Scenario("random:6", 120, "worst", 15), Scenario("ring:7", 150, "worst", 5100), Scenario("grid:9", 120, "all", 3)],
+    ids=lambda scenario: scenario.topology,
+)
+def test_it_is_clean_under_all_faults(strategy: str, scenario: Scenario) -> None:
+    outcome = run(replace(scenario, strategy=strategy))
+    assert [str(violation) for violation in outcome.violations] == [], outcome.scenario.command()
+    assert outcome.counts["required at rest"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broadcast", ["shared-tree", "reverse-path"])
+def test_it_is_clean_on_each_layer(broadcast: str) -> None:
+    scenario = Scenario("random:8", 100, "all", 7, "flood", broadcast)  # type: ignore[arg-type]
+    assert run(scenario).violations == []
+
+
+@pytest.mark.slow
+def test_it_says_less_of_filters_and_sends_more_messages_than_advertise() -> None:
+    scenario = Scenario("tree:9", 100, "none", 2)
+    counts = [run(replace(scenario, strategy=strategy)).counts for strategy in ("advertise", *FLOODS)]
+    said = [each["sent advertisements"] for each in counts]
+    hops = [each["hops"] for each in counts]
+    assert said == sorted(said, reverse=True)
+    assert said[0] > 2 * said[1]
+    assert hops == sorted(hops)
+    assert hops[0] < hops[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", FLOODS)
+def test_routers_that_ask_for_less_than_the_strategy_says_are_noticed(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = _with_own(Narrow, strategy, monkeypatch)
+    assert {violation.invariant for violation in outcome.violations} == {4, 6}
+
+
+@pytest.mark.slow
+def test_routers_that_ask_for_more_than_advertise_says_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tamis.router.core.strategies.flood import Everything
+
+    outcome = _with_own(Everything, "advertise", monkeypatch)
+    assert {violation.invariant for violation in outcome.violations} >= {4, 6}
+
+
+def _with_own(own: type[OwnPredicate], strategy: str, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    kit = RunParts(strategy, parts=CoreParts(own=own))
+    monkeypatch.setattr(runs, "_kit", lambda *_: kit)
+    return run(Scenario("random:8", 20, "none", 1, strategy))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", sorted(BREAKS.keys() - UNSEEN))
+def test_a_rule_that_is_left_out_is_missed_here_too(rule: str) -> None:
+    how = BREAKS[rule]
+    scenario = Scenario(how.topology, how.operations, how.faults, SEEDS.get(rule, 1), "flood", without=rule)
+    outcome = run(scenario, stop_at_first=True)
+    assert how.invariants & {violation.invariant for violation in outcome.violations}

@@ -1,0 +1,104 @@
+"""Routers with different broadcast layers in one simulated network: all go by source trees, and nothing is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from tamis.protocol.wire.numbers import stable_number
+from tamis.router.core.strategies.registry import STRATEGIES
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.trees import Broadcast
+from tamis.simulate import run as runs
+from tamis.simulate import topologies
+from tamis.simulate.faults import MIXES
+from tamis.simulate.run import Scenario, run
+from tamis.simulate.run_parts import AnyCore, RunParts, Wall
+
+FAULTS = ",".join(kind for kind in MIXES["all"] if kind != "add")
+"""A new link may make neighbours of two routers with one layer, who then agree if they are parted from the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixedParts(RunParts):
+    """Each router has a layer and a strategy of its own; the judge goes by those of the settings."""
+
+    layers: tuple[tuple[str, Broadcast], ...] = ()
+    strategies: tuple[str, ...] = ("advertise",)
+
+    def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
+        settings = replace(self.settings, broadcast=dict(self.layers)[name])
+        strategy = self.strategies[stable_number(name) % len(self.strategies)]
+        return STRATEGIES[strategy].core(name, epoch, settings, paths, self.parts, unix_ms)
+
+
+def two_coloured(topology: str, seed: int, *layers: Broadcast) -> tuple[tuple[str, Broadcast], ...]:
+    """Layers for the routers of a network without odd cycles, so that each two neighbours differ."""
+    network = topologies.read(topology, seed)
+    colours = {0: 0}
+    while len(colours) < len(network.names):
+        for a, b, _ in network.links:
+            for one, other in ((a, b), (b, a)):
+                if one in colours:
+                    colours.setdefault(other, 1 - colours[one])
+    return tuple((name, layers[colours[place]]) for place, name in enumerate(network.names))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("topology", "seed", "layers"),
+    [
+        ("grid:9", 1, ("shared-tree", "reverse-path")),
+        ("ring:8", 2, ("shared-tree", "source-trees")),
+        ("tree:10", 3, ("source-trees", "reverse-path")),
+    ],
+)
+def test_neighbours_that_differ_go_by_source_trees(
+    topology: str, seed: int, layers: tuple[Broadcast, Broadcast], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = MixedParts(layers=two_coloured(topology, seed, *layers))
+    monkeypatch.setattr(runs, "_kit", lambda *_: kit)
+    outcome = run(Scenario(topology, 150, FAULTS, seed))
+    assert [str(violation) for violation in outcome.violations] == []
+    assert outcome.counts["required at rest"]
+
+
+@pytest.mark.slow
+def test_one_router_of_another_layer_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without faults that part the network: a part in which all agree goes by its own layer, as it should."""
+    names = topologies.read("random:8", 4).names
+    layers = tuple((name, "source-trees" if place == 3 else "shared-tree") for place, name in enumerate(names))
+    monkeypatch.setattr(runs, "_kit", lambda *_: MixedParts(layers=layers))
+    assert run(Scenario("random:8", 80, "stall,flood,rewind", 4)).violations == []
+
+
+@pytest.mark.slow
+def test_routers_that_do_not_notice_lose_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tamis.router.core.core import CoreParts
+    from tamis.router.core.statements.link_states import LinkStates
+
+    class Heedless(LinkStates):
+        def _is_agreed(self, _: object) -> bool:
+            return True
+
+    layers = two_coloured("grid:9", 1, "shared-tree", "reverse-path")
+    kit = MixedParts(parts=CoreParts(link_states=Heedless), layers=layers)
+    monkeypatch.setattr(runs, "_kit", lambda *_: kit)
+    outcome = run(Scenario("grid:9", 20, "none", 1))
+    assert {violation.invariant for violation in outcome.violations} & {1, 4}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_advertise_and_flood_mix(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge takes all for `advertise`: what those that flood ask for beyond that (4), and where messages go for it
+    (6), is not counted."""
+    names = topologies.read("ring:7", seed).names
+    layers = tuple((name, "source-trees") for name in names)
+    kit = MixedParts(layers=layers, strategies=("advertise", "flood", "flood-everywhere"))  # type: ignore[arg-type]
+    monkeypatch.setattr(runs, "_kit", lambda *_: kit)
+    outcome = run(Scenario("ring:7", 100, "all", seed))
+    lost = [str(v) for v in outcome.violations if v.invariant not in (4, 6)]
+    assert lost == []
+    assert outcome.counts["required at rest"]
