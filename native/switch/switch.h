@@ -3,9 +3,8 @@
  * What each file of the switch is for stands at its top; docs/design/files.md lists them all. The steps of a message
  * are in message.h.
  *
- * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
- * an open connection's data frames are looked at and only to an open one is anything delivered. Whatever a peer sends
- * costs that peer alone. Frames that do not fit are dropped whole, counted by reason and told to the receiver.
+ * Law: whatever a peer sends costs that peer alone. Frames that do not fit are dropped whole, counted by reason and
+ * told to the receiver.
  */
 #ifndef TM_SWITCH_H
 #define TM_SWITCH_H
@@ -13,92 +12,20 @@
 #include "model/wire.h"
 #include "network/publishers.h"
 #include "records/records.h"
+#include "switch/connection.h"
 #include "switch/few.h"
 #include "switch/net.h"
-#include "switch/outbox.h"
 #include "switch/shape.h"
 #include "switch/subscriptions.h"
 #include "tm.h"
 
 #define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
+#define SWITCH_EVENTS_MIN 64U
 #define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
 #define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
 #define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
-#define CONNECTION_NONE UINT32_MAX
-#define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
-
-typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
-
-typedef struct tm_loss {
-    uint64_t messages;
-    uint64_t bytes;
-} tm_loss;
-
-typedef struct tm_connection {
-    int fd; /* owned; -1: none */
-    uint8_t state;
-    bool is_fed;  /* its bytes come and go by hand */
-    bool is_deaf; /* after a fault, or closing: nothing more is read */
-    bool is_paused;
-    bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
-    bool waits_for_way;  /* a link: a message of it does (order.c), and with it all that came behind */
-    bool has_drained;    /* the peer has sent DRAIN */
-    bool is_dirty;       /* has output that nobody tried to send yet */
-    bool waits_to_write;
-    bool is_announced; /* TM_EVENT_OUTPUT is out */
-    bool told_silent;
-    bool told_slow;
-    bool told_extension; /* in this tick */
-    bool told_untraced;  /* in this tick */
-    bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
-    tm_admission admission;
-
-    uint8_t *partial; /* owned: the beginning of a frame */
-    uint32_t partial_capacity;
-    uint32_t partial_size;
-    uint32_t put_back; /* of it, at its front: messages that went up for want of a route, and wait now */
-    uint32_t greeting_left;
-
-    tm_outbox outbox;
-    tm_loss lost_full;
-    tm_loss lost_large;
-
-    uint64_t spent_traces; /* thousandths of a trace that it has to wait for, of its burst */
-    uint64_t traced_ms;    /* when that was reckoned last */
-    uint64_t used_frames;  /* of its credit */
-    uint64_t used_bytes;
-    uint64_t granted_frames;
-    uint64_t granted_bytes;
-    uint32_t blockers[BLOCKERS_MAX]; /* receivers for whose sake credit is withheld */
-    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
-    uint64_t blocks_until_ms;        /* of a receiver; 0: its queue is short */
-    uint32_t publisher_row;
-    uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
-
-    uint32_t subscriptions; /* list of rows */
-    uint32_t subscription_count;
-    uint32_t filter_count;
-    uint64_t table_bytes; /* of its filters */
-
-    uint32_t stamp; /* the last message that was for it; then: */
-    uint32_t first_row;
-
-    uint64_t received_ms;
-    uint64_t sent_ms;
-    uint64_t messages_in;
-    uint64_t bytes_in;
-    uint64_t deliveries;
-    uint64_t bytes_out;
-    uint64_t dropped;
-    uint64_t queued_peak;
-    tm_increment told;            /* totals when increments were last asked for; of drops what came since */
-    uint64_t pinged_ms;           /* a link: when its clock was last asked for */
-    int64_t clock_offset_us;      /* of the best heartbeat since somebody asked */
-    uint64_t clock_round_trip_us; /* of that one; UINT64_MAX: there was none */
-    uint32_t next_free;
-} tm_connection;
 
 /* Counters to confirm to the publisher whose frames are being walked. */
 typedef struct tm_confirmations {
@@ -217,18 +144,6 @@ static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
 }
-static inline bool switch_is_link(const tm_connection *connection) {
-    return connection->neighbour != NEIGHBOUR_NONE;
-}
-static inline bool switch_waits(const tm_connection *connection) {
-    return connection->waits_for_step || connection->waits_for_way;
-}
-static inline bool switch_is_blocked(const tm_connection *connection) {
-    return connection->blocker_count > 0;
-}
-static inline bool switch_is_alive(const tm_connection *connection) {
-    return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
-}
 static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t frames, uint64_t bytes) {
     sw->stats.dropped[reason] += frames;
     sw->stats.drop_bytes[reason] += bytes;
@@ -247,8 +162,13 @@ uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size);
 bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size);
 /* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
 void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
+
+/* ---- connection.c ---- */
+
 /* The socket is gone or to be gone. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
+/* Give back what it owns. */
+void switch_clear_connection(tm_switch *sw, tm_connection *connection);
 
 /* ---- read.c ---- */
 
