@@ -18,10 +18,8 @@ void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
         close(connection->fd);
     }
     connection->fd = -1;
-    TM_DELETE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity);
-    connection->partial = NULL;
-    connection->partial_capacity = 0;
-    connection->partial_size = 0;
+    TM_DELETE(&sw->memory, TM_COLD, connection->partial.bytes, uint8_t, connection->partial.capacity);
+    connection->partial = (tm_partial){0};
     tm_outbox_clear(&connection->outbox, &sw->memory);
 }
 
@@ -87,16 +85,15 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
         sw->connection_count++;
     }
     switch_begin(sw);
-    *switch_at(sw, id) = (tm_connection){.fd = fd,
-                                         .is_fed = fd < 0,
-                                         .state = CONNECTION_GREETING,
-                                         .greeting_left = sw->options.greeting_bytes_max,
-                                         .publisher_row = PUBLISHER_NONE,
-                                         .neighbour = NEIGHBOUR_NONE,
-                                         .subscriptions = SUBSCRIPTION_NONE,
-                                         .clock_round_trip_us = UINT64_MAX,
-                                         .received_ms = sw->now_ms,
-                                         .sent_ms = sw->now_ms};
+    *switch_at(sw, id) =
+        (tm_connection){.fd = fd,
+                        .is_fed = fd < 0,
+                        .state = CONNECTION_GREETING,
+                        .greeting_left = sw->options.greeting_bytes_max,
+                        .publisher_row = PUBLISHER_NONE,
+                        .neighbour = NEIGHBOUR_NONE,
+                        .subscriptions = SUBSCRIPTION_NONE,
+                        .clocks = {.received_ms = sw->now_ms, .sent_ms = sw->now_ms, .round_trip_us = UINT64_MAX}};
     sw->connection_live++;
     *out = id;
     return TM_OK;
@@ -127,8 +124,8 @@ int tm_switch_send(tm_switch *sw, uint32_t id, const uint8_t *frames, size_t siz
     }
     tm_connection *connection = switch_at(sw, id);
     uint64_t data_max = connection->admission.queue_bytes_max;
-    if (connection->admission.policy == TM_SLOW_BLOCK && connection->queued_peak > data_max) {
-        data_max = connection->queued_peak; /* it had to hold what publishers had credit for */
+    if (connection->admission.policy == TM_SLOW_BLOCK && connection->traffic.queued_peak > data_max) {
+        data_max = connection->traffic.queued_peak; /* it had to hold what publishers had credit for */
     }
     uint64_t bytes_max = OUTBOX_URGENT_MAX + data_max + sw->options.frame_bytes_max;
     if (lane == TM_LANE_ORDERED && tm_lane_size(&connection->outbox.ordered) + size > bytes_max) {
@@ -163,14 +160,14 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     uint64_t bytes;
     uint32_t messages = tm_outbox_messages(&connection->outbox, &bytes);
     switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
-    connection->told.dropped[TM_DROP_CLOSED] += messages;
+    connection->traffic.told.dropped[TM_DROP_CLOSED] += messages;
     switch_clear_connection(sw, connection);
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
     switch_wait_no_more(sw, id);
     switch_follow_no_more(sw, id);
     if (switch_is_blocked(connection)) {
-        connection->blocker_count = 0;
+        connection->credit.blocker_count = 0;
         sw->blocked_count--;
     }
     if (switch_is_link(connection)) {

@@ -20,6 +20,58 @@ typedef struct tm_loss {
     uint64_t bytes;
 } tm_loss;
 
+/* What has been told, until it is worth telling again. */
+typedef struct tm_told {
+    bool silent;
+    bool output;    /* TM_EVENT_OUTPUT is out */
+    bool extension; /* in this tick */
+    bool untraced;  /* in this tick */
+} tm_told;
+
+/* Bytes that were received and not taken: the beginning of a frame, or all that waits. */
+typedef struct tm_partial {
+    uint8_t *bytes; /* owned */
+    uint32_t capacity;
+    uint32_t size;
+    uint32_t put_back; /* of them, at the front: messages that went up for want of a route, and wait now */
+} tm_partial;
+
+/* What the peer may still publish, in totals, and the receivers for whose sake it gets no more. */
+typedef struct tm_credit {
+    uint64_t used_frames;
+    uint64_t used_bytes;
+    uint64_t granted_frames;
+    uint64_t granted_bytes;
+    uint32_t blockers[BLOCKERS_MAX];
+    uint8_t blocker_count; /* past BLOCKERS_MAX: whoever blocks */
+} tm_credit;
+
+/* Traces that the peer has asked for. */
+typedef struct tm_traces {
+    uint64_t spent;       /* thousandths of a trace that it has to wait for, of its burst */
+    uint64_t reckoned_ms; /* when that was reckoned last */
+} tm_traces;
+
+/* What came and what went, in totals. */
+typedef struct tm_traffic {
+    uint64_t messages_in;
+    uint64_t bytes_in;
+    uint64_t deliveries;
+    uint64_t bytes_out;
+    uint64_t dropped;
+    uint64_t queued_peak;
+    tm_increment told; /* totals when increments were last asked for; of drops what came since */
+} tm_traffic;
+
+/* Signs of life, and what a link's say of the neighbour's clock. */
+typedef struct tm_clocks {
+    uint64_t received_ms;
+    uint64_t sent_ms;
+    uint64_t pinged_ms;     /* when the clock was last asked for */
+    int64_t offset_us;      /* of the best heartbeat since somebody asked */
+    uint64_t round_trip_us; /* of that one; UINT64_MAX: there was none */
+} tm_clocks;
+
 typedef struct tm_connection {
     int fd; /* owned; -1: none */
     uint8_t state;
@@ -31,33 +83,21 @@ typedef struct tm_connection {
     bool has_drained;    /* the peer has sent DRAIN */
     bool is_dirty;       /* has output that nobody tried to send yet */
     bool waits_to_write;
-    bool is_announced; /* TM_EVENT_OUTPUT is out */
-    bool told_silent;
     bool told_slow;
-    bool told_extension; /* in this tick */
-    bool told_untraced;  /* in this tick */
-    bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
+    bool block_spent; /* has blocked for as long as it may, until its queue is short again */
+    tm_told told;
+    uint32_t greeting_left; /* bytes */
     tm_admission admission;
-
-    uint8_t *partial; /* owned: the beginning of a frame */
-    uint32_t partial_capacity;
-    uint32_t partial_size;
-    uint32_t put_back; /* of it, at its front: messages that went up for want of a route, and wait now */
-    uint32_t greeting_left;
-
+    tm_partial partial;
     tm_outbox outbox;
+    tm_credit credit;
+    tm_traces traces;
+    tm_traffic traffic;
+    tm_clocks clocks;
+
     tm_loss lost_full;
     tm_loss lost_large;
-
-    uint64_t spent_traces; /* thousandths of a trace that it has to wait for, of its burst */
-    uint64_t traced_ms;    /* when that was reckoned last */
-    uint64_t used_frames;  /* of its credit */
-    uint64_t used_bytes;
-    uint64_t granted_frames;
-    uint64_t granted_bytes;
-    uint32_t blockers[BLOCKERS_MAX]; /* receivers for whose sake credit is withheld */
-    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
-    uint64_t blocks_until_ms;        /* of a receiver; 0: its queue is short */
+    uint64_t blocks_until_ms; /* of a receiver; 0: its queue is short */
     uint32_t publisher_row;
     uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
 
@@ -68,19 +108,6 @@ typedef struct tm_connection {
 
     uint32_t stamp; /* the last message that was for it; then: */
     uint32_t first_row;
-
-    uint64_t received_ms;
-    uint64_t sent_ms;
-    uint64_t messages_in;
-    uint64_t bytes_in;
-    uint64_t deliveries;
-    uint64_t bytes_out;
-    uint64_t dropped;
-    uint64_t queued_peak;
-    tm_increment told;            /* totals when increments were last asked for; of drops what came since */
-    uint64_t pinged_ms;           /* a link: when its clock was last asked for */
-    int64_t clock_offset_us;      /* of the best heartbeat since somebody asked */
-    uint64_t clock_round_trip_us; /* of that one; UINT64_MAX: there was none */
     uint32_t next_free;
 } tm_connection;
 
@@ -91,7 +118,7 @@ static inline bool switch_waits(const tm_connection *connection) {
     return connection->waits_for_step || connection->waits_for_way;
 }
 static inline bool switch_is_blocked(const tm_connection *connection) {
-    return connection->blocker_count > 0;
+    return connection->credit.blocker_count > 0;
 }
 static inline bool switch_is_alive(const tm_connection *connection) {
     return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;

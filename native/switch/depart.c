@@ -26,7 +26,7 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
     wire_store64(out + WIRE_TRANSIT + 16, message->counter);
     sw->stats.forwarded++;
-    switch_at(sw, neighbour->connection)->deliveries++;
+    switch_at(sw, neighbour->connection)->traffic.deliveries++;
     return true;
 }
 

@@ -24,16 +24,16 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
         return TM_ABSENT;
     }
     const tm_connection *connection = &sw->connections[id];
-    uint64_t silent_ms = sw->now_ms - connection->received_ms;
+    uint64_t silent_ms = sw->now_ms - connection->clocks.received_ms;
     *out = (tm_connection_stats){
         .number = connection->admission.number,
-        .messages_in = connection->messages_in,
-        .bytes_in = connection->bytes_in,
-        .deliveries = connection->deliveries,
-        .bytes_out = connection->bytes_out,
-        .dropped = connection->dropped,
+        .messages_in = connection->traffic.messages_in,
+        .bytes_in = connection->traffic.bytes_in,
+        .deliveries = connection->traffic.deliveries,
+        .bytes_out = connection->traffic.bytes_out,
+        .dropped = connection->traffic.dropped,
         .queued_bytes = tm_outbox_size(&connection->outbox),
-        .queued_peak = connection->queued_peak,
+        .queued_peak = connection->traffic.queued_peak,
         .subscriptions = connection->subscription_count,
         .table_bytes = connection->table_bytes,
         .filters = connection->filter_count,
@@ -56,23 +56,23 @@ static bool has_dropped(const tm_increment *told) {
 
 /* false: nothing was gained. */
 static bool take_increment(tm_connection *connection, uint32_t id, tm_increment *out) {
-    tm_increment *told = &connection->told;
+    tm_increment *told = &connection->traffic.told;
     tm_increment gained = *told;
     gained.connection = id;
-    gained.messages_in = connection->messages_in - told->messages_in;
-    gained.messages_out = connection->deliveries - told->messages_out;
-    gained.bytes_in = connection->bytes_in - told->bytes_in;
-    gained.bytes_out = connection->bytes_out - told->bytes_out;
+    gained.messages_in = connection->traffic.messages_in - told->messages_in;
+    gained.messages_out = connection->traffic.deliveries - told->messages_out;
+    gained.bytes_in = connection->traffic.bytes_in - told->bytes_in;
+    gained.bytes_out = connection->traffic.bytes_out - told->bytes_out;
     gained.queued_bytes = tm_outbox_size(&connection->outbox);
     if (gained.bytes_in == 0 && gained.bytes_out == 0 && gained.messages_in == 0 && gained.messages_out == 0 &&
         !has_dropped(told)) {
         return false;
     }
     *out = gained;
-    *told = (tm_increment){.messages_in = connection->messages_in,
-                           .messages_out = connection->deliveries,
-                           .bytes_in = connection->bytes_in,
-                           .bytes_out = connection->bytes_out};
+    *told = (tm_increment){.messages_in = connection->traffic.messages_in,
+                           .messages_out = connection->traffic.deliveries,
+                           .bytes_in = connection->traffic.bytes_in,
+                           .bytes_out = connection->traffic.bytes_out};
     return true;
 }
 
@@ -111,10 +111,10 @@ static const char *fault_of(const tm_switch *sw, const tm_connection *connection
     if (!tm_outbox_is_sound(&connection->outbox)) {
         return "a connection's output is not whole frames";
     }
-    if (connection->partial_size > connection->partial_capacity) {
+    if (connection->partial.size > connection->partial.capacity) {
         return "more of a frame is kept than there is room for";
     }
-    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial != NULL)) {
+    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
         return "a connection that has ended keeps a socket or bytes";
     }
     return connection->filter_count > sw->subscriptions.filters ? "a connection has more filters than there are" : NULL;

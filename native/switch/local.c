@@ -113,7 +113,7 @@ static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint
     }
     memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
     sw->stats.deliveries++;
-    switch_at(sw, receiver)->deliveries++;
+    switch_at(sw, receiver)->traffic.deliveries++;
     return true;
 }
 

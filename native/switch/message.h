@@ -50,7 +50,7 @@ typedef struct extensions {
 /* It came, and goes no further. */
 static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigned reason) {
     switch_count_drop(sw, reason, 1, message->size);
-    switch_at(sw, message->from)->told.refused[reason]++;
+    switch_at(sw, message->from)->traffic.told.refused[reason]++;
 }
 
 /* After the last match of a message. */

@@ -157,10 +157,10 @@ bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const 
 void switch_fault(tm_switch *sw, uint32_t id, wire_error code, const uint8_t *frame, const char *text) {
     tm_connection *connection = switch_at(sw, id);
     if (code == WIRE_UNKNOWN_EXTENSION) {
-        if (connection->told_extension) {
+        if (connection->told.extension) {
             return;
         }
-        connection->told_extension = true;
+        connection->told.extension = true;
     } else {
         connection->is_deaf = true;
         switch_watch(sw, id);

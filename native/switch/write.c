@@ -17,8 +17,8 @@
 static void note_lost(tm_switch *sw, uint32_t id, tm_loss *loss, unsigned reason, uint64_t frames, uint64_t bytes) {
     loss->messages += frames;
     loss->bytes += bytes;
-    switch_at(sw, id)->dropped += frames;
-    switch_at(sw, id)->told.dropped[reason] += (uint32_t)frames;
+    switch_at(sw, id)->traffic.dropped += frames;
+    switch_at(sw, id)->traffic.told.dropped[reason] += (uint32_t)frames;
     switch_count_drop(sw, reason, frames, bytes);
 }
 
@@ -102,7 +102,8 @@ uint8_t *switch_queue_data(tm_switch *sw, uint32_t id, uint32_t size, uint32_t p
         return NULL;
     }
     uint32_t waiting = tm_lane_size(&connection->outbox.ordered);
-    connection->queued_peak = waiting > connection->queued_peak ? waiting : connection->queued_peak;
+    connection->traffic.queued_peak =
+        waiting > connection->traffic.queued_peak ? waiting : connection->traffic.queued_peak;
     switch_mark_dirty(sw, id);
     return at;
 }
@@ -132,8 +133,8 @@ static void wait_to_write(tm_switch *sw, uint32_t id, bool waits) {
 static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     tm_connection *connection = switch_at(sw, id);
     tm_outbox_sent(&connection->outbox, sent);
-    connection->sent_ms = sw->now_ms;
-    connection->bytes_out += sent;
+    connection->clocks.sent_ms = sw->now_ms;
+    connection->traffic.bytes_out += sent;
     sw->stats.bytes_out += sent;
     if (tm_lane_size(&connection->outbox.ordered) <= connection->admission.queue_bytes_max / 4) {
         bool was_blocking = connection->blocks_until_ms != 0;
@@ -160,8 +161,8 @@ static void announce(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     if (tm_outbox_size(&connection->outbox) == 0) {
         note_empty(sw, id);
-    } else if (!connection->is_announced) {
-        connection->is_announced = switch_tell(sw, (tm_event){.type = TM_EVENT_OUTPUT, .connection = id});
+    } else if (!connection->told.output) {
+        connection->told.output = switch_tell(sw, (tm_event){.type = TM_EVENT_OUTPUT, .connection = id});
     }
 }
 
@@ -233,7 +234,7 @@ int tm_switch_sent(tm_switch *sw, uint32_t id, size_t size) {
     switch_begin(sw);
     note_sent(sw, id, size);
     if (tm_outbox_size(&connection->outbox) == 0) {
-        connection->is_announced = false;
+        connection->told.output = false;
         switch_flush(sw, id);
     }
     switch_flush_dirty(sw);
