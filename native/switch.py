@@ -1,7 +1,7 @@
 """The switch: sockets whose data frames C moves, and what it hands up.
 
 Law: nothing here decides anything. What C lends until the next call is copied before it is handed on. One thread at a
-time. A connection is named by a small number, which is the table's interface of its subscriptions.
+time. A connection is named by a small number, and so is a subscriber, whose number is its interface of the table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.native.records import Records
 from tamis.native.results import check, check_alive
 from tamis.native.seed import random_seed
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
+from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import Table
 from tamis.protocol.limits import FRAME_BYTES_MAX, MATCH_STEPS, UNAUTHENTICATED_BYTES_MAX
 
@@ -188,13 +188,24 @@ class Switch(Others):
         if result in (lib.TM_TOO_MANY, lib.TM_NO_MEMORY):
             return None
         check(result)
-        connection = int(self._number[0])
-        self._table.knows(connection)
-        return connection
+        return int(self._number[0])
 
     def admit(self, connection: int, admission: Admission) -> None:
-        """Gone if it has ended meanwhile."""
+        """A client gets a subscriber of its own, a link none. Gone if it has ended meanwhile."""
         check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
+        subscriber = self.subscriber_of(connection)
+        if subscriber is not None:
+            self._table.knows(subscriber)
+
+    def subscriber_of(self, connection: int) -> int | None:
+        """The number of the subscriber that it serves."""
+        found = int(lib.tm_switch_subscriber_of(self.c, connection))
+        return None if found == lib.TM_SUBSCRIBER_NONE else found
+
+    def connection_of(self, subscriber: int) -> int | None:
+        """The number of the connection that serves it."""
+        found = self.subscriber(subscriber).connection
+        return None if found == lib.TM_CONNECTION_NONE else found
 
     def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool:
         """Queue whole frames, behind the data or (urgent) at the next frame boundary.
@@ -299,6 +310,11 @@ class Switch(Others):
         c = ffi.new("tm_connection_stats *")
         check(lib.tm_switch_connection(self.c, connection, c))
         return ConnectionFigures.read(c)
+
+    def subscriber(self, subscriber: int) -> SubscriberFigures:
+        c = ffi.new("tm_subscriber_stats *")
+        check(lib.tm_switch_subscriber(self.c, subscriber, c))
+        return SubscriberFigures.read(c)
 
     def increments(self, first: int, end: int = CONNECTIONS_MAX) -> tuple[list[Increment], int]:
         """What connections from `first` to before `end` have gained since this was asked last, some of them, and where

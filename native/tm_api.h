@@ -241,12 +241,14 @@ int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count,
 /* ---- the switch: bytes in, bytes out ---- */
 
 /* Sockets are read and written here, whole data frames are matched and copied into the output of each connection that
- * wants them; only control frames and ends of connections go up, as events. A connection's id is the table's interface
- * of its subscriptions. One thread at a time. */
+ * wants them; only control frames and ends of connections go up, as events. A subscriber (an interface of the table, with
+ * filters and what waits for it) is apart from the connection that it is served by. One thread at a time. */
 
 typedef struct tm_switch tm_switch;
 
 #define TM_CONNECTIONS_MAX 1048576
+#define TM_CONNECTION_NONE 4294967295U
+#define TM_SUBSCRIBER_NONE 4294967295U
 
 typedef struct tm_switch_options {
     uint64_t memory_bytes_max; /* of buffers and subscriptions, the table apart; 0: no bound */
@@ -299,8 +301,12 @@ typedef struct tm_admission {
 } tm_admission;
 
 /* The greeting is over: data frames are taken from here on, and the first credit goes out. A link is where the
- * neighbour's messages go from now on, whatever link it had before. */
+ * neighbour's messages go from now on, whatever link it had before. Any other connection gets a subscriber of its own,
+ * whose end is its own. TM_NO_MEMORY, TM_TOO_MANY: it greets still. */
 int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admission);
+
+/* The subscriber that a connection serves; TM_SUBSCRIBER_NONE: none. */
+uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection);
 
 #define TM_LANE_ORDERED 0 /* behind what is queued */
 #define TM_LANE_URGENT 1  /* at the next frame boundary */
@@ -315,8 +321,8 @@ int tm_switch_close(tm_switch *sw, uint32_t connection, bool now);
 /* Stop or go on reading. */
 int tm_switch_pause(tm_switch *sw, uint32_t connection, bool paused);
 
-/* After TM_EVENT_CLOSED: drop at most `steps` of its filters, for a few milliseconds. When `*left` is 0 the id is free
- * to be given out. */
+/* After TM_EVENT_CLOSED: drop at most `steps` filters of its subscriber, for a few milliseconds. When `*left` is 0 both
+ * ids are free to be given out. */
 int tm_switch_forget(tm_switch *sw, uint32_t connection, uint32_t steps, uint32_t *left);
 
 /* The highest counter of a message that is known of a publisher, if it is not too far ahead; 0: none. */
@@ -578,6 +584,17 @@ typedef struct tm_connection_stats {
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+
+typedef struct tm_subscriber_stats {
+    uint64_t number; /* of the client's name */
+    uint64_t queued_bytes;
+    uint64_t table_bytes; /* of its filters */
+    uint32_t subscriptions;
+    uint32_t filters;
+    uint32_t connection; /* that it is served by, or TM_CONNECTION_NONE */
+} tm_subscriber_stats;
+
+int tm_switch_subscriber(const tm_switch *sw, uint32_t subscriber, tm_subscriber_stats *out);
 
 /* What a connection's counters have gained since they were last asked for. */
 typedef struct tm_increment {

@@ -23,12 +23,6 @@ void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
     tm_outbox_clear(&connection->outbox, &sw->memory);
 }
 
-static bool grow_list(tm_switch *sw, uint32_t **list, uint32_t old, uint32_t capacity) {
-    uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *list, uint32_t, old, capacity);
-    *list = grown != NULL ? grown : *list;
-    return grown != NULL;
-}
-
 /* Every list that may hold all connections grows with them, so that none can fail later. */
 static bool reserve_connection(tm_switch *sw) {
     if (sw->connection_free != CONNECTION_NONE || sw->connection_count < sw->connection_capacity) {
@@ -38,18 +32,17 @@ static bool reserve_connection(tm_switch *sw) {
     uint32_t capacity = tm_next_capacity(old, sizeof *sw->connections);
     capacity = capacity < sw->options.connections_max ? capacity : sw->options.connections_max;
     if (!tm_grow(&sw->memory, TM_COLD, &sw->events, sizeof *sw->events, &sw->event_capacity,
-                 capacity + SWITCH_EVENTS_MIN) ||
-        !grow_list(sw, &sw->touched, old, capacity)) {
+                 capacity + SWITCH_EVENTS_MIN)) {
         return false;
     }
-    bool grown = grow_list(sw, &sw->dirty, old, capacity);
-    tm_connection *connections =
-        grown ? TM_RESIZE(&sw->memory, TM_COLD, sw->connections, tm_connection, old, capacity) : NULL;
-    if (connections == NULL) { /* the lists are as they were, to the system at least as long */
-        sw->touched = TM_RESIZE(&sw->memory, TM_COLD, sw->touched, uint32_t, capacity, old);
-        if (grown) {
-            sw->dirty = TM_RESIZE(&sw->memory, TM_COLD, sw->dirty, uint32_t, capacity, old);
-        }
+    uint32_t *dirty = TM_RESIZE(&sw->memory, TM_COLD, sw->dirty, uint32_t, old, capacity);
+    if (dirty == NULL) {
+        return false;
+    }
+    sw->dirty = dirty;
+    tm_connection *connections = TM_RESIZE(&sw->memory, TM_COLD, sw->connections, tm_connection, old, capacity);
+    if (connections == NULL) { /* the list is as it was, to the system at least as long */
+        sw->dirty = TM_RESIZE(&sw->memory, TM_COLD, sw->dirty, uint32_t, capacity, old);
         return false;
     }
     sw->connections = connections;
@@ -74,8 +67,7 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
     }
     bool is_reused = sw->connection_free != CONNECTION_NONE;
     uint32_t id = is_reused ? sw->connection_free : sw->connection_count;
-    int result = tm_table_set_interface(sw->table, id, TM_INTERFACE_CLIENT);
-    result = result == TM_OK ? watch_new(sw, id, fd) : result;
+    int result = watch_new(sw, id, fd);
     if (result != TM_OK) {
         return result;
     }
@@ -92,11 +84,29 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                         .greeting_left = sw->options.greeting_bytes_max,
                         .publisher_row = PUBLISHER_NONE,
                         .neighbour = NEIGHBOUR_NONE,
-                        .subscriptions = SUBSCRIPTION_NONE,
+                        .subscriber = SUBSCRIBER_NONE,
                         .clocks = {.received_ms = sw->now_ms, .sent_ms = sw->now_ms, .round_trip_us = UINT64_MAX}};
     sw->connection_live++;
     *out = id;
     return TM_OK;
+}
+
+/* The connection serves a subscriber of its own from here on. */
+static int serve(tm_switch *sw, uint32_t id, const tm_admission *admission) {
+    uint32_t subscriber;
+    int result = switch_new_subscriber(sw, admission, &subscriber);
+    if (result == TM_OK) {
+        switch_subscriber(sw, subscriber)->connection = id;
+        switch_at(sw, id)->subscriber = subscriber;
+    }
+    return result;
+}
+
+/* What is for its subscriber is delivered by it no more. */
+static void serve_no_more(tm_switch *sw, const tm_connection *connection) {
+    if (connection->subscriber != SUBSCRIBER_NONE) {
+        switch_end_subscriber(sw, connection->subscriber);
+    }
 }
 
 int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
@@ -105,7 +115,7 @@ int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
         (admission->is_link && (admission->policy != TM_SLOW_DROP_NEWEST || admission->credit_bytes > 0))) {
         return TM_MISUSED;
     }
-    int result = admission->is_link ? switch_join_neighbour(sw, id, admission->number) : TM_OK;
+    int result = admission->is_link ? switch_join_neighbour(sw, id, admission->number) : serve(sw, id, admission);
     if (result != TM_OK) {
         return result;
     }
@@ -164,6 +174,7 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     switch_clear_connection(sw, connection);
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
+    serve_no_more(sw, connection);
     switch_wait_no_more(sw, id);
     switch_follow_no_more(sw, id);
     if (switch_is_blocked(connection)) {
@@ -188,6 +199,7 @@ int tm_switch_close(tm_switch *sw, uint32_t id, bool now) {
     switch_begin(sw);
     connection->is_deaf = true;
     connection->state = CONNECTION_CLOSING;
+    serve_no_more(sw, connection);
     if (now) {
         switch_shut(sw, id, 0);
     } else {
@@ -203,28 +215,11 @@ int tm_switch_forget(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left)
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
-    uint64_t stop_ns = tm_clock_ns() + SWITCH_SLICE_NS;
-    for (uint32_t done = 0; done < steps && connection->subscriptions != SUBSCRIPTION_NONE;) {
-        if (done > 0 && tm_clock_ns() > stop_ns) {
-            break;
-        }
-        connection->table_bytes -= sw->subscriptions.rows[connection->subscriptions].table_bytes;
-        uint32_t filters =
-            tm_subscriptions_end(&sw->subscriptions, connection->subscriptions, &connection->subscriptions);
-        connection->filter_count -= filters;
-        connection->subscription_count--;
-        done += filters;
-    }
-    uint64_t unsettled;
-    tm_table_settle(sw->table, 0, &unsettled); /* what a large client leaves goes back as it comes */
-    if (connection->subscriptions == SUBSCRIPTION_NONE) {
-        tm_subscriptions_shrink(&sw->subscriptions);
-    }
+    bool serves = connection->subscriber != SUBSCRIBER_NONE;
+    *left = serves ? switch_forget_subscriber(sw, connection->subscriber, steps) : 0;
     tm_memory_give_back(&sw->memory);
-    *left = connection->filter_count;
-    if (connection->subscriptions == SUBSCRIPTION_NONE) {
-        *left = 0;
-        *connection = (tm_connection){.fd = -1, .next_free = sw->connection_free};
+    if (*left == 0) {
+        *connection = (tm_connection){.fd = -1, .subscriber = SUBSCRIBER_NONE, .next_free = sw->connection_free};
         sw->connection_free = id;
         sw->connection_live--;
     }

@@ -1,24 +1,20 @@
-/* connection.h - what the switch knows of one connection.
+/* connection.h - what the switch knows of one connection: its socket, its greeting, what it may send.
  *
  * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
- * an open connection's data frames are looked at and only to an open one is anything delivered.
+ * an open connection's data frames are looked at and only to an open one is any sent.
  */
 #ifndef TM_CONNECTION_H
 #define TM_CONNECTION_H
 
 #include "switch/net.h"
 #include "switch/outbox.h"
+#include "switch/subscriber.h"
 #include "tm.h"
 
-#define CONNECTION_NONE UINT32_MAX
+#define CONNECTION_NONE TM_CONNECTION_NONE
 #define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
 
 typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
-
-typedef struct tm_loss {
-    uint64_t messages;
-    uint64_t bytes;
-} tm_loss;
 
 /* What has been told, until it is worth telling again. */
 typedef struct tm_told {
@@ -42,8 +38,8 @@ typedef struct tm_credit {
     uint64_t used_bytes;
     uint64_t granted_frames;
     uint64_t granted_bytes;
-    uint32_t blockers[BLOCKERS_MAX];
-    uint8_t blocker_count; /* past BLOCKERS_MAX: whoever blocks */
+    uint32_t blockers[BLOCKERS_MAX]; /* subscribers */
+    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
 } tm_credit;
 
 /* Traces that the peer has asked for. */
@@ -83,8 +79,6 @@ typedef struct tm_connection {
     bool has_drained;    /* the peer has sent DRAIN */
     bool is_dirty;       /* has output that nobody tried to send yet */
     bool waits_to_write;
-    bool told_slow;
-    bool block_spent; /* has blocked for as long as it may, until its queue is short again */
     tm_told told;
     uint32_t greeting_left; /* bytes */
     tm_admission admission;
@@ -94,20 +88,9 @@ typedef struct tm_connection {
     tm_traces traces;
     tm_traffic traffic;
     tm_clocks clocks;
-
-    tm_loss lost_full;
-    tm_loss lost_large;
-    uint64_t blocks_until_ms; /* of a receiver; 0: its queue is short */
     uint32_t publisher_row;
-    uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
-
-    uint32_t subscriptions; /* list of rows */
-    uint32_t subscription_count;
-    uint32_t filter_count;
-    uint64_t table_bytes; /* of its filters */
-
-    uint32_t stamp; /* the last message that was for it; then: */
-    uint32_t first_row;
+    uint32_t neighbour;  /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
+    uint32_t subscriber; /* that it serves; of a link, and before it is admitted: SUBSCRIBER_NONE */
     uint32_t next_free;
 } tm_connection;
 

@@ -7,10 +7,10 @@
 
 /* Does credit stay withheld for `receiver`: it lives, has not blocked for too long and still has a long queue? */
 static bool still_blocks(tm_switch *sw, uint32_t receiver) {
-    const tm_connection *connection = switch_at(sw, receiver);
-    return connection->state == CONNECTION_OPEN && !connection->block_spent &&
-           sw->now_ms < connection->blocks_until_ms &&
-           tm_lane_size(&connection->outbox.ordered) > connection->admission.queue_bytes_max / 4;
+    const tm_subscriber *subscriber = switch_subscriber(sw, receiver);
+    return subscriber->state == SUBSCRIBER_LIVE && !subscriber->block_spent &&
+           sw->now_ms < subscriber->blocks_until_ms &&
+           tm_lane_size(&switch_outbox_of(sw, subscriber)->ordered) > subscriber->terms.queue_bytes_max / 4;
 }
 
 void switch_grant(tm_switch *sw, uint32_t id) {
@@ -34,7 +34,7 @@ void switch_grant(tm_switch *sw, uint32_t id) {
 }
 
 static bool anybody_blocks(tm_switch *sw) {
-    for (uint32_t id = 0; id < sw->connection_count; id++) {
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
         if (still_blocks(sw, id)) {
             return true;
         }
@@ -83,13 +83,13 @@ static void note_blocker(tm_switch *sw, tm_credit *credit, uint32_t receiver) {
 }
 
 bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher) {
-    tm_connection *slow = switch_at(sw, receiver);
+    tm_subscriber *slow = switch_subscriber(sw, receiver);
     tm_connection *fast = switch_at(sw, publisher);
-    if (slow->block_spent || publisher == receiver || switch_is_link(fast)) {
+    if (slow->block_spent || fast->subscriber == receiver || switch_is_link(fast)) {
         return false;
     }
     if (slow->blocks_until_ms == 0) {
-        slow->blocks_until_ms = sw->now_ms + slow->admission.block_ms;
+        slow->blocks_until_ms = sw->now_ms + slow->terms.block_ms;
     }
     if (sw->now_ms >= slow->blocks_until_ms) {
         slow->block_spent = true;

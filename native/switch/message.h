@@ -83,7 +83,7 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
     sw->work.steps += hits->steps;
     return result;
 }
-/* One frame to each receiver among the rows; returns how many there are. */
+/* One frame to each subscriber among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
 
 /* ---- counters.c ---- */

@@ -37,6 +37,7 @@ int tm_switch_new(const tm_switch_options *options, tm_table *table, tm_switch *
     sw->work.steps_max = options->match_steps != 0 ? options->match_steps : TM_MATCH_STEPS;
     sw->epoll = -1;
     sw->connection_free = CONNECTION_NONE;
+    sw->subscriber_free = SUBSCRIBER_NONE;
     tm_subscriptions_init(&sw->subscriptions, &sw->memory, table);
     tm_publishers_init(&sw->publishers, &sw->memory, options->publishers_max);
     int result = fill(sw);
@@ -56,7 +57,8 @@ void tm_switch_free(tm_switch *sw) {
         switch_clear_connection(sw, switch_at(sw, id));
     }
     TM_DELETE(&sw->memory, TM_COLD, sw->connections, tm_connection, sw->connection_capacity);
-    TM_DELETE(&sw->memory, TM_COLD, sw->touched, uint32_t, sw->connection_capacity);
+    TM_DELETE(&sw->memory, TM_COLD, sw->subscribers, tm_subscriber, sw->subscriber_capacity);
+    TM_DELETE(&sw->memory, TM_COLD, sw->touched, uint32_t, sw->subscriber_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->dirty, uint32_t, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     TM_DELETE(&sw->memory, TM_COLD, sw->attributes, tm_attribute, TM_ATTRIBUTES_MAX);

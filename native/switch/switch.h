@@ -16,6 +16,7 @@
 #include "switch/few.h"
 #include "switch/net.h"
 #include "switch/shape.h"
+#include "switch/subscriber.h"
 #include "switch/subscriptions.h"
 #include "tm.h"
 
@@ -54,7 +55,7 @@ typedef struct tm_trail {
     bool is_whole; /* there was memory for all of it */
 } tm_trail;
 
-/* Rows of a match, and for each the next one of the same connection. */
+/* Rows of a match, and for each the next one of the same subscriber. */
 typedef struct tm_rows {
     uint32_t *links;
     uint32_t *handles;
@@ -93,6 +94,12 @@ struct tm_switch {
     uint32_t connection_free;
     uint32_t blocked_count;
 
+    tm_subscriber *subscribers; /* owned; by interface of the table */
+    uint32_t subscriber_count;  /* high-water mark of ids */
+    uint32_t subscriber_capacity;
+    uint32_t subscriber_live; /* in use */
+    uint32_t subscriber_free;
+
     tm_subscriptions subscriptions;
     tm_publishers publishers;
     uint64_t counter_max; /* of a message: a day ahead of the clock, as it was when it was looked at last */
@@ -102,8 +109,8 @@ struct tm_switch {
     tm_form forms[SWITCH_FORMS];
     tm_rows rows;
     tm_work work;      /* what the message at hand has cost in all tables */
-    uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
-    uint32_t *dirty;
+    uint32_t *touched; /* subscribers that a message is for; room for all */
+    uint32_t *dirty;   /* connections with fresh output; room for all */
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
@@ -130,6 +137,13 @@ struct tm_switch {
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
     return &sw->connections[connection];
 }
+static inline tm_subscriber *switch_subscriber(tm_switch *sw, uint32_t id) {
+    return &sw->subscribers[id];
+}
+/* Where frames wait for it. */
+static inline tm_outbox *switch_outbox_of(const tm_switch *sw, const tm_subscriber *subscriber) {
+    return &sw->connections[subscriber->connection].outbox;
+}
 
 /* What was queued for it is sent by the next switch_flush_dirty. */
 static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
@@ -143,6 +157,9 @@ static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
 /* Is it an id that names anything? */
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
+}
+static inline bool switch_knows_subscriber(const tm_switch *sw, uint32_t id) {
+    return sw != NULL && id < sw->subscriber_count && sw->subscribers[id].state != SUBSCRIBER_FREE;
 }
 static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t frames, uint64_t bytes) {
     sw->stats.dropped[reason] += frames;
@@ -228,7 +245,8 @@ void switch_expire_routes(tm_switch *sw);
 
 /* More credit where half of it is used up and nothing blocks. */
 void switch_grant(tm_switch *sw, uint32_t connection);
-/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
+/* The queue of a subscriber is half full: the publisher, a connection, gets no more credit until it is a quarter full.
+ * Is it so? */
 bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
 /* Grant credit again to the publishers whose receivers block no longer. */
 void switch_unblock(tm_switch *sw);
@@ -245,14 +263,24 @@ void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
                    uint64_t newest);
 
+/* ---- queue.c ---- */
+
+/* Room for a data frame of `size` bytes in the queue of a subscriber, which `publisher` (a connection) is held back for
+ * if that is the policy; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t subscriber, uint32_t size, uint32_t publisher);
+/* The same in that of a link, to be told by others; NULL: dropped and counted. */
+uint8_t *switch_queue_onward(tm_switch *sw, uint32_t link, uint32_t size);
+/* Tell a subscriber of losses that it was not told of yet: in the place of the gap where there is room. */
+void switch_tell_losses(tm_switch *sw, uint32_t subscriber);
+/* The same, if they may be told before anything more is queued. */
+void switch_tell_due_losses(tm_switch *sw, uint32_t subscriber);
+/* Something of its queue was sent; what follows from a shorter one. */
+void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
+
 /* ---- write.c ---- */
 
-/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
-uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
 void switch_flush(tm_switch *sw, uint32_t connection);
 void switch_flush_dirty(tm_switch *sw);
-/* Tell losses that were not told yet: in the place of the gap where there is room. */
-void switch_tell_losses(tm_switch *sw, uint32_t connection);
 /* What the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 

@@ -136,7 +136,9 @@ def _explain(request: Request, running: RouterView) -> Answer:
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.plane.table, attributes)
     items = Items(limit, budget)
-    connections = {connection for connection, _ in found.rows}
+    subscribers = {subscriber for subscriber, _ in found.rows}
+    served_by = running.plane.switch.connection_of
+    connections = {number for number in map(served_by, subscribers) if number is not None}
     for _, handle in found.rows:
         item = running.plane.switch.subscribed(handle)
         if items.is_full or (item is not None and not items.add(_filter_form(item, running))):

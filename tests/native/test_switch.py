@@ -15,6 +15,7 @@ from tamis.native import (
     Gone,
     SlowPolicy,
     SubscribeFrame,
+    SubscriberFigures,
     Switch,
     SwitchFigures,
     SwitchOptions,
@@ -211,7 +212,7 @@ def test_the_end_comes_after_what_is_queued(switch):
     assert switch.tick()[-1].type == EventType.CLOSED
 
 
-@pytest.mark.parametrize("figures", [SwitchFigures, ConnectionFigures])
+@pytest.mark.parametrize("figures", [SwitchFigures, ConnectionFigures, SubscriberFigures])
 def test_figures_are_those_of_c(figures):
     declared = [name for name, _ in ffi.typeof(figures.C_TYPE).fields]
     assert declared == list(figures.__dataclass_fields__)
