@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from tamis.native._tm import ffi, lib
 from tamis.native.others import Others
 from tamis.native.records import Records
-from tamis.native.results import check, check_alive
+from tamis.native.results import Gone, check, check_alive
 from tamis.native.seed import random_seed
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
@@ -91,6 +91,7 @@ class SwitchOptions:
     connections_max: int
     publishers_max: int
     hop_limit: int
+    subscribers_max: int = 0
     memory_bytes_max: int = 0
     frame_bytes_max: int = FRAME_BYTES_MAX
     greeting_bytes_max: int = UNAUTHENTICATED_BYTES_MAX
@@ -124,11 +125,12 @@ class Admission:
 
 
 class Subscribed(NamedTuple):
-    """A filter that a connection holds."""
+    """A filter that a subscriber holds; `connection` serves it, if one does."""
 
     filter: bytes
     handle: int
-    connection: int
+    subscriber: int
+    connection: int | None
     subscription: int
     own_messages: bool
 
@@ -191,16 +193,18 @@ class Switch(Others):
         return int(self._number[0])
 
     def admit(self, connection: int, admission: Admission) -> None:
-        """A client gets a subscriber of its own, a link none. Gone if it has ended meanwhile."""
+        """A client gets a subscriber of its own, a link none. Gone if it has ended meanwhile; OutOfMemory, or Refused
+        where there is no room for another subscriber: then it greets still."""
         check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
-        subscriber = self.subscriber_of(connection)
-        if subscriber is not None:
-            self._table.knows(subscriber)
+        if not admission.is_link:
+            self._table.knows(self.subscriber_of(connection))
 
-    def subscriber_of(self, connection: int) -> int | None:
-        """The number of the subscriber that it serves."""
+    def subscriber_of(self, connection: int) -> int:
+        """The number of the subscriber that a client's connection serves; Gone if it serves none any more."""
         found = int(lib.tm_switch_subscriber_of(self.c, connection))
-        return None if found == lib.TM_SUBSCRIBER_NONE else found
+        if found == lib.TM_SUBSCRIBER_NONE:
+            raise Gone("the connection serves no subscriber")
+        return found
 
     def connection_of(self, subscriber: int) -> int | None:
         """The number of the connection that serves it."""
@@ -277,14 +281,14 @@ class Switch(Others):
 
     # --- subscriptions -------------------------------------------------------------------------------------------
 
-    def subscribe(self, connection: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
+    def subscribe(self, subscriber: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
         """Take subscriptions of the frame, one at least, until about `filters` filters or 16 KiB of them were added;
-        returns the refused. Raises Gone if the connection has ended."""
-        return frame.take(self.c, connection, filters)
+        returns the refused. Raises Gone if the subscriber has ended."""
+        return frame.take(self.c, subscriber, filters)
 
-    def unsubscribe(self, connection: int, subscription: int) -> bool:
+    def unsubscribe(self, subscriber: int, subscription: int) -> bool:
         """False: it has no such subscription."""
-        result = lib.tm_switch_unsubscribe(self.c, connection, subscription)
+        result = lib.tm_switch_unsubscribe(self.c, subscriber, subscription)
         if result != lib.TM_ABSENT:
             check(result)
         return bool(result == lib.TM_OK)
@@ -297,7 +301,10 @@ class Switch(Others):
             return None
         check(result)
         packed = bytes(ffi.buffer(found.filter, found.size))
-        return Subscribed(packed, found.handle, found.connection, found.subscription, bool(found.own_messages))
+        served = None if found.connection == lib.TM_CONNECTION_NONE else int(found.connection)
+        return Subscribed(
+            *(packed, found.handle, found.subscriber, served, found.subscription), bool(found.own_messages)
+        )
 
     # --- figures -------------------------------------------------------------------------------------------------
 

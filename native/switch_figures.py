@@ -102,6 +102,7 @@ class SubscriberFigures(_Figures):
     number: int
     queued_bytes: int
     table_bytes: int
+    dropped: int
     subscriptions: int
     filters: int
     connection: int

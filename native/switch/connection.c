@@ -91,34 +91,15 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
     return TM_OK;
 }
 
-/* The connection serves a subscriber of its own from here on. */
-static int serve(tm_switch *sw, uint32_t id, const tm_admission *admission) {
-    uint32_t subscriber;
-    int result = switch_new_subscriber(sw, admission, &subscriber);
-    if (result == TM_OK) {
-        switch_subscriber(sw, subscriber)->connection = id;
-        switch_at(sw, id)->subscriber = subscriber;
+static bool is_admissible(const tm_switch *sw, uint32_t id, const tm_admission *admission) {
+    if (!switch_knows(sw, id) || admission == NULL || sw->connections[id].state != CONNECTION_GREETING) {
+        return false;
     }
-    return result;
+    bool may_be_link = admission->policy == TM_SLOW_DROP_NEWEST && admission->credit_bytes == 0;
+    return admission->policy <= TM_SLOW_BLOCK && admission->number != 0 && (!admission->is_link || may_be_link);
 }
 
-/* What is for its subscriber is delivered by it no more. */
-static void serve_no_more(tm_switch *sw, const tm_connection *connection) {
-    if (connection->subscriber != SUBSCRIBER_NONE) {
-        switch_end_subscriber(sw, connection->subscriber);
-    }
-}
-
-int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
-    if (!switch_knows(sw, id) || admission == NULL || switch_at(sw, id)->state != CONNECTION_GREETING ||
-        admission->policy > TM_SLOW_BLOCK || admission->number == 0 ||
-        (admission->is_link && (admission->policy != TM_SLOW_DROP_NEWEST || admission->credit_bytes > 0))) {
-        return TM_MISUSED;
-    }
-    int result = admission->is_link ? switch_join_neighbour(sw, id, admission->number) : serve(sw, id, admission);
-    if (result != TM_OK) {
-        return result;
-    }
+static int admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
     tm_connection *connection = switch_at(sw, id);
     connection->admission = *admission;
     connection->state = CONNECTION_OPEN;
@@ -126,6 +107,31 @@ int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
     switch_grant(sw, id);
     switch_flush_dirty(sw);
     return TM_OK;
+}
+
+int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
+    if (!is_admissible(sw, id, admission)) {
+        return TM_MISUSED;
+    }
+    uint32_t subscriber = SUBSCRIBER_NONE;
+    int result = admission->is_link ? switch_join_neighbour(sw, id, admission->number)
+                                    : switch_new_subscriber(sw, admission, &subscriber);
+    if (result != TM_OK) {
+        return result;
+    }
+    if (subscriber != SUBSCRIBER_NONE) {
+        switch_subscriber(sw, subscriber)->connection = id;
+        switch_at(sw, id)->subscriber = subscriber;
+    }
+    return admit(sw, id, admission);
+}
+
+int tm_switch_attach(tm_switch *sw, uint32_t id, const tm_admission *admission, uint32_t subscriber) {
+    if (!is_admissible(sw, id, admission) || admission->is_link || !switch_knows_subscriber(sw, subscriber)) {
+        return TM_MISUSED;
+    }
+    int result = switch_attach_subscriber(sw, subscriber, id, admission);
+    return result == TM_OK ? admit(sw, id, admission) : result;
 }
 
 int tm_switch_send(tm_switch *sw, uint32_t id, const uint8_t *frames, size_t size, int lane) {
@@ -167,6 +173,9 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     if (!switch_is_alive(connection)) {
         return;
     }
+    if (connection->subscriber != SUBSCRIBER_NONE) {
+        switch_detach_subscriber(sw, connection->subscriber);
+    }
     uint64_t bytes;
     uint32_t messages = tm_outbox_messages(&connection->outbox, &bytes);
     switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
@@ -174,7 +183,6 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     switch_clear_connection(sw, connection);
     connection->state = CONNECTION_CLOSED;
     connection->is_deaf = true;
-    serve_no_more(sw, connection);
     switch_wait_no_more(sw, id);
     switch_follow_no_more(sw, id);
     if (switch_is_blocked(connection)) {
@@ -199,7 +207,9 @@ int tm_switch_close(tm_switch *sw, uint32_t id, bool now) {
     switch_begin(sw);
     connection->is_deaf = true;
     connection->state = CONNECTION_CLOSING;
-    serve_no_more(sw, connection);
+    if (connection->subscriber != SUBSCRIBER_NONE) {
+        switch_end_subscriber(sw, connection->subscriber);
+    }
     if (now) {
         switch_shut(sw, id, 0);
     } else {

@@ -17,6 +17,9 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         out->queued_bytes += tm_outbox_size(&sw->connections[id].outbox);
     }
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
+        out->queued_bytes += tm_outbox_size(&sw->subscribers[id].waiting);
+    }
 }
 
 int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *out) {
@@ -52,10 +55,11 @@ int tm_switch_subscriber(const tm_switch *sw, uint32_t id, tm_subscriber_stats *
     if (!switch_knows_subscriber(sw, id) || out == NULL) {
         return TM_ABSENT;
     }
-    const tm_subscriber *subscriber = &sw->subscribers[id];
+    tm_subscriber *subscriber = &sw->subscribers[id];
     *out = (tm_subscriber_stats){.number = subscriber->number,
                                  .queued_bytes = tm_outbox_size(switch_outbox_of(sw, subscriber)),
                                  .table_bytes = subscriber->table_bytes,
+                                 .dropped = subscriber->dropped,
                                  .subscriptions = subscriber->subscription_count,
                                  .filters = subscriber->filter_count,
                                  .connection = subscriber->connection};
@@ -165,6 +169,18 @@ static const char *fault_of_connections(const tm_switch *sw) {
     return is_right ? NULL : "the count of connections that live or wait is wrong";
 }
 
+static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
+    const tm_subscriber *subscriber = &sw->subscribers[id];
+    if (subscriber->connection == CONNECTION_NONE) {
+        bool has_way = subscriber->state != SUBSCRIBER_LIVE || subscriber->is_kept;
+        return has_way ? NULL : "a subscriber without a connection is not kept";
+    }
+    if (sw->connections[subscriber->connection].subscriber != id) {
+        return "a subscriber and its connection do not agree";
+    }
+    return tm_outbox_size(&subscriber->waiting) == 0 ? NULL : "something waits apart from the connection";
+}
+
 static const char *fault_of_subscribers(const tm_switch *sw) {
     uint32_t live = 0;
     uint64_t filters = 0;
@@ -172,9 +188,9 @@ static const char *fault_of_subscribers(const tm_switch *sw) {
         const tm_subscriber *subscriber = &sw->subscribers[id];
         live += subscriber->state != SUBSCRIBER_FREE;
         filters += subscriber->filter_count;
-        bool is_served = subscriber->connection != CONNECTION_NONE;
-        if (is_served && sw->connections[subscriber->connection].subscriber != id) {
-            return "a subscriber and its connection do not agree";
+        const char *fault = fault_of_subscriber(sw, id);
+        if (fault != NULL || !tm_outbox_is_sound(&subscriber->waiting)) {
+            return fault != NULL ? fault : "what waits for a subscriber is not whole frames";
         }
     }
     if (live != sw->subscriber_live) {

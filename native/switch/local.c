@@ -115,7 +115,9 @@ static bool deliver(tm_switch *sw, const parts *message, uint32_t id, uint32_t r
     }
     memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
     sw->stats.deliveries++;
-    switch_at(sw, connection)->traffic.deliveries++;
+    if (connection != CONNECTION_NONE) {
+        switch_at(sw, connection)->traffic.deliveries++;
+    }
     return true;
 }
 

@@ -11,7 +11,7 @@ static uint32_t stranger_after(tm_switch *sw, const parts *message, uint32_t id)
         uint32_t other = (id + step) % sw->subscriber_count;
         const tm_subscriber *subscriber = switch_subscriber(sw, other);
         if (subscriber->state == SUBSCRIBER_LIVE && subscriber->stamp != sw->stamp &&
-            subscriber->connection != message->from) {
+            subscriber->connection != message->from && subscriber->connection != CONNECTION_NONE) {
             return other;
         }
     }

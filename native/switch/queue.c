@@ -25,11 +25,13 @@ static uint8_t *append(tm_switch *sw, uint32_t id, uint32_t size) {
     return at;
 }
 
-/* Frames for a connection were dropped. */
+/* Frames for a connection were dropped; CONNECTION_NONE: for a subscriber without one. */
 static void count_lost(tm_switch *sw, uint32_t id, unsigned reason, uint64_t frames, uint64_t bytes) {
-    tm_traffic *traffic = &switch_at(sw, id)->traffic;
-    traffic->dropped += frames;
-    traffic->told.dropped[reason] += (uint32_t)frames;
+    if (id != CONNECTION_NONE) {
+        tm_traffic *traffic = &switch_at(sw, id)->traffic;
+        traffic->dropped += frames;
+        traffic->told.dropped[reason] += (uint32_t)frames;
+    }
     switch_count_drop(sw, reason, frames, bytes);
 }
 
@@ -58,10 +60,24 @@ static void note_lost(tm_switch *sw, tm_subscriber *subscriber, tm_loss *loss, u
                       uint64_t bytes) {
     loss->messages += frames;
     loss->bytes += bytes;
+    subscriber->dropped += frames;
     count_lost(sw, subscriber->connection, reason, frames, bytes);
 }
 
-static void tell_loss(tm_switch *sw, const tm_subscriber *subscriber, tm_loss *loss, wire_loss reason, int lane) {
+/* Queue the control frame in `sw->writer` for a subscriber; false: no room, or nobody to send it to at once. */
+static bool queue_control(tm_switch *sw, tm_subscriber *subscriber, int lane) {
+    if (subscriber->connection != CONNECTION_NONE) {
+        return switch_queue_control(sw, subscriber->connection, lane);
+    }
+    const wire_writer *writer = &sw->writer;
+    uint8_t *at = lane == TM_LANE_ORDERED ? tm_outbox_append(&subscriber->waiting, &sw->memory, writer->size) : NULL;
+    if (at != NULL) {
+        memcpy(at, writer->bytes, writer->size);
+    }
+    return at != NULL;
+}
+
+static void tell_loss(tm_switch *sw, tm_subscriber *subscriber, tm_loss *loss, wire_loss reason, int lane) {
     if (loss->messages == 0) {
         return;
     }
@@ -71,7 +87,7 @@ static void tell_loss(tm_switch *sw, const tm_subscriber *subscriber, tm_loss *l
     wire_unsigned(&sw->writer, loss->bytes);
     wire_unsigned(&sw->writer, reason);
     wire_end(&sw->writer);
-    if (switch_queue_control(sw, subscriber->connection, lane)) {
+    if (queue_control(sw, subscriber, lane)) {
         *loss = (tm_loss){0, 0};
     }
 }
@@ -85,7 +101,7 @@ void switch_tell_losses(tm_switch *sw, uint32_t id) {
 }
 
 void switch_tell_due_losses(tm_switch *sw, uint32_t id) {
-    const tm_subscriber *subscriber = switch_subscriber(sw, id);
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
     if (switch_has_lost(subscriber) && (subscriber->terms.policy == TM_SLOW_DROP_OLDEST ||
                                         tm_lane_size(&switch_outbox_of(sw, subscriber)->ordered) == 0)) {
         switch_tell_losses(sw, id);
@@ -109,7 +125,8 @@ static bool make_room(tm_switch *sw, tm_subscriber *subscriber, uint32_t size) {
         note_lost(sw, subscriber, &subscriber->lost_full, TM_DROP_QUEUE_FULL, frames, bytes);
         return fits(outbox, terms->queue_bytes_max, size);
     }
-    if (terms->policy == TM_SLOW_DISCONNECT && !subscriber->told_slow) {
+    bool is_served = subscriber->connection != CONNECTION_NONE;
+    if (terms->policy == TM_SLOW_DISCONNECT && is_served && !subscriber->told_slow) {
         tm_event event = {.type = TM_EVENT_SLOW, .connection = subscriber->connection};
         subscriber->told_slow = switch_tell(sw, event);
     }
@@ -122,7 +139,9 @@ uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t id, uint32_t size, uint32
     const tm_outbox *outbox = switch_outbox_of(sw, subscriber);
     if (size > terms->frame_bytes_max) {
         note_lost(sw, subscriber, &subscriber->lost_large, TM_DROP_TOO_LARGE, 1, size);
-        switch_mark_dirty(sw, subscriber->connection);
+        if (subscriber->connection != CONNECTION_NONE) {
+            switch_mark_dirty(sw, subscriber->connection);
+        }
         return NULL;
     }
     bool is_promised = terms->policy == TM_SLOW_BLOCK && tm_lane_size(&outbox->ordered) > terms->queue_bytes_max / 2 &&
@@ -134,7 +153,8 @@ uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t id, uint32_t size, uint32
     if (switch_has_lost(subscriber)) {
         switch_tell_losses(sw, id);
     }
-    uint8_t *at = append(sw, subscriber->connection, size);
+    uint8_t *at = subscriber->connection != CONNECTION_NONE ? append(sw, subscriber->connection, size)
+                                                            : tm_outbox_append(&subscriber->waiting, &sw->memory, size);
     if (at == NULL) {
         note_lost(sw, subscriber, &subscriber->lost_full, TM_DROP_MEMORY, 1, size);
     }

@@ -162,8 +162,8 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
 
 int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint32_t filters, tm_refusal *refusals,
                       uint32_t count, uint32_t *refused) {
-    if (!switch_knows(sw, id) || subscribe == NULL || refusals == NULL || refused == NULL ||
-        switch_at(sw, id)->state != CONNECTION_OPEN || switch_is_link(switch_at(sw, id))) {
+    if (!switch_knows_subscriber(sw, id) || subscribe == NULL || refusals == NULL || refused == NULL ||
+        switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
         return TM_MISUSED;
     }
     tm_cursor cursor = {subscribe->frame + subscribe->at, subscribe->frame + subscribe->size};
@@ -175,7 +175,7 @@ int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint3
         if (read_entry(&cursor, &wanted) != TM_OK) {
             return TM_MALFORMED;
         }
-        *refused += take(sw, switch_at(sw, id)->subscriber, subscribe, &wanted, &refusals[*refused]) != TM_OK;
+        *refused += take(sw, id, subscribe, &wanted, &refusals[*refused]) != TM_OK;
         taken += wanted.filters;
         subscribe->left--;
     }
@@ -184,15 +184,14 @@ int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint3
 }
 
 int tm_switch_unsubscribe(tm_switch *sw, uint32_t id, uint32_t subscription) {
-    if (!switch_knows(sw, id) || switch_at(sw, id)->subscriber == SUBSCRIBER_NONE) {
+    if (!switch_knows_subscriber(sw, id)) {
         return TM_MISUSED;
     }
-    uint32_t subscriber = switch_at(sw, id)->subscriber;
-    uint32_t row = tm_subscriptions_find(&sw->subscriptions, subscriber, subscription);
+    uint32_t row = tm_subscriptions_find(&sw->subscriptions, id, subscription);
     if (row == SUBSCRIPTION_NONE) {
         return TM_ABSENT;
     }
-    switch_drop_subscription(sw, switch_subscriber(sw, subscriber), row);
+    switch_drop_subscription(sw, switch_subscriber(sw, id), row);
     return TM_OK;
 }
 
@@ -208,6 +207,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
             *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
                                    .size = kept->size,
                                    .handle = handle,
+                                   .subscriber = row->subscriber,
                                    .connection = sw->subscribers[row->subscriber].connection,
                                    .subscription = row->id,
                                    .own_messages = row->own_messages};

@@ -5,6 +5,10 @@
 #include "base/grow.h"
 #include "switch/switch.h"
 
+static uint32_t subscribers_max(const tm_switch *sw) {
+    return sw->options.subscribers_max != 0 ? sw->options.subscribers_max : sw->options.connections_max;
+}
+
 /* The list that may hold all subscribers grows with them, so that it cannot fail later. */
 static bool reserve_subscriber(tm_switch *sw) {
     if (sw->subscriber_free != SUBSCRIBER_NONE || sw->subscriber_count < sw->subscriber_capacity) {
@@ -12,7 +16,7 @@ static bool reserve_subscriber(tm_switch *sw) {
     }
     uint32_t old = sw->subscriber_capacity;
     uint32_t capacity = tm_next_capacity(old, sizeof *sw->subscribers);
-    capacity = capacity < sw->options.connections_max ? capacity : sw->options.connections_max;
+    capacity = capacity < subscribers_max(sw) ? capacity : subscribers_max(sw);
     uint32_t *touched = TM_RESIZE(&sw->memory, TM_COLD, sw->touched, uint32_t, old, capacity);
     if (touched == NULL) {
         return false;
@@ -38,7 +42,7 @@ static tm_terms terms_of(const tm_admission *admission) {
 }
 
 int switch_new_subscriber(tm_switch *sw, const tm_admission *admission, uint32_t *id) {
-    if (sw->subscriber_live == sw->options.connections_max) {
+    if (sw->subscriber_live == subscribers_max(sw)) {
         return TM_TOO_MANY;
     }
     if (!reserve_subscriber(sw)) {
@@ -65,7 +69,46 @@ int switch_new_subscriber(tm_switch *sw, const tm_admission *admission, uint32_t
 }
 
 void switch_end_subscriber(tm_switch *sw, uint32_t id) {
-    switch_subscriber(sw, id)->state = SUBSCRIBER_ENDED;
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    if (!subscriber->is_kept) {
+        subscriber->state = SUBSCRIBER_ENDED;
+    }
+}
+
+/* A frame that is partly sent is lost with its socket, like those that the system still holds. */
+void switch_detach_subscriber(tm_switch *sw, uint32_t id) {
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    if (!subscriber->is_kept) {
+        subscriber->state = SUBSCRIBER_ENDED;
+        return;
+    }
+    tm_connection *connection = switch_at(sw, subscriber->connection);
+    uint32_t begun = connection->outbox.ordered.boundary - connection->outbox.ordered.head;
+    if (begun > 0) {
+        switch_count_drop(sw, TM_DROP_CLOSED, 1, begun);
+        connection->traffic.told.dropped[TM_DROP_CLOSED]++;
+    }
+    tm_outbox_keep(&connection->outbox, &subscriber->waiting);
+    connection->subscriber = SUBSCRIBER_NONE;
+    subscriber->connection = CONNECTION_NONE;
+}
+
+int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, const tm_admission *admission) {
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    tm_connection *to = switch_at(sw, connection);
+    if (subscriber->state != SUBSCRIBER_LIVE || subscriber->connection != CONNECTION_NONE ||
+        subscriber->number != admission->number || subscriber->terms.frame_bytes_max > admission->frame_bytes_max) {
+        return TM_MISUSED;
+    }
+    if (!tm_outbox_move(&subscriber->waiting, &to->outbox, &sw->memory)) {
+        return TM_NO_MEMORY;
+    }
+    subscriber->terms = terms_of(admission);
+    subscriber->connection = connection;
+    to->subscriber = id;
+    to->traffic.queued_peak = tm_lane_size(&to->outbox.ordered);
+    switch_mark_dirty(sw, connection);
+    return TM_OK;
 }
 
 void switch_drop_subscription(tm_switch *sw, tm_subscriber *subscriber, uint32_t row) {
@@ -90,8 +133,46 @@ uint32_t switch_forget_subscriber(tm_switch *sw, uint32_t id, uint32_t steps) {
         return subscriber->filter_count;
     }
     tm_subscriptions_shrink(&sw->subscriptions);
+    tm_outbox_clear(&subscriber->waiting, &sw->memory);
     *subscriber = (tm_subscriber){.connection = CONNECTION_NONE, .next_free = sw->subscriber_free};
     sw->subscriber_free = id;
     sw->subscriber_live--;
     return 0;
+}
+
+/* ---- without a connection ---- */
+
+int tm_switch_subscriber_new(tm_switch *sw, const tm_admission *admission, uint32_t *subscriber) {
+    if (sw == NULL || admission == NULL || subscriber == NULL || admission->policy > TM_SLOW_BLOCK ||
+        admission->number == 0 || admission->is_link) {
+        return TM_MISUSED;
+    }
+    int result = switch_new_subscriber(sw, admission, subscriber);
+    if (result == TM_OK) {
+        switch_subscriber(sw, *subscriber)->is_kept = true;
+    }
+    return result;
+}
+
+int tm_switch_keep(tm_switch *sw, uint32_t id) {
+    if (!switch_knows_subscriber(sw, id) || switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
+        return TM_MISUSED;
+    }
+    switch_subscriber(sw, id)->is_kept = true;
+    return TM_OK;
+}
+
+int tm_switch_subscriber_free(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left) {
+    if (!switch_knows_subscriber(sw, id) || left == NULL || switch_subscriber(sw, id)->connection != CONNECTION_NONE) {
+        return TM_MISUSED;
+    }
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    subscriber->state = SUBSCRIBER_ENDED;
+    uint64_t bytes;
+    uint32_t messages = tm_outbox_messages(&subscriber->waiting, &bytes);
+    switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
+    tm_outbox_clear(&subscriber->waiting, &sw->memory);
+    *left = switch_forget_subscriber(sw, id, steps);
+    tm_memory_give_back(&sw->memory);
+    return TM_OK;
 }

@@ -1,8 +1,8 @@
 /* subscriber.h - somebody who wants messages: an interface of the table, and the filters that it holds.
  *
  * Law: a subscriber's id is its interface of the table, given out by the switch and not that of a connection. An id is
- * free, live, ended, free again, in this order. Only to a live one is anything delivered, by the connection that it
- * has.
+ * free, live, ended, free again, in this order. Only to a live one is anything delivered: into the output of the
+ * connection that it has, or, while it has none, into what waits here. One that is not kept ends with its connection.
  */
 #ifndef TM_SUBSCRIBER_H
 #define TM_SUBSCRIBER_H
@@ -33,14 +33,17 @@ typedef struct tm_loss {
 
 typedef struct tm_subscriber {
     uint8_t state;
+    bool is_kept; /* it outlives its connection */
     bool told_slow;
     bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
-    uint32_t connection; /* that serves it */
+    uint32_t connection; /* that serves it; CONNECTION_NONE: none does */
     uint32_t stamp;      /* the last message that was for it; then: */
     uint32_t first_row;
     tm_terms terms;
+    tm_outbox waiting; /* without a connection */
     tm_loss lost_full;
     tm_loss lost_large;
+    uint64_t dropped;
     uint64_t blocks_until_ms; /* 0: its queue is short */
     uint64_t number;          /* of its name */
     uint64_t table_bytes;     /* of its filters */
@@ -56,8 +59,13 @@ static inline bool switch_has_lost(const tm_subscriber *subscriber) {
 
 /* A live subscriber on these terms, without filters and without a connection: TM_OK, TM_NO_MEMORY or TM_TOO_MANY. */
 int switch_new_subscriber(tm_switch *sw, const tm_admission *admission, uint32_t *id);
-/* Nothing is delivered to it any more. */
+/* Its connection is about to end: unless it is kept, nothing is delivered to it any more. */
 void switch_end_subscriber(tm_switch *sw, uint32_t id);
+/* Its connection has ended: if it is kept, what is for it waits here from now on. */
+void switch_detach_subscriber(tm_switch *sw, uint32_t id);
+/* A connection that is about to be admitted serves it, on new terms: TM_OK, TM_NO_MEMORY, or TM_MISUSED where it does
+ * not fit. */
+int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, const tm_admission *admission);
 /* One of its subscriptions is over. */
 void switch_drop_subscription(tm_switch *sw, tm_subscriber *subscriber, uint32_t row);
 /* Drop at most `steps` filters of one that has ended, for a few milliseconds; at 0 left its id is free. */

@@ -56,6 +56,9 @@ void tm_switch_free(tm_switch *sw) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         switch_clear_connection(sw, switch_at(sw, id));
     }
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
+        tm_outbox_clear(&switch_subscriber(sw, id)->waiting, &sw->memory);
+    }
     TM_DELETE(&sw->memory, TM_COLD, sw->connections, tm_connection, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->subscribers, tm_subscriber, sw->subscriber_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->touched, uint32_t, sw->subscriber_capacity);

@@ -141,8 +141,9 @@ static inline tm_subscriber *switch_subscriber(tm_switch *sw, uint32_t id) {
     return &sw->subscribers[id];
 }
 /* Where frames wait for it. */
-static inline tm_outbox *switch_outbox_of(const tm_switch *sw, const tm_subscriber *subscriber) {
-    return &sw->connections[subscriber->connection].outbox;
+static inline tm_outbox *switch_outbox_of(const tm_switch *sw, tm_subscriber *subscriber) {
+    return subscriber->connection != CONNECTION_NONE ? &sw->connections[subscriber->connection].outbox
+                                                     : &subscriber->waiting;
 }
 
 /* What was queued for it is sent by the next switch_flush_dirty. */

@@ -209,9 +209,9 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
     }
 
 
-def _client_name(connection: int, running: RouterView) -> str:
+def _client_name(connection: int | None, running: RouterView) -> str:
     """Empty for one that has gone and whose filters are being forgotten."""
-    client = running.clients.by_connection.get(connection)
+    client = running.clients.by_connection.get(connection) if connection is not None else None
     return client.name if client is not None else ""
 
 

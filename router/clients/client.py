@@ -72,7 +72,7 @@ class Client(OtherEnd):
 
     __slots__ = (
         *("_greeting", "_held", "_register", "_requests", "_wishes"),
-        *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
+        *("filters_max", "frame_bytes_max", "interface", "number", "table_bytes_max", "token_digest", "wants_since_s"),
     )
 
     plane: Connections
@@ -82,6 +82,7 @@ class Client(OtherEnd):
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)
         self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
+        self.interface = -1
         self.token_digest: bytes | None = None
         self.wants_since_s: float | None = None
         """When it had its first subscription."""
@@ -160,6 +161,7 @@ class Client(OtherEnd):
             greeting.credential = b""
             self._register.admitted(self)
             self.plane.switch.admit(self.connection, granted)
+            self.interface = self.plane.switch.subscriber_of(self.connection)
 
     def _has_to_wait(self, frame: bytes) -> bool:
         """A credential of an address that has shown wrong ones comes again after a while."""

@@ -44,6 +44,7 @@ class Requester(Protocol):
 
     plane: Connections
     connection: int
+    interface: int
     name: str
     filters_max: int
     table_bytes_max: int
@@ -110,7 +111,7 @@ class Requests:
         stop = perf_counter() + SLICE_S
         while frame.left and not blanket and client.is_open:
             first = len(frame.ids) - frame.left
-            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_AT_ONCE)
+            found = client.plane.switch.subscribe(client.interface, frame, FILTERS_AT_ONCE)
             self._tell(frame, first, {item.id for item in found})
             refusals += [_told(item, client, len(refusals) + index) for index, item in enumerate(found)]
             if perf_counter() > stop:
@@ -143,7 +144,7 @@ class Requests:
         for id_ in body.ids:
             if not client.is_open:
                 return
-            if client.plane.switch.unsubscribe(client.connection, id_):
+            if client.plane.switch.unsubscribe(client.interface, id_):
                 done.append(id_)
                 client.plane.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
