@@ -3,7 +3,8 @@
     clients      all of them, by connection and by name
     client       one client: greeting, requests, end       greeting     who is it, in which version (sans-IO)
     requests     SUBSCRIBE and UNSUBSCRIBE, sliced         acks         their answers
-    tokens       the token file                            slowing      wrong credentials slow their address down
+    grants       what a client that is let in may do       tokens       the token file, which grants
+    slowing      wrong credentials slow their address down
     wishes       what clients want, told to the network    trace_askers  who asks what became of a message
     dry_run      whom a message would reach
 

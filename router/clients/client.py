@@ -21,7 +21,7 @@ from tamis.protocol.wire.session_bodies import Error, Ping, Pong
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
-from tamis.router.clients.tokens import TokenFile, digest_of
+from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.admissions import Reason, Side
@@ -151,14 +151,13 @@ class Client(OtherEnd):
             self._queue(answer)
         if self._session.state is State.CLOSED:
             self._end()
-        if greeting.is_over and greeting.hello is not None:
+        if greeting.grant is not None and greeting.hello is not None:
             self._greeted()
             granted = admission(self.plane.settings, greeting.hello, greeting.version)
             self.name, self.number = greeting.hello.name, granted.number
             self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
             self.table_bytes_max = granted.table_bytes_max
-            self.token_digest = digest_of(greeting.credential) if self._register.tokens is not None else None
-            greeting.credential = b""
+            self.token_digest = greeting.grant.token_digest
             self._register.admitted(self)
             self.plane.switch.admit(self.connection, granted)
             self.interface = self.plane.switch.subscriber_of(self.connection)

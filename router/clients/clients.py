@@ -58,7 +58,7 @@ class Clients:
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
-            admits=self.tokens.admits if self.tokens is not None else None,
+            judge=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.plane.switch.newest,
         )
