@@ -146,7 +146,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
     return items.page(
         "filters",
         interfaces=sorted(connections),
-        clients=sorted({_client_name(connection, running) for connection in connections}),
+        clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
         matching_filters=found.total,
         complete=len(items) == found.total,
     )
@@ -202,17 +202,17 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
     return {
         "handle": item.handle,
         "interface": item.connection,
-        "client": _client_name(item.connection, running),
+        "client": _client_name(item.subscriber, running),
         "subscription": item.subscription,
         "own_messages": item.own_messages,
         "filter": format_filter(decode_filter(item.filter)),
     }
 
 
-def _client_name(connection: int | None, running: RouterView) -> str:
-    """Empty for one that has gone and whose filters are being forgotten."""
-    client = running.clients.by_connection.get(connection) if connection is not None else None
-    return client.name if client is not None else ""
+def _client_name(interface: int, running: RouterView) -> str:
+    """Empty for a subscriber whose client has gone and whose filters are being forgotten."""
+    subscriber = running.clients.by_interface.get(interface)
+    return subscriber.name if subscriber is not None and subscriber.client is not None else ""
 
 
 class Page(NamedTuple):
