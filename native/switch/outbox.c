@@ -25,19 +25,23 @@ static bool lane_grow(tm_lane *lane, tm_memory *memory, uint32_t size) {
     return true;
 }
 
-/* Room at the tail; the unsent bytes may go down for it. */
-static uint8_t *lane_reserve(tm_lane *lane, tm_memory *memory, uint32_t size) {
-    if (size > lane->capacity - lane->tail) {
-        if (lane->head > 0) {
-            memmove(lane->bytes, lane->bytes + lane->head, tm_lane_size(lane));
-            lane->tail -= lane->head;
-            lane->boundary -= lane->head;
-            lane->head = 0;
-        }
-        if ((uint64_t)lane->tail + size > lane->capacity / 2 && !lane_grow(lane, memory, size) &&
-            size > lane->capacity - lane->tail) {
-            return NULL;
-        }
+/* Move the unsent bytes down, and take more memory if they fill most of what there is; is there room for `size` then?
+ */
+static bool lane_make_room(tm_lane *lane, tm_memory *memory, uint32_t size) {
+    if (lane->head > 0) {
+        memmove(lane->bytes, lane->bytes + lane->head, tm_lane_size(lane));
+        lane->tail -= lane->head;
+        lane->boundary -= lane->head;
+        lane->head = 0;
+    }
+    bool is_roomy = (uint64_t)lane->tail + size <= lane->capacity / 2;
+    return is_roomy || lane_grow(lane, memory, size) || size <= lane->capacity - lane->tail;
+}
+
+/* Room at the tail; NULL: no memory. */
+static inline uint8_t *lane_reserve(tm_lane *lane, tm_memory *memory, uint32_t size) {
+    if (size > lane->capacity - lane->tail && !lane_make_room(lane, memory, size)) {
+        return NULL;
     }
     uint8_t *at = lane->bytes + lane->tail;
     lane->tail += size;
