@@ -314,7 +314,7 @@ uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection);
  * (nobody is there to be disconnected: as drop-newest). It is kept until tm_switch_subscriber_free. */
 int tm_switch_subscriber_new(tm_switch *sw, const tm_admission *admission, uint32_t *subscriber);
 /* The end of its connection is not that of the subscriber any more: frames that wait then, but for one that is partly
- * sent, wait for the next one. */
+ * sent, wait for the next connection. TM_NO_MEMORY: it is as it was. */
 int tm_switch_keep(tm_switch *sw, uint32_t subscriber);
 /* As tm_switch_admit, for a client whose subscriber there is, without a connection: what waits for it goes out behind
  * what is queued. The terms are those of `admission` from here on; its number must be the subscriber's, its

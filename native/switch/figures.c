@@ -18,7 +18,8 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
         out->queued_bytes += tm_outbox_size(&sw->connections[id].outbox);
     }
     for (uint32_t id = 0; id < sw->subscriber_count; id++) {
-        out->queued_bytes += tm_outbox_size(&sw->subscribers[id].waiting);
+        const tm_subscriber *subscriber = &sw->subscribers[id];
+        out->queued_bytes += switch_is_kept(subscriber) ? tm_outbox_size(subscriber->waiting) : 0;
     }
 }
 
@@ -172,13 +173,14 @@ static const char *fault_of_connections(const tm_switch *sw) {
 static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
     const tm_subscriber *subscriber = &sw->subscribers[id];
     if (subscriber->connection == CONNECTION_NONE) {
-        bool has_way = subscriber->state != SUBSCRIBER_LIVE || subscriber->is_kept;
+        bool has_way = subscriber->state == SUBSCRIBER_FREE || switch_is_kept(subscriber);
         return has_way ? NULL : "a subscriber without a connection is not kept";
     }
     if (sw->connections[subscriber->connection].subscriber != id) {
         return "a subscriber and its connection do not agree";
     }
-    return tm_outbox_size(&subscriber->waiting) == 0 ? NULL : "something waits apart from the connection";
+    bool waits = switch_is_kept(subscriber) && tm_outbox_size(subscriber->waiting) > 0;
+    return waits ? "something waits apart from the connection" : NULL;
 }
 
 static const char *fault_of_subscribers(const tm_switch *sw) {
@@ -189,8 +191,11 @@ static const char *fault_of_subscribers(const tm_switch *sw) {
         live += subscriber->state != SUBSCRIBER_FREE;
         filters += subscriber->filter_count;
         const char *fault = fault_of_subscriber(sw, id);
-        if (fault != NULL || !tm_outbox_is_sound(&subscriber->waiting)) {
-            return fault != NULL ? fault : "what waits for a subscriber is not whole frames";
+        if (fault != NULL) {
+            return fault;
+        }
+        if (switch_is_kept(subscriber) && !tm_outbox_is_sound(subscriber->waiting)) {
+            return "what waits for a subscriber is not whole frames";
         }
     }
     if (live != sw->subscriber_live) {

@@ -138,6 +138,11 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
     }
+    for (uint32_t id = 0; trims && id < sw->subscriber_count; id++) {
+        if (switch_is_kept(switch_subscriber(sw, id))) {
+            tm_outbox_trim(switch_subscriber(sw, id)->waiting, &sw->memory);
+        }
+    }
     switch_catch_up(sw);
     switch_unblock(sw);
     switch_flush_dirty(sw);

@@ -70,7 +70,7 @@ static bool queue_control(tm_switch *sw, tm_subscriber *subscriber, int lane) {
         return switch_queue_control(sw, subscriber->connection, lane);
     }
     const wire_writer *writer = &sw->writer;
-    uint8_t *at = lane == TM_LANE_ORDERED ? tm_outbox_append(&subscriber->waiting, &sw->memory, writer->size) : NULL;
+    uint8_t *at = lane == TM_LANE_ORDERED ? tm_outbox_append(subscriber->waiting, &sw->memory, writer->size) : NULL;
     if (at != NULL) {
         memcpy(at, writer->bytes, writer->size);
     }
@@ -154,7 +154,7 @@ uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t id, uint32_t size, uint32
         switch_tell_losses(sw, id);
     }
     uint8_t *at = subscriber->connection != CONNECTION_NONE ? append(sw, subscriber->connection, size)
-                                                            : tm_outbox_append(&subscriber->waiting, &sw->memory, size);
+                                                            : tm_outbox_append(subscriber->waiting, &sw->memory, size);
     if (at == NULL) {
         note_lost(sw, subscriber, &subscriber->lost_full, TM_DROP_MEMORY, 1, size);
     }

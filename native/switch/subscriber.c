@@ -70,7 +70,7 @@ int switch_new_subscriber(tm_switch *sw, const tm_admission *admission, uint32_t
 
 void switch_end_subscriber(tm_switch *sw, uint32_t id) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
-    if (!subscriber->is_kept) {
+    if (!switch_is_kept(subscriber)) {
         subscriber->state = SUBSCRIBER_ENDED;
     }
 }
@@ -78,7 +78,7 @@ void switch_end_subscriber(tm_switch *sw, uint32_t id) {
 /* A frame that is partly sent is lost with its socket, like those that the system still holds. */
 void switch_detach_subscriber(tm_switch *sw, uint32_t id) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
-    if (!subscriber->is_kept) {
+    if (!switch_is_kept(subscriber)) {
         subscriber->state = SUBSCRIBER_ENDED;
         return;
     }
@@ -88,7 +88,7 @@ void switch_detach_subscriber(tm_switch *sw, uint32_t id) {
         switch_count_drop(sw, TM_DROP_CLOSED, 1, begun);
         connection->traffic.told.dropped[TM_DROP_CLOSED]++;
     }
-    tm_outbox_keep(&connection->outbox, &subscriber->waiting);
+    tm_outbox_keep(&connection->outbox, subscriber->waiting);
     connection->subscriber = SUBSCRIBER_NONE;
     subscriber->connection = CONNECTION_NONE;
 }
@@ -100,7 +100,7 @@ int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, co
         subscriber->number != admission->number || subscriber->terms.frame_bytes_max > admission->frame_bytes_max) {
         return TM_MISUSED;
     }
-    if (!tm_outbox_move(&subscriber->waiting, &to->outbox, &sw->memory)) {
+    if (!tm_outbox_move(subscriber->waiting, &to->outbox, &sw->memory)) {
         return TM_NO_MEMORY;
     }
     subscriber->terms = terms_of(admission);
@@ -109,6 +109,14 @@ int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, co
     to->traffic.queued_peak = tm_lane_size(&to->outbox.ordered);
     switch_mark_dirty(sw, connection);
     return TM_OK;
+}
+
+void switch_clear_subscriber(tm_switch *sw, tm_subscriber *subscriber) {
+    if (switch_is_kept(subscriber)) {
+        tm_outbox_clear(subscriber->waiting, &sw->memory);
+        TM_DELETE(&sw->memory, TM_COLD, subscriber->waiting, tm_outbox, 1);
+        subscriber->waiting = NULL;
+    }
 }
 
 void switch_drop_subscription(tm_switch *sw, tm_subscriber *subscriber, uint32_t row) {
@@ -133,7 +141,7 @@ uint32_t switch_forget_subscriber(tm_switch *sw, uint32_t id, uint32_t steps) {
         return subscriber->filter_count;
     }
     tm_subscriptions_shrink(&sw->subscriptions);
-    tm_outbox_clear(&subscriber->waiting, &sw->memory);
+    switch_clear_subscriber(sw, subscriber);
     *subscriber = (tm_subscriber){.connection = CONNECTION_NONE, .next_free = sw->subscriber_free};
     sw->subscriber_free = id;
     sw->subscriber_live--;
@@ -142,14 +150,25 @@ uint32_t switch_forget_subscriber(tm_switch *sw, uint32_t id, uint32_t steps) {
 
 /* ---- without a connection ---- */
 
+static int keep(tm_switch *sw, tm_subscriber *subscriber) {
+    if (!switch_is_kept(subscriber)) {
+        subscriber->waiting = TM_NEW(&sw->memory, TM_COLD, tm_outbox, 1);
+    }
+    return switch_is_kept(subscriber) ? TM_OK : TM_NO_MEMORY;
+}
+
 int tm_switch_subscriber_new(tm_switch *sw, const tm_admission *admission, uint32_t *subscriber) {
     if (sw == NULL || admission == NULL || subscriber == NULL || admission->policy > TM_SLOW_BLOCK ||
         admission->number == 0 || admission->is_link) {
         return TM_MISUSED;
     }
     int result = switch_new_subscriber(sw, admission, subscriber);
-    if (result == TM_OK) {
-        switch_subscriber(sw, *subscriber)->is_kept = true;
+    if (result != TM_OK) {
+        return result;
+    }
+    result = keep(sw, switch_subscriber(sw, *subscriber));
+    if (result != TM_OK) {
+        switch_forget_subscriber(sw, *subscriber, 0);
     }
     return result;
 }
@@ -158,8 +177,7 @@ int tm_switch_keep(tm_switch *sw, uint32_t id) {
     if (!switch_knows_subscriber(sw, id) || switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
         return TM_MISUSED;
     }
-    switch_subscriber(sw, id)->is_kept = true;
-    return TM_OK;
+    return keep(sw, switch_subscriber(sw, id));
 }
 
 int tm_switch_subscriber_free(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left) {
@@ -169,10 +187,13 @@ int tm_switch_subscriber_free(tm_switch *sw, uint32_t id, uint32_t steps, uint32
     tm_subscriber *subscriber = switch_subscriber(sw, id);
     subscriber->state = SUBSCRIBER_ENDED;
     uint64_t bytes;
-    uint32_t messages = tm_outbox_messages(&subscriber->waiting, &bytes);
+    uint32_t messages = tm_outbox_messages(subscriber->waiting, &bytes);
     switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
-    tm_outbox_clear(&subscriber->waiting, &sw->memory);
+    tm_outbox_clear(subscriber->waiting, &sw->memory);
     *left = switch_forget_subscriber(sw, id, steps);
     tm_memory_give_back(&sw->memory);
+    switch_begin(sw);
+    switch_unblock(sw);
+    switch_flush_dirty(sw);
     return TM_OK;
 }

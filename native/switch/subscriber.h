@@ -33,14 +33,13 @@ typedef struct tm_loss {
 
 typedef struct tm_subscriber {
     uint8_t state;
-    bool is_kept; /* it outlives its connection */
     bool told_slow;
     bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
     uint32_t connection; /* that serves it; CONNECTION_NONE: none does */
     uint32_t stamp;      /* the last message that was for it; then: */
     uint32_t first_row;
     tm_terms terms;
-    tm_outbox waiting; /* without a connection */
+    tm_outbox *waiting; /* owned; while no connection serves it. NULL: it is not kept, and ends with its connection */
     tm_loss lost_full;
     tm_loss lost_large;
     uint64_t dropped;
@@ -53,6 +52,9 @@ typedef struct tm_subscriber {
     uint32_t next_free;
 } tm_subscriber;
 
+static inline bool switch_is_kept(const tm_subscriber *subscriber) {
+    return subscriber->waiting != NULL;
+}
 static inline bool switch_has_lost(const tm_subscriber *subscriber) {
     return subscriber->lost_full.messages + subscriber->lost_large.messages > 0;
 }
@@ -66,6 +68,8 @@ void switch_detach_subscriber(tm_switch *sw, uint32_t id);
 /* A connection that is about to be admitted serves it, on new terms: TM_OK, TM_NO_MEMORY, or TM_MISUSED where it does
  * not fit. */
 int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, const tm_admission *admission);
+/* Give back what it owns. */
+void switch_clear_subscriber(tm_switch *sw, tm_subscriber *subscriber);
 /* One of its subscriptions is over. */
 void switch_drop_subscription(tm_switch *sw, tm_subscriber *subscriber, uint32_t row);
 /* Drop at most `steps` filters of one that has ended, for a few milliseconds; at 0 left its id is free. */

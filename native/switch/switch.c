@@ -57,7 +57,7 @@ void tm_switch_free(tm_switch *sw) {
         switch_clear_connection(sw, switch_at(sw, id));
     }
     for (uint32_t id = 0; id < sw->subscriber_count; id++) {
-        tm_outbox_clear(&switch_subscriber(sw, id)->waiting, &sw->memory);
+        switch_clear_subscriber(sw, switch_subscriber(sw, id));
     }
     TM_DELETE(&sw->memory, TM_COLD, sw->connections, tm_connection, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->subscribers, tm_subscriber, sw->subscriber_capacity);

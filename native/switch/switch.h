@@ -143,7 +143,7 @@ static inline tm_subscriber *switch_subscriber(tm_switch *sw, uint32_t id) {
 /* Where frames wait for it. */
 static inline tm_outbox *switch_outbox_of(const tm_switch *sw, tm_subscriber *subscriber) {
     return subscriber->connection != CONNECTION_NONE ? &sw->connections[subscriber->connection].outbox
-                                                     : &subscriber->waiting;
+                                                     : subscriber->waiting;
 }
 
 /* What was queued for it is sent by the next switch_flush_dirty. */

@@ -182,6 +182,7 @@ static void waits_for_the_next_connection(void) {
     fetch(first);
     CHECK(w.arrived == 5 && w.messages == 5, "%lu came", (unsigned long)w.messages);
     publish(3);
+    CHECK(tm_switch_keep(w.sw, subscriber) == TM_OK, "it is kept already");
     cut(first); /* none of the three has left */
     publish(2);
     uint32_t second = attach(subscriber, TM_SLOW_DROP_NEWEST);
@@ -278,6 +279,38 @@ static void blocks_its_publishers_for_a_while(void) {
     stop();
 }
 
+static void one_that_is_freed_blocks_nobody(void) {
+    start(0);
+    uint32_t left;
+    uint32_t subscriber = new_one(TM_SLOW_BLOCK);
+    publish(60);
+    CHECK(is_blocked(), "its queue is half full");
+    CHECK(tm_switch_subscriber_free(w.sw, subscriber, 9, &left) == TM_OK && left == 0, "%u left", left);
+    CHECK(!is_blocked(), "there is nobody to wait for");
+    stop();
+}
+
+/* What an output had room for goes back once nothing waits in it. */
+static void gives_memory_back(void) {
+    start(0);
+    const tm_event *events;
+    size_t count;
+    tm_switch_stats stats;
+    uint32_t subscriber = new_one(TM_SLOW_DROP_NEWEST);
+    tm_switch_figures(w.sw, &stats);
+    uint64_t before = stats.memory_bytes;
+    publish(20);
+    uint32_t connection = attach(subscriber, TM_SLOW_DROP_NEWEST);
+    fetch(connection);
+    cut(connection);
+    for (int i = 0; i < 30; i++) {
+        CHECK(tm_switch_tick(w.sw, &events, &count) == TM_OK, "tick");
+    }
+    tm_switch_figures(w.sw, &stats);
+    CHECK(stats.memory_bytes <= before + 4096, "%lu, %lu", (unsigned long)before, (unsigned long)stats.memory_bytes);
+    stop();
+}
+
 /* ---- ends ---- */
 
 static void a_client_ends_with_its_connection(void) {
@@ -354,6 +387,30 @@ static void refuses_what_does_not_fit(void) {
     stop();
 }
 
+/* Whichever allocation fails, there is no subscriber, or one that is not kept, and with memory again there is. */
+static void changes_nothing_without_memory(void) {
+    start(0);
+    uint32_t subscriber;
+    tm_admission admission = admission_of(NUMBER, TM_SLOW_DROP_NEWEST);
+    int result = TM_NO_MEMORY;
+    for (uint64_t failing = 1; result != TM_OK; failing++) {
+        tm_switch_fail_allocation(w.sw, failing);
+        result = tm_switch_subscriber_new(w.sw, &admission, &subscriber);
+        tm_switch_fail_allocation(w.sw, 0);
+        CHECK(result == TM_NO_MEMORY || (result == TM_OK && failing > 1), "%d", result);
+        check_all();
+    }
+    uint32_t connection = open_one();
+    CHECK(tm_switch_admit(w.sw, connection, &admission) == TM_OK, "admit");
+    subscriber = tm_switch_subscriber_of(w.sw, connection);
+    tm_switch_fail_allocation(w.sw, 1);
+    CHECK(tm_switch_keep(w.sw, subscriber) == TM_NO_MEMORY, "no memory");
+    tm_switch_fail_allocation(w.sw, 0);
+    cut(connection);
+    CHECK(tm_switch_subscriber(w.sw, subscriber, &(tm_subscriber_stats){0}) == TM_ABSENT, "it was not kept");
+    stop();
+}
+
 /* ---- a random life ---- */
 
 static void fetch_some(dice *d, uint32_t connection) {
@@ -368,13 +425,24 @@ static void fetch_some(dice *d, uint32_t connection) {
     CHECK(whole == 0 || tm_switch_sent(w.sw, connection, whole) == TM_OK, "sent");
 }
 
+/* A client's subscriber, which is kept from here on. */
+static uint32_t keep_one(uint8_t policy, uint32_t *connection) {
+    tm_admission admission = admission_of(NUMBER, policy);
+    *connection = open_one();
+    CHECK(tm_switch_admit(w.sw, *connection, &admission) == TM_OK, "admit");
+    uint32_t subscriber = tm_switch_subscriber_of(w.sw, *connection);
+    subscribe(subscriber, 1);
+    CHECK(tm_switch_keep(w.sw, subscriber) == TM_OK, "keep");
+    return subscriber;
+}
+
 /* Frames leave whole here, so that every message comes or is told as lost. */
 static void live(uint64_t seed) {
     dice d = {seed};
     start(0);
     uint8_t policy = (uint8_t)below(&d, 3);
-    uint32_t subscriber = new_one(policy);
     uint32_t connection = TM_CONNECTION_NONE;
+    uint32_t subscriber = below(&d, 2) ? new_one(policy) : keep_one(policy, &connection);
     for (int i = 0; i < 300; i++) {
         bool is_served = connection != TM_CONNECTION_NONE;
         uint32_t kind = below(&d, 10);
@@ -404,9 +472,12 @@ int main(int count, char **values) {
     drops_the_newest(TM_SLOW_DISCONNECT);
     drops_the_oldest();
     blocks_its_publishers_for_a_while();
+    one_that_is_freed_blocks_nobody();
+    gives_memory_back();
     a_client_ends_with_its_connection();
     one_without_a_connection_is_freed_in_slices();
     refuses_what_does_not_fit();
+    changes_nothing_without_memory();
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         live(seed);
     }
