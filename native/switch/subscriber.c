@@ -104,6 +104,7 @@ int switch_attach_subscriber(tm_switch *sw, uint32_t id, uint32_t connection, co
         return TM_NO_MEMORY;
     }
     subscriber->terms = terms_of(admission);
+    subscriber->told_slow = false;
     subscriber->connection = connection;
     to->subscriber = id;
     to->traffic.queued_peak = tm_lane_size(&to->outbox.ordered);

@@ -23,6 +23,7 @@ typedef struct world {
     uint64_t messages;  /* that came */
     uint64_t lost;      /* that were told as lost */
     uint64_t gap_after; /* where that was told last: the counter that came before */
+    uint32_t slow;      /* connections that were told to be */
 } world;
 
 static world w;
@@ -102,6 +103,7 @@ static void publish(uint64_t count) {
         for (size_t i = 0; i < told; i++) {
             bool is_slow = events[i].type == TM_EVENT_SLOW && events[i].connection != TM_CONNECTION_NONE;
             CHECK(is_slow || events[i].type == TM_EVENT_OUTPUT, "event %u", events[i].type);
+            w.slow += is_slow;
         }
     }
     check_all();
@@ -252,6 +254,20 @@ static void drops_the_oldest(void) {
     fetch(attach(subscriber, TM_SLOW_DROP_OLDEST));
     CHECK(w.messages + w.lost == 100 && w.lost > 0, "%lu lost", (unsigned long)w.lost);
     CHECK(w.arrived == 100 && w.gap_after == 0, "the gap is in front of the last");
+    stop();
+}
+
+static void each_connection_that_is_too_slow_is_told_of(void) {
+    start(0);
+    uint32_t subscriber = new_one(TM_SLOW_DISCONNECT);
+    publish(100);
+    CHECK(w.slow == 0, "nobody is there to be disconnected");
+    for (uint32_t told = 1; told <= 2; told++) {
+        uint32_t connection = attach(subscriber, TM_SLOW_DISCONNECT);
+        publish(10);
+        CHECK(w.slow == told, "%u told", w.slow);
+        cut(connection);
+    }
     stop();
 }
 
@@ -471,6 +487,7 @@ int main(int count, char **values) {
     drops_the_newest(TM_SLOW_DROP_NEWEST);
     drops_the_newest(TM_SLOW_DISCONNECT);
     drops_the_oldest();
+    each_connection_that_is_too_slow_is_told_of();
     blocks_its_publishers_for_a_while();
     one_that_is_freed_blocks_nobody();
     gives_memory_back();

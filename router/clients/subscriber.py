@@ -19,17 +19,15 @@ from tamis.router.clients.wishes import ClientWishes
 class Serving(Protocol):
     """The other end of the connection that serves a subscriber."""
 
-    connection: int
-
     def fail(self, error: FrameError, kind: int = 0) -> None:
         """It has to go, and is told why."""
 
 
 class Subscriber:
-    """`interface` is its number in the switch, `number` that of its name; `client` serves it."""
+    """`interface` is its number in the switch; `client` serves it, while one does."""
 
     __slots__ = (
-        *("_make_wishes", "_switch", "_wishes", "client", "filters_max", "grant", "interface", "name", "number"),
+        *("_make_wishes", "_switch", "_wishes", "client", "filters_max", "grant", "interface", "name"),
         *("table_bytes_max", "wants_since_s"),
     )
 
@@ -47,8 +45,7 @@ class Subscriber:
         self._switch, self._make_wishes = switch, make_wishes
         self._wishes: ClientWishes | None = None
         self.interface, self.name, self.grant = interface, name, grant
-        self.number, self.filters_max = admission.number, admission.filters_max
-        self.table_bytes_max = admission.table_bytes_max
+        self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
         self.wants_since_s: float | None = None
         """When it had its first subscription."""

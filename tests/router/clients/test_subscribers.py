@@ -20,8 +20,8 @@ async def test_a_client_has_a_subscriber_from_its_admission_until_its_filters_ar
     assert not net.clients.by_interface, "who greets wants nothing yet"
     bob = await net.client("bob")
     [subscriber] = net.clients.by_interface.values()
-    assert (subscriber.name, subscriber.number) == ("bob", stable_number("bob"))
-    assert subscriber.grant == Grant()
+    assert (subscriber.name, subscriber.grant) == ("bob", Grant())
+    assert net.plane.switch.subscriber(subscriber.interface).number == stable_number("bob")
     assert subscriber.client is net.clients.by_connection[1]
     assert (subscriber.interface, net.plane.switch.connection_of(0)) == (0, 1), "the numbers are of two kinds"
     await bob.subscribe(1, "x = 1")
