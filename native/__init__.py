@@ -27,7 +27,7 @@ from tamis.native.switch import (
     Switch,
     SwitchOptions,
 )
-from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
+from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
 
@@ -56,6 +56,7 @@ __all__ = [
     "Step",
     "SubscribeFrame",
     "Subscribed",
+    "SubscriberFigures",
     "Switch",
     "SwitchFigures",
     "SwitchOptions",

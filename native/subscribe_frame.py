@@ -76,10 +76,10 @@ class SubscribeFrame:
         """Subscriptions that have not been looked at."""
         return int(self.c.left)
 
-    def take(self, switch: _Cdata, connection: int, filters: int) -> list[RefusedFilter]:
+    def take(self, switch: _Cdata, subscriber: int, filters: int) -> list[RefusedFilter]:
         """As `Switch.subscribe`, which calls it."""
         check_alive(
-            lib.tm_subscribe_some(switch, connection, self.c, filters, self._refusals, len(self.ids), self._refused)
+            lib.tm_subscribe_some(switch, subscriber, self.c, filters, self._refusals, len(self.ids), self._refused)
         )
         return [self._refusal(self._refusals[index]) for index in range(self._refused[0])]
 

@@ -1,7 +1,7 @@
 """The switch: sockets whose data frames C moves, and what it hands up.
 
 Law: nothing here decides anything. What C lends until the next call is copied before it is handed on. One thread at a
-time. A connection is named by a small number, which is the table's interface of its subscriptions.
+time. A connection is named by a small number, and so is a subscriber, whose number is its interface of the table.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 from tamis.native._tm import ffi, lib
 from tamis.native.others import Others
 from tamis.native.records import Records
-from tamis.native.results import check, check_alive
+from tamis.native.results import Gone, check, check_alive
 from tamis.native.seed import random_seed
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch_figures import ConnectionFigures, Increment, SwitchFigures
+from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import Table
 from tamis.protocol.limits import FRAME_BYTES_MAX, MATCH_STEPS, UNAUTHENTICATED_BYTES_MAX
 
@@ -91,6 +91,7 @@ class SwitchOptions:
     connections_max: int
     publishers_max: int
     hop_limit: int
+    subscribers_max: int = 0
     memory_bytes_max: int = 0
     frame_bytes_max: int = FRAME_BYTES_MAX
     greeting_bytes_max: int = UNAUTHENTICATED_BYTES_MAX
@@ -124,11 +125,12 @@ class Admission:
 
 
 class Subscribed(NamedTuple):
-    """A filter that a connection holds."""
+    """A filter that a subscriber holds; `connection` serves it, if one does."""
 
     filter: bytes
     handle: int
-    connection: int
+    subscriber: int
+    connection: int | None
     subscription: int
     own_messages: bool
 
@@ -188,13 +190,26 @@ class Switch(Others):
         if result in (lib.TM_TOO_MANY, lib.TM_NO_MEMORY):
             return None
         check(result)
-        connection = int(self._number[0])
-        self._table.knows(connection)
-        return connection
+        return int(self._number[0])
 
     def admit(self, connection: int, admission: Admission) -> None:
-        """Gone if it has ended meanwhile."""
+        """A client gets a subscriber of its own, a link none. Gone if it has ended meanwhile; OutOfMemory, or Refused
+        where there is no room for another subscriber: then it greets still."""
         check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
+        if not admission.is_link:
+            self._table.knows(self.subscriber_of(connection))
+
+    def subscriber_of(self, connection: int) -> int:
+        """The number of the subscriber that a client's connection serves; Gone if it serves none any more."""
+        found = int(lib.tm_switch_subscriber_of(self.c, connection))
+        if found == lib.TM_SUBSCRIBER_NONE:
+            raise Gone("the connection serves no subscriber")
+        return found
+
+    def connection_of(self, subscriber: int) -> int | None:
+        """The number of the connection that serves it."""
+        found = self.subscriber(subscriber).connection
+        return None if found == lib.TM_CONNECTION_NONE else found
 
     def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool:
         """Queue whole frames, behind the data or (urgent) at the next frame boundary.
@@ -266,14 +281,14 @@ class Switch(Others):
 
     # --- subscriptions -------------------------------------------------------------------------------------------
 
-    def subscribe(self, connection: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
+    def subscribe(self, subscriber: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]:
         """Take subscriptions of the frame, one at least, until about `filters` filters or 16 KiB of them were added;
-        returns the refused. Raises Gone if the connection has ended."""
-        return frame.take(self.c, connection, filters)
+        returns the refused. Raises Gone if the subscriber has ended."""
+        return frame.take(self.c, subscriber, filters)
 
-    def unsubscribe(self, connection: int, subscription: int) -> bool:
+    def unsubscribe(self, subscriber: int, subscription: int) -> bool:
         """False: it has no such subscription."""
-        result = lib.tm_switch_unsubscribe(self.c, connection, subscription)
+        result = lib.tm_switch_unsubscribe(self.c, subscriber, subscription)
         if result != lib.TM_ABSENT:
             check(result)
         return bool(result == lib.TM_OK)
@@ -286,7 +301,10 @@ class Switch(Others):
             return None
         check(result)
         packed = bytes(ffi.buffer(found.filter, found.size))
-        return Subscribed(packed, found.handle, found.connection, found.subscription, bool(found.own_messages))
+        served = None if found.connection == lib.TM_CONNECTION_NONE else int(found.connection)
+        return Subscribed(
+            *(packed, found.handle, found.subscriber, served, found.subscription), bool(found.own_messages)
+        )
 
     # --- figures -------------------------------------------------------------------------------------------------
 
@@ -299,6 +317,11 @@ class Switch(Others):
         c = ffi.new("tm_connection_stats *")
         check(lib.tm_switch_connection(self.c, connection, c))
         return ConnectionFigures.read(c)
+
+    def subscriber(self, subscriber: int) -> SubscriberFigures:
+        c = ffi.new("tm_subscriber_stats *")
+        check(lib.tm_switch_subscriber(self.c, subscriber, c))
+        return SubscriberFigures.read(c)
 
     def increments(self, first: int, end: int = CONNECTIONS_MAX) -> tuple[list[Increment], int]:
         """What connections from `first` to before `end` have gained since this was asked last, some of them, and where

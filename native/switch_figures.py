@@ -1,6 +1,7 @@
 """What a switch counts, as Python values.
 
-Law: the fields are those of `tm_switch_stats` and `tm_connection_stats` in tm_api.h; a test compares them.
+Law: the fields are those of `tm_switch_stats`, `tm_connection_stats` and `tm_subscriber_stats` in tm_api.h; a test
+compares them.
 """
 
 from __future__ import annotations
@@ -90,6 +91,21 @@ class ConnectionFigures(_Figures):
     silent_ms: int
     state: int
     is_blocked: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriberFigures(_Figures):
+    """See `tm_subscriber_stats`."""
+
+    C_TYPE = "tm_subscriber_stats"
+
+    number: int
+    queued_bytes: int
+    table_bytes: int
+    dropped: int
+    subscriptions: int
+    filters: int
+    connection: int
 
 
 class Increment(NamedTuple):

@@ -241,12 +241,14 @@ int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count,
 /* ---- the switch: bytes in, bytes out ---- */
 
 /* Sockets are read and written here, whole data frames are matched and copied into the output of each connection that
- * wants them; only control frames and ends of connections go up, as events. A connection's id is the table's interface
- * of its subscriptions. One thread at a time. */
+ * wants them; only control frames and ends of connections go up, as events. A subscriber (an interface of the table,
+ * with filters and what waits for it) is apart from the connection that it is served by. One thread at a time. */
 
 typedef struct tm_switch tm_switch;
 
 #define TM_CONNECTIONS_MAX 1048576
+#define TM_CONNECTION_NONE 4294967295U
+#define TM_SUBSCRIBER_NONE 4294967295U
 
 typedef struct tm_switch_options {
     uint64_t memory_bytes_max; /* of buffers and subscriptions, the table apart; 0: no bound */
@@ -255,6 +257,7 @@ typedef struct tm_switch_options {
     uint64_t number;           /* of this router, and its epoch: where messages enter */
     uint64_t epoch;
     uint32_t connections_max;    /* tm_switch_open answers TM_TOO_MANY past it */
+    uint32_t subscribers_max;    /* with a connection or without; 0: as many as connections_max */
     uint32_t frame_bytes_max;    /* of a frame that is received */
     uint32_t greeting_bytes_max; /* all that a peer may send before it is admitted */
     uint32_t publishers_max;     /* whose message ids are remembered */
@@ -299,8 +302,26 @@ typedef struct tm_admission {
 } tm_admission;
 
 /* The greeting is over: data frames are taken from here on, and the first credit goes out. A link is where the
- * neighbour's messages go from now on, whatever link it had before. */
+ * neighbour's messages go from now on, whatever link it had before. Any other connection gets a subscriber of its own,
+ * whose end is its own. TM_NO_MEMORY, TM_TOO_MANY: it greets still. */
 int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admission);
+
+/* The subscriber that a connection serves; TM_SUBSCRIBER_NONE: none. */
+uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection);
+
+/* A subscriber without a connection, on the terms of an admission that is no link's: TM_OK, TM_NO_MEMORY or
+ * TM_TOO_MANY. It may subscribe, and frames wait for it up to its queue_bytes_max, with its policy where no more fit
+ * (nobody is there to be disconnected: as drop-newest). It is kept until tm_switch_subscriber_free. */
+int tm_switch_subscriber_new(tm_switch *sw, const tm_admission *admission, uint32_t *subscriber);
+/* The end of its connection is not that of the subscriber any more: frames that wait then, but for one that is partly
+ * sent, wait for the next connection. TM_NO_MEMORY: it is as it was. */
+int tm_switch_keep(tm_switch *sw, uint32_t subscriber);
+/* As tm_switch_admit, for a client whose subscriber there is, without a connection: what waits for it goes out behind
+ * what is queued. The terms are those of `admission` from here on; its number must be the subscriber's, its
+ * frame_bytes_max not less than before. */
+int tm_switch_attach(tm_switch *sw, uint32_t connection, const tm_admission *admission, uint32_t subscriber);
+/* The end of one without a connection: as tm_switch_forget. */
+int tm_switch_subscriber_free(tm_switch *sw, uint32_t subscriber, uint32_t steps, uint32_t *left);
 
 #define TM_LANE_ORDERED 0 /* behind what is queued */
 #define TM_LANE_URGENT 1  /* at the next frame boundary */
@@ -315,8 +336,8 @@ int tm_switch_close(tm_switch *sw, uint32_t connection, bool now);
 /* Stop or go on reading. */
 int tm_switch_pause(tm_switch *sw, uint32_t connection, bool paused);
 
-/* After TM_EVENT_CLOSED: drop at most `steps` of its filters, for a few milliseconds. When `*left` is 0 the id is free
- * to be given out. */
+/* After TM_EVENT_CLOSED: drop at most `steps` filters of its subscriber, for a few milliseconds. When `*left` is 0 both
+ * ids are free to be given out. */
 int tm_switch_forget(tm_switch *sw, uint32_t connection, uint32_t steps, uint32_t *left);
 
 /* The highest counter of a message that is known of a publisher, if it is not too far ahead; 0: none. */
@@ -414,17 +435,18 @@ int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out);
 /* Take subscriptions until about `filters` filters or 16 KiB of them were added, or all is done; one at least. The
  * refused go to `refusals`, which has room for `count` of them (as many as the frame has subscriptions is always
  * enough); `*refused` counts them. */
-int tm_subscribe_some(tm_switch *sw, uint32_t connection, tm_subscribe *subscribe, uint32_t filters,
+int tm_subscribe_some(tm_switch *sw, uint32_t subscriber, tm_subscribe *subscribe, uint32_t filters,
                       tm_refusal *refusals, uint32_t count, uint32_t *refused);
-/* TM_ABSENT: the connection has no such subscription. */
-int tm_switch_unsubscribe(tm_switch *sw, uint32_t connection, uint32_t id);
+/* TM_ABSENT: the subscriber has no such subscription. */
+int tm_switch_unsubscribe(tm_switch *sw, uint32_t subscriber, uint32_t id);
 
 /* One subscribed filter. */
 typedef struct tm_subscribed {
     const uint8_t *filter; /* packed; borrowed until the table changes */
     uint32_t size;
     uint32_t handle;
-    uint32_t connection;
+    uint32_t subscriber;
+    uint32_t connection; /* of the subscriber, or TM_CONNECTION_NONE */
     uint32_t subscription;
     uint8_t own_messages;
 } tm_subscribed;
@@ -587,6 +609,18 @@ typedef struct tm_connection_stats {
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+
+typedef struct tm_subscriber_stats {
+    uint64_t number; /* of the client's name */
+    uint64_t queued_bytes;
+    uint64_t table_bytes; /* of its filters */
+    uint64_t dropped;     /* frames lost to its queue, whatever the reason */
+    uint32_t subscriptions;
+    uint32_t filters;
+    uint32_t connection; /* that it is served by, or TM_CONNECTION_NONE */
+} tm_subscriber_stats;
+
+int tm_switch_subscriber(const tm_switch *sw, uint32_t subscriber, tm_subscriber_stats *out);
 
 /* What a connection's counters have gained since they were last asked for. */
 typedef struct tm_increment {

@@ -150,7 +150,7 @@ class _Run:
     def subscribe(self, connection: int) -> None:
         (wanted,) = parse('symbol = "S7" and side = "buy" and price < 2000000').filters
         batch = Subscribe(1, (Subscription(1, (encode_filter(wanted),)),), False, Reach.HOME, False)
-        if self.switch.subscribe(connection, SubscribeFrame(encode(batch)), 10):
+        if self.switch.subscribe(self.switch.subscriber_of(connection), SubscribeFrame(encode(batch)), 10):
             raise RuntimeError("the subscription was refused")
 
     async def finished(self, meanwhile: Callable[[], object] = lambda: None) -> None:

@@ -104,7 +104,7 @@ class Router:
         if last:
             subscriptions = tuple(Subscription(i, (packed,)) for i, packed in enumerate(self.wanted))
             frame = SubscribeFrame(encode(Subscribe(1, subscriptions, False, Reach.HOME, False)))
-            if self.switch.subscribe(sink, frame, 100_000):
+            if self.switch.subscribe(self.switch.subscriber_of(sink), frame, 100_000):
                 raise RuntimeError("a subscription was refused")
         return source, sink
 

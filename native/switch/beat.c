@@ -51,11 +51,11 @@ static void note_clock(tm_connection *connection, uint64_t sent_us, uint64_t the
     uint64_t now_us = tm_clock_unix_ns() / 1000;
     uint64_t round_trip_us = now_us - sent_us;
     if (sent_us > now_us || round_trip_us > ROUND_TRIP_MAX_US || theirs_us == 0 || theirs_us > INT64_MAX ||
-        round_trip_us >= connection->clock_round_trip_us) {
+        round_trip_us >= connection->clocks.round_trip_us) {
         return;
     }
-    connection->clock_round_trip_us = round_trip_us;
-    connection->clock_offset_us = (int64_t)(theirs_us - (sent_us + round_trip_us / 2));
+    connection->clocks.round_trip_us = round_trip_us;
+    connection->clocks.offset_us = (int64_t)(theirs_us - (sent_us + round_trip_us / 2));
 }
 
 bool switch_beat(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
@@ -89,11 +89,11 @@ int tm_switch_clock(tm_switch *sw, uint32_t id, int64_t *offset_us, uint64_t *ro
         return TM_MISUSED;
     }
     tm_connection *connection = switch_at(sw, id);
-    if (connection->clock_round_trip_us == UINT64_MAX) {
+    if (connection->clocks.round_trip_us == UINT64_MAX) {
         return TM_ABSENT;
     }
-    *offset_us = connection->clock_offset_us;
-    *round_trip_us = connection->clock_round_trip_us;
-    connection->clock_round_trip_us = UINT64_MAX;
+    *offset_us = connection->clocks.offset_us;
+    *round_trip_us = connection->clocks.round_trip_us;
+    connection->clocks.round_trip_us = UINT64_MAX;
     return TM_OK;
 }

@@ -7,33 +7,34 @@
 
 /* Does credit stay withheld for `receiver`: it lives, has not blocked for too long and still has a long queue? */
 static bool still_blocks(tm_switch *sw, uint32_t receiver) {
-    const tm_connection *connection = switch_at(sw, receiver);
-    return connection->state == CONNECTION_OPEN && !connection->block_spent &&
-           sw->now_ms < connection->blocks_until_ms &&
-           tm_lane_size(&connection->outbox.ordered) > connection->admission.queue_bytes_max / 4;
+    tm_subscriber *subscriber = switch_subscriber(sw, receiver);
+    return subscriber->state == SUBSCRIBER_LIVE && !subscriber->block_spent &&
+           sw->now_ms < subscriber->blocks_until_ms &&
+           tm_lane_size(&switch_outbox_of(sw, subscriber)->ordered) > subscriber->terms.queue_bytes_max / 4;
 }
 
 void switch_grant(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     const tm_admission *admission = &connection->admission;
+    tm_credit *credit = &connection->credit;
     if (connection->state != CONNECTION_OPEN || sw->is_draining || admission->credit_bytes == 0 ||
         switch_is_blocked(connection) ||
-        (connection->granted_frames - connection->used_frames > admission->credit_frames / 2 &&
-         connection->granted_bytes - connection->used_bytes > admission->credit_bytes / 2)) {
+        (credit->granted_frames - credit->used_frames > admission->credit_frames / 2 &&
+         credit->granted_bytes - credit->used_bytes > admission->credit_bytes / 2)) {
         return;
     }
-    connection->granted_frames = connection->used_frames + admission->credit_frames;
-    connection->granted_bytes = connection->used_bytes + admission->credit_bytes;
+    credit->granted_frames = credit->used_frames + admission->credit_frames;
+    credit->granted_bytes = credit->used_bytes + admission->credit_bytes;
     wire_begin(&sw->writer, WIRE_CREDIT);
     wire_array(&sw->writer, 2);
-    wire_unsigned(&sw->writer, connection->granted_frames);
-    wire_unsigned(&sw->writer, connection->granted_bytes);
+    wire_unsigned(&sw->writer, credit->granted_frames);
+    wire_unsigned(&sw->writer, credit->granted_bytes);
     wire_end(&sw->writer);
     switch_send_urgent(sw, id);
 }
 
 static bool anybody_blocks(tm_switch *sw) {
-    for (uint32_t id = 0; id < sw->connection_count; id++) {
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
         if (still_blocks(sw, id)) {
             return true;
         }
@@ -41,59 +42,59 @@ static bool anybody_blocks(tm_switch *sw) {
     return false;
 }
 
-/* Forget the receivers that `publisher` needs to wait for no more; is there none left? */
-static bool is_released(tm_switch *sw, tm_connection *publisher) {
-    if (publisher->blocker_count > BLOCKERS_MAX) {
+/* Forget the receivers that a publisher needs to wait for no more; is there none left? */
+static bool is_released(tm_switch *sw, tm_credit *credit) {
+    if (credit->blocker_count > BLOCKERS_MAX) {
         return !anybody_blocks(sw);
     }
     uint8_t left = 0;
-    for (uint8_t i = 0; i < publisher->blocker_count; i++) {
-        if (still_blocks(sw, publisher->blockers[i])) {
-            publisher->blockers[left++] = publisher->blockers[i];
+    for (uint8_t i = 0; i < credit->blocker_count; i++) {
+        if (still_blocks(sw, credit->blockers[i])) {
+            credit->blockers[left++] = credit->blockers[i];
         }
     }
-    publisher->blocker_count = left == 0 ? publisher->blocker_count : left; /* until it is let go */
+    credit->blocker_count = left == 0 ? credit->blocker_count : left; /* until it is let go */
     return left == 0;
 }
 
 void switch_unblock(tm_switch *sw) {
     for (uint32_t id = 0; id < sw->connection_count && sw->blocked_count > 0; id++) {
         tm_connection *publisher = switch_at(sw, id);
-        if (switch_is_blocked(publisher) && is_released(sw, publisher)) {
-            publisher->blocker_count = 0;
+        if (switch_is_blocked(publisher) && is_released(sw, &publisher->credit)) {
+            publisher->credit.blocker_count = 0;
             sw->blocked_count--;
             switch_grant(sw, id);
         }
     }
 }
 
-static void note_blocker(tm_switch *sw, tm_connection *publisher, uint32_t receiver) {
-    for (uint8_t i = 0; i < publisher->blocker_count && i < BLOCKERS_MAX; i++) {
-        if (publisher->blockers[i] == receiver) {
+static void note_blocker(tm_switch *sw, tm_credit *credit, uint32_t receiver) {
+    for (uint8_t i = 0; i < credit->blocker_count && i < BLOCKERS_MAX; i++) {
+        if (credit->blockers[i] == receiver) {
             return;
         }
     }
-    sw->blocked_count += publisher->blocker_count == 0;
-    if (publisher->blocker_count < BLOCKERS_MAX) {
-        publisher->blockers[publisher->blocker_count++] = receiver;
+    sw->blocked_count += credit->blocker_count == 0;
+    if (credit->blocker_count < BLOCKERS_MAX) {
+        credit->blockers[credit->blocker_count++] = receiver;
     } else {
-        publisher->blocker_count = BLOCKERS_MAX + 1;
+        credit->blocker_count = BLOCKERS_MAX + 1;
     }
 }
 
 bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher) {
-    tm_connection *slow = switch_at(sw, receiver);
+    tm_subscriber *slow = switch_subscriber(sw, receiver);
     tm_connection *fast = switch_at(sw, publisher);
-    if (slow->block_spent || publisher == receiver || switch_is_link(fast)) {
+    if (slow->block_spent || fast->subscriber == receiver || switch_is_link(fast)) {
         return false;
     }
     if (slow->blocks_until_ms == 0) {
-        slow->blocks_until_ms = sw->now_ms + slow->admission.block_ms;
+        slow->blocks_until_ms = sw->now_ms + slow->terms.block_ms;
     }
     if (sw->now_ms >= slow->blocks_until_ms) {
         slow->block_spent = true;
         return false;
     }
-    note_blocker(sw, fast, receiver);
+    note_blocker(sw, &fast->credit, receiver);
     return true;
 }

@@ -21,7 +21,7 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
         neighbour->unlinked++;
         return false;
     }
-    uint8_t *out = switch_queue_data(sw, neighbour->connection, message->size, message->from);
+    uint8_t *out = switch_queue_onward(sw, neighbour->connection, message->size);
     if (out == NULL) {
         bool is_too_large = message->size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
         switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
@@ -30,7 +30,7 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     memcpy(out, message->frame, message->size);
     sw->net->forwarding->annotate(message, out);
     sw->stats.forwarded++;
-    switch_at(sw, neighbour->connection)->deliveries++;
+    switch_at(sw, neighbour->connection)->traffic.deliveries++;
     return true;
 }
 

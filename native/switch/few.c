@@ -82,7 +82,7 @@ static bool add_subscriptions(tm_few *few, const void *owner, const tm_shape *sh
     for (uint32_t handle = 0; handle < subscriptions->kept_count && fits; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
-            tm_few_filter row = {.handle = handle, .interface = subscriptions->rows[kept->subscription].connection};
+            tm_few_filter row = {.handle = handle, .interface = subscriptions->rows[kept->subscription].subscriber};
             const uint8_t *bytes = tm_arena_at(&subscriptions->bytes, kept->block);
             fits = add_packed(few, bytes, kept->size, shape, parsed, row);
         }

@@ -55,7 +55,7 @@ typedef struct tm_few {
     tm_value operands[FEW_OPERANDS_MAX];
 } tm_few;
 
-/* A message of the shape is here: is there a plan for it? Rows are of connections, or of routers. */
+/* A message of the shape is here: is there a plan for it? Rows are of subscribers, or of routers. */
 bool tm_few_is_ready(tm_few *few, const tm_subscriptions *subscriptions, const tm_shape *shape);
 bool tm_few_is_ready_for_network(tm_few *few, const tm_network *network, const tm_shape *shape);
 

@@ -17,31 +17,58 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         out->queued_bytes += tm_outbox_size(&sw->connections[id].outbox);
     }
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
+        const tm_subscriber *subscriber = &sw->subscribers[id];
+        out->queued_bytes += switch_is_kept(subscriber) ? tm_outbox_size(subscriber->waiting) : 0;
+    }
 }
 
 int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *out) {
+    static const tm_subscriber NONE = {0};
     if (!switch_knows(sw, id) || out == NULL) {
         return TM_ABSENT;
     }
     const tm_connection *connection = &sw->connections[id];
-    uint64_t silent_ms = sw->now_ms - connection->received_ms;
+    const tm_traffic *traffic = &connection->traffic;
+    bool serves = connection->subscriber != SUBSCRIBER_NONE;
+    const tm_subscriber *subscriber = serves ? &sw->subscribers[connection->subscriber] : &NONE;
+    uint64_t silent_ms = sw->now_ms - connection->clocks.received_ms;
     *out = (tm_connection_stats){
         .number = connection->admission.number,
-        .messages_in = connection->messages_in,
-        .bytes_in = connection->bytes_in,
-        .deliveries = connection->deliveries,
-        .bytes_out = connection->bytes_out,
-        .dropped = connection->dropped,
+        .messages_in = traffic->messages_in,
+        .bytes_in = traffic->bytes_in,
+        .deliveries = traffic->deliveries,
+        .bytes_out = traffic->bytes_out,
+        .dropped = traffic->dropped,
         .queued_bytes = tm_outbox_size(&connection->outbox),
-        .queued_peak = connection->queued_peak,
-        .subscriptions = connection->subscription_count,
-        .table_bytes = connection->table_bytes,
-        .filters = connection->filter_count,
+        .queued_peak = traffic->queued_peak,
+        .subscriptions = subscriber->subscription_count,
+        .table_bytes = subscriber->table_bytes,
+        .filters = subscriber->filter_count,
         .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
         .state = connection->state,
         .is_blocked = switch_is_blocked(connection),
     };
     return TM_OK;
+}
+
+int tm_switch_subscriber(const tm_switch *sw, uint32_t id, tm_subscriber_stats *out) {
+    if (!switch_knows_subscriber(sw, id) || out == NULL) {
+        return TM_ABSENT;
+    }
+    tm_subscriber *subscriber = &sw->subscribers[id];
+    *out = (tm_subscriber_stats){.number = subscriber->number,
+                                 .queued_bytes = tm_outbox_size(switch_outbox_of(sw, subscriber)),
+                                 .table_bytes = subscriber->table_bytes,
+                                 .dropped = subscriber->dropped,
+                                 .subscriptions = subscriber->subscription_count,
+                                 .filters = subscriber->filter_count,
+                                 .connection = subscriber->connection};
+    return TM_OK;
+}
+
+uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection) {
+    return switch_knows(sw, connection) ? sw->connections[connection].subscriber : SUBSCRIBER_NONE;
 }
 
 /* ---- increments ---- */
@@ -56,23 +83,24 @@ static bool has_dropped(const tm_increment *told) {
 
 /* false: nothing was gained. */
 static bool take_increment(tm_connection *connection, uint32_t id, tm_increment *out) {
-    tm_increment *told = &connection->told;
+    tm_traffic *traffic = &connection->traffic;
+    tm_increment *told = &traffic->told;
     tm_increment gained = *told;
     gained.connection = id;
-    gained.messages_in = connection->messages_in - told->messages_in;
-    gained.messages_out = connection->deliveries - told->messages_out;
-    gained.bytes_in = connection->bytes_in - told->bytes_in;
-    gained.bytes_out = connection->bytes_out - told->bytes_out;
+    gained.messages_in = traffic->messages_in - told->messages_in;
+    gained.messages_out = traffic->deliveries - told->messages_out;
+    gained.bytes_in = traffic->bytes_in - told->bytes_in;
+    gained.bytes_out = traffic->bytes_out - told->bytes_out;
     gained.queued_bytes = tm_outbox_size(&connection->outbox);
     if (gained.bytes_in == 0 && gained.bytes_out == 0 && gained.messages_in == 0 && gained.messages_out == 0 &&
         !has_dropped(told)) {
         return false;
     }
     *out = gained;
-    *told = (tm_increment){.messages_in = connection->messages_in,
-                           .messages_out = connection->deliveries,
-                           .bytes_in = connection->bytes_in,
-                           .bytes_out = connection->bytes_out};
+    *told = (tm_increment){.messages_in = traffic->messages_in,
+                           .messages_out = traffic->deliveries,
+                           .bytes_in = traffic->bytes_in,
+                           .bytes_out = traffic->bytes_out};
     return true;
 }
 
@@ -107,40 +135,85 @@ int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t 
 
 /* ---- soundness ---- */
 
-static const char *fault_of(const tm_switch *sw, const tm_connection *connection) {
+static const char *fault_of(const tm_switch *sw, uint32_t id) {
+    const tm_connection *connection = &sw->connections[id];
     if (!tm_outbox_is_sound(&connection->outbox)) {
         return "a connection's output is not whole frames";
     }
-    if (connection->partial_size > connection->partial_capacity) {
+    if (connection->partial.size > connection->partial.capacity) {
         return "more of a frame is kept than there is room for";
     }
-    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial != NULL)) {
+    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
         return "a connection that has ended keeps a socket or bytes";
     }
-    return connection->filter_count > sw->subscriptions.filters ? "a connection has more filters than there are" : NULL;
+    bool serves = connection->subscriber != SUBSCRIBER_NONE;
+    if (serves && sw->subscribers[connection->subscriber].connection != id) {
+        return "a connection and its subscriber do not agree";
+    }
+    return NULL;
 }
 
-int tm_switch_validate(const tm_switch *sw, const char **reason) {
+static const char *fault_of_connections(const tm_switch *sw) {
     uint32_t live = 0;
     uint32_t blocked = 0;
-    uint64_t filters = 0;
-    *reason = NULL;
-    for (uint32_t id = 0; id < sw->connection_count && *reason == NULL; id++) {
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
         const tm_connection *connection = &sw->connections[id];
         bool in_use = connection->state != CONNECTION_FREE;
         live += in_use;
         blocked += in_use && switch_is_blocked(connection);
-        filters += connection->filter_count;
-        *reason = in_use ? fault_of(sw, connection) : NULL;
+        const char *fault = in_use ? fault_of(sw, id) : NULL;
+        if (fault != NULL) {
+            return fault;
+        }
+    }
+    bool is_right = live == sw->connection_live && blocked == sw->blocked_count;
+    return is_right ? NULL : "the count of connections that live or wait is wrong";
+}
+
+static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
+    const tm_subscriber *subscriber = &sw->subscribers[id];
+    if (subscriber->connection == CONNECTION_NONE) {
+        bool has_way = subscriber->state == SUBSCRIBER_FREE || switch_is_kept(subscriber);
+        return has_way ? NULL : "a subscriber without a connection is not kept";
+    }
+    if (sw->connections[subscriber->connection].subscriber != id) {
+        return "a subscriber and its connection do not agree";
+    }
+    bool waits = switch_is_kept(subscriber) && tm_outbox_size(subscriber->waiting) > 0;
+    return waits ? "something waits apart from the connection" : NULL;
+}
+
+static const char *fault_of_subscribers(const tm_switch *sw) {
+    uint32_t live = 0;
+    uint64_t filters = 0;
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
+        const tm_subscriber *subscriber = &sw->subscribers[id];
+        live += subscriber->state != SUBSCRIBER_FREE;
+        filters += subscriber->filter_count;
+        const char *fault = fault_of_subscriber(sw, id);
+        if (fault != NULL) {
+            return fault;
+        }
+        if (switch_is_kept(subscriber) && !tm_outbox_is_sound(subscriber->waiting)) {
+            return "what waits for a subscriber is not whole frames";
+        }
+    }
+    if (live != sw->subscriber_live) {
+        return "the count of subscribers is wrong";
+    }
+    bool is_right = filters == sw->subscriptions.filters && tm_subscriptions_are_sound(&sw->subscriptions);
+    return is_right ? NULL : "subscriptions and filters do not agree";
+}
+
+int tm_switch_validate(const tm_switch *sw, const char **reason) {
+    *reason = fault_of_connections(sw);
+    if (*reason == NULL) {
+        *reason = fault_of_subscribers(sw);
     }
     if (*reason != NULL) {
         return TM_MISUSED;
     }
-    if (live != sw->connection_live || blocked != sw->blocked_count) {
-        *reason = "the count of connections that live or wait is wrong";
-    } else if (filters != sw->subscriptions.filters || !tm_subscriptions_are_sound(&sw->subscriptions)) {
-        *reason = "subscriptions and filters do not agree";
-    } else if (sw->publishers.count > 0 && !tm_publishers_are_sound(&sw->publishers)) {
+    if (sw->publishers.count > 0 && !tm_publishers_are_sound(&sw->publishers)) {
         *reason = "a publisher is not found under its number";
     } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
         *reason = "routers, their filters and the routes to them do not agree";

@@ -37,7 +37,7 @@ static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
         *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles, &sw->work);
         return tm_work_is_over(&sw->work) ? TM_TOO_COSTLY : TM_OK;
     }
-    tm_query query = {.link_count = sw->connection_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
+    tm_query query = {.link_count = sw->subscriber_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
     tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = switch_ask(sw, sw->table, message, &query, &hits);
     *count = hits.count;
@@ -84,19 +84,21 @@ int switch_match(tm_switch *sw, const parts *message, size_t *count) {
 
 /* ---- delivery ---- */
 
-/* Write the frame for a receiver, with `count` satisfied subscriptions, whose rows are a list that begins at `row`. */
-static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint32_t row, uint32_t count) {
+/* Write the frame for a subscriber, with `count` satisfied subscriptions, whose rows are a list that begins at `row`.
+ */
+static bool deliver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, uint32_t count) {
     uint32_t fits = (WIRE_EXTENSIONS_MAX - message->extension_size - 4) / 4; /* the rest goes unnamed */
     count = message->extension_size > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
     uint32_t added = count > 0 ? 4 + 4 * count : 0;
-    uint8_t *out = switch_queue_data(sw, receiver, message->size + added, message->from);
+    uint8_t *out = switch_queue_delivery(sw, id, message->size + added, message->from);
     if (out == NULL) {
         return false;
     }
+    uint32_t connection = switch_subscriber(sw, id)->connection;
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
     wire_store32(out, message->size + added);
     out[WIRE_KIND] = WIRE_DELIVER;
-    out[WIRE_FLAGS] |= receiver == message->from ? WIRE_FLAG_OWN : 0;
+    out[WIRE_FLAGS] |= connection == message->from ? WIRE_FLAG_OWN : 0;
     out[WIRE_HOPS] = message->hops;
     wire_store64(out + WIRE_TRANSIT, message->source);
     wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
@@ -113,17 +115,19 @@ static bool deliver(tm_switch *sw, const parts *message, uint32_t receiver, uint
     }
     memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
     sw->stats.deliveries++;
-    switch_at(sw, receiver)->deliveries++;
+    if (connection != CONNECTION_NONE) {
+        switch_at(sw, connection)->traffic.deliveries++;
+    }
     return true;
 }
 
-/* Set `sw->stamp` to a number that no connection and no subscription carries yet. */
+/* Set `sw->stamp` to a number that no subscriber and no subscription carries yet. */
 static void next_stamp(tm_switch *sw) {
     if (++sw->stamp != 0) {
         return;
     }
-    for (uint32_t id = 0; id < sw->connection_count; id++) {
-        switch_at(sw, id)->stamp = 0;
+    for (uint32_t id = 0; id < sw->subscriber_count; id++) {
+        switch_subscriber(sw, id)->stamp = 0;
     }
     for (uint32_t row = 0; row < sw->subscriptions.row_count; row++) {
         sw->subscriptions.rows[row].stamp = 0;
@@ -135,20 +139,21 @@ static void next_stamp(tm_switch *sw) {
  * subscription. Returns how many receivers there are, in `touched`. */
 static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = 0;
+    uint32_t publisher = switch_at(sw, message->from)->subscriber;
     next_stamp(sw);
     for (uint32_t row = 0; row < count; row++) {
         uint32_t id = sw->rows.links[row];
         uint32_t held = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
         tm_subscription *subscription = &sw->subscriptions.rows[held];
-        tm_connection *receiver = switch_at(sw, id);
-        if (subscription->stamp == sw->stamp || receiver->state != CONNECTION_OPEN ||
-            (id == message->from && !subscription->own_messages)) {
+        tm_subscriber *receiver = switch_subscriber(sw, id);
+        if (subscription->stamp == sw->stamp || receiver->state != SUBSCRIBER_LIVE ||
+            (id == publisher && !subscription->own_messages)) {
             continue;
         }
         subscription->stamp = sw->stamp;
         if (receiver->stamp != sw->stamp) {
             receiver->stamp = sw->stamp;
-            receiver->first_row = CONNECTION_NONE;
+            receiver->first_row = SUBSCRIPTION_NONE;
             sw->touched[receivers++] = id;
         }
         sw->rows.links[row] = held;
@@ -158,27 +163,27 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     return receivers;
 }
 
-static void note_satisfied(tm_switch *sw, const tm_connection *receiver, uint32_t row) {
-    for (; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+static void note_satisfied(tm_switch *sw, const tm_subscriber *receiver, uint32_t row) {
+    for (; row != SUBSCRIPTION_NONE; row = sw->rows.next[row]) {
         uint32_t id = sw->subscriptions.rows[sw->rows.links[row]].id;
-        switch_trail_add(sw, TM_TRACE_SATISFIED, receiver->admission.number, id);
+        switch_trail_add(sw, TM_TRACE_SATISFIED, receiver->number, id);
     }
 }
 
 static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, bool sent) {
-    const tm_connection *receiver = switch_at(sw, id);
+    const tm_subscriber *receiver = switch_subscriber(sw, id);
     if (message->trail->is_traced) {
         note_satisfied(sw, receiver, row);
     }
     if (!message->is_dry) {
-        switch_trail_add(sw, sent ? TM_TRACE_CLIENTS : TRAIL_DROPPED, receiver->admission.number, id);
+        switch_trail_add(sw, sent ? TM_TRACE_CLIENTS : TRAIL_DROPPED, receiver->number, receiver->connection);
     }
 }
 
-/* Deliver to one receiver, unless the message is a dry run, and note in its trail what became of it. */
+/* Deliver to one subscriber, unless the message is a dry run, and note in its trail what became of it. */
 static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint32_t first_row) {
     uint32_t satisfied = 0;
-    for (uint32_t row = first_row; row != CONNECTION_NONE; row = sw->rows.next[row]) {
+    for (uint32_t row = first_row; row != SUBSCRIPTION_NONE; row = sw->rows.next[row]) {
         satisfied++;
     }
     bool sent = !message->is_dry && deliver(sw, message, id, first_row, satisfied);
@@ -191,7 +196,7 @@ uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = collect(sw, message, count);
     for (uint32_t i = 0; i < receivers; i++) {
         uint32_t id = sw->touched[i];
-        uint32_t row = switch_at(sw, id)->first_row;
+        uint32_t row = switch_subscriber(sw, id)->first_row;
         uint32_t copies = sw->plant.bug == TM_PLANT_NONE ? 1 : switch_plant(sw, message, &id);
         for (; copies > 0; copies--) {
             deliver_noted(sw, message, id, row);

@@ -50,7 +50,7 @@ typedef struct extensions {
 /* It came, and goes no further. */
 static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigned reason) {
     switch_count_drop(sw, reason, 1, message->size);
-    switch_at(sw, message->from)->told.refused[reason]++;
+    switch_at(sw, message->from)->traffic.told.refused[reason]++;
 }
 
 /* After the last match of a message. */
@@ -83,7 +83,7 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
     sw->work.steps += hits->steps;
     return result;
 }
-/* One frame to each receiver among the rows; returns how many there are. */
+/* One frame to each subscriber among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
 
 /* ---- counters.c ---- */

@@ -79,7 +79,7 @@ void switch_catch_up(tm_switch *sw) {
         for (uint32_t id = 0; id < sw->connection_count && sw->ordered_count > 0; id++) {
             const tm_connection *connection = switch_at(sw, id);
             if (connection->waits_for_way &&
-                !switch_must_follow(sw, id, connection->partial, tm_load32(connection->partial))) {
+                !switch_must_follow(sw, id, connection->partial.bytes, tm_load32(connection->partial.bytes))) {
                 switch_follow_no_more(sw, id);
                 switch_take_kept(sw, id);
                 has_moved = true;

@@ -5,17 +5,17 @@
  */
 #include "switch/message.h"
 
-/* A client after `id` whom the message is not for; CONNECTION_NONE: there is none. */
+/* A subscriber after `id` that the message is not for; SUBSCRIBER_NONE: there is none. */
 static uint32_t stranger_after(tm_switch *sw, const parts *message, uint32_t id) {
-    for (uint32_t step = 1; step < sw->connection_count; step++) {
-        uint32_t other = (id + step) % sw->connection_count;
-        const tm_connection *connection = switch_at(sw, other);
-        if (connection->state == CONNECTION_OPEN && !switch_is_link(connection) && connection->stamp != sw->stamp &&
-            other != message->from) {
+    for (uint32_t step = 1; step < sw->subscriber_count; step++) {
+        uint32_t other = (id + step) % sw->subscriber_count;
+        const tm_subscriber *subscriber = switch_subscriber(sw, other);
+        if (subscriber->state == SUBSCRIBER_LIVE && subscriber->stamp != sw->stamp &&
+            subscriber->connection != message->from && subscriber->connection != CONNECTION_NONE) {
             return other;
         }
     }
-    return CONNECTION_NONE;
+    return SUBSCRIBER_NONE;
 }
 
 uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id) {
@@ -26,11 +26,13 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id) {
     }
     uint32_t right = *id;
     uint32_t stranger = plant->bug == TM_PLANT_ASTRAY ? stranger_after(sw, message, right) : right;
-    if (stranger == CONNECTION_NONE) {
+    if (stranger == SUBSCRIBER_NONE) {
         return 1;
     }
-    tm_event event = {
-        .type = TM_EVENT_PLANTED, .connection = right, .code = stranger, .kind = message->frame[WIRE_KIND]};
+    tm_event event = {.type = TM_EVENT_PLANTED,
+                      .connection = switch_subscriber(sw, right)->connection,
+                      .code = switch_subscriber(sw, stranger)->connection,
+                      .kind = message->frame[WIRE_KIND]};
     uint8_t *told = switch_tell_bytes(sw, event, WIRE_HEADER_BYTES);
     if (told == NULL) {
         return 1;

@@ -80,17 +80,17 @@ static void ping(tm_switch *sw, uint32_t id) {
     wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
     wire_end(&sw->writer);
     switch_queue_control(sw, id, TM_LANE_URGENT); /* where there is no room, something else is about to go out */
-    connection->sent_ms = sw->now_ms;
-    connection->pinged_ms = sw->now_ms;
+    connection->clocks.sent_ms = sw->now_ms;
+    connection->clocks.pinged_ms = sw->now_ms;
 }
 
 static bool is_ping_due(const tm_switch *sw, const tm_connection *connection) {
     if (connection->state != CONNECTION_OPEN || connection->admission.ping_ms == 0) {
         return false;
     }
-    bool asks_for_clock =
-        sw->records != NULL && switch_is_link(connection) && sw->now_ms - connection->pinged_ms >= CLOCK_EVERY_MS;
-    return asks_for_clock || sw->now_ms - connection->sent_ms >= connection->admission.ping_ms;
+    bool asks_for_clock = sw->records != NULL && switch_is_link(connection) &&
+                          sw->now_ms - connection->clocks.pinged_ms >= CLOCK_EVERY_MS;
+    return asks_for_clock || sw->now_ms - connection->clocks.sent_ms >= connection->admission.ping_ms;
 }
 
 static void tick(tm_switch *sw, uint32_t id, bool trims) {
@@ -99,12 +99,12 @@ static void tick(tm_switch *sw, uint32_t id, bool trims) {
         return;
     }
     const tm_admission *admission = &connection->admission;
-    connection->told_extension = false;
-    connection->told_untraced = false;
+    connection->told.extension = false;
+    connection->told.untraced = false;
     if (connection->state == CONNECTION_OPEN && !connection->is_paused && !switch_waits(connection)) {
-        if (sw->now_ms - connection->received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
-            !connection->told_silent) {
-            connection->told_silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
+        if (sw->now_ms - connection->clocks.received_ms >= admission->hold_ms && admission->hold_ms > 0 &&
+            !connection->told.silent) {
+            connection->told.silent = switch_tell(sw, (tm_event){.type = TM_EVENT_SILENT, .connection = id});
         }
     }
     if (is_ping_due(sw, connection)) {
@@ -137,6 +137,11 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
     bool trims = ++sw->ticks % TICKS_BETWEEN_TRIMS == 0;
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         tick(sw, id, trims);
+    }
+    for (uint32_t id = 0; trims && id < sw->subscriber_count; id++) {
+        if (switch_is_kept(switch_subscriber(sw, id))) {
+            tm_outbox_trim(switch_subscriber(sw, id)->waiting, &sw->memory);
+        }
     }
     switch_catch_up(sw);
     switch_unblock(sw);

@@ -107,7 +107,7 @@ void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     if (!switch_check_header(sw, &message) || !switch_check_body(sw, &message, &found)) {
         return;
     }
-    switch_at(sw, id)->messages_in++;
+    switch_at(sw, id)->traffic.messages_in++;
     sw->stats.messages_in++;
     if (found.trace == 0 || switch_afford_trace(sw, &message, &found)) {
         admit(sw, &message, &found);

@@ -48,9 +48,10 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
 
 /* Count a data frame against its sender's credit; false: it is past it. */
 static bool spend_credit(tm_connection *connection, uint32_t size) {
-    connection->used_frames++;
-    connection->used_bytes += size;
-    return connection->used_frames <= connection->granted_frames && connection->used_bytes <= connection->granted_bytes;
+    tm_credit *credit = &connection->credit;
+    credit->used_frames++;
+    credit->used_bytes += size;
+    return credit->used_frames <= credit->granted_frames && credit->used_bytes <= credit->granted_bytes;
 }
 
 static void take_data(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
@@ -138,26 +139,24 @@ static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
 }
 
 static bool reserve_partial(tm_switch *sw, tm_connection *connection, uint32_t size) {
-    if (size + TM_SHAPE_SLACK <= connection->partial_capacity) {
+    if (size + TM_SHAPE_SLACK <= connection->partial.capacity) {
         return true;
     }
     uint32_t wanted = size + TM_SHAPE_SLACK;
     uint32_t capacity = wanted < PARTIAL_BYTES_MIN ? PARTIAL_BYTES_MIN : wanted;
     uint8_t *partial =
-        TM_RESIZE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity, capacity);
+        TM_RESIZE(&sw->memory, TM_COLD, connection->partial.bytes, uint8_t, connection->partial.capacity, capacity);
     if (partial == NULL) {
         return false;
     }
-    connection->partial = partial;
-    connection->partial_capacity = capacity;
+    connection->partial.bytes = partial;
+    connection->partial.capacity = capacity;
     return true;
 }
 
 static void free_partial(tm_switch *sw, tm_connection *connection) {
-    TM_DELETE(&sw->memory, TM_COLD, connection->partial, uint8_t, connection->partial_capacity);
-    connection->partial = NULL;
-    connection->partial_capacity = 0;
-    connection->partial_size = 0;
+    TM_DELETE(&sw->memory, TM_COLD, connection->partial.bytes, uint8_t, connection->partial.capacity);
+    connection->partial = (tm_partial){0};
 }
 
 /* Keep the beginning of a frame for the next chunk, or all that waits; a long frame gets room for all of itself. */
@@ -172,8 +171,8 @@ static void keep(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
         switch_shut(sw, id, ENOMEM);
         return;
     }
-    memcpy(connection->partial, bytes, size);
-    connection->partial_size = (uint32_t)size;
+    memcpy(connection->partial.bytes, bytes, size);
+    connection->partial.size = (uint32_t)size;
 }
 
 /* After a chunk: what it caused goes out. */
@@ -187,9 +186,9 @@ static void settle(tm_switch *sw, uint32_t id) {
 }
 
 static void note_received(tm_switch *sw, tm_connection *connection, size_t size) {
-    connection->received_ms = sw->now_ms;
-    connection->told_silent = false;
-    connection->bytes_in += size;
+    connection->clocks.received_ms = sw->now_ms;
+    connection->told.silent = false;
+    connection->traffic.bytes_in += size;
     sw->stats.bytes_in += size;
 }
 
@@ -205,29 +204,26 @@ static void take_chunk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t 
 /* The buffer is given away first, as what is in it may be kept once more. */
 void switch_take_kept(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
-    uint8_t *bytes = connection->partial;
-    uint32_t capacity = connection->partial_capacity;
-    uint32_t size = connection->partial_size;
+    uint8_t *bytes = connection->partial.bytes;
+    uint32_t capacity = connection->partial.capacity;
+    uint32_t size = connection->partial.size;
     if (bytes == NULL || connection->is_deaf) {
         return;
     }
-    connection->partial = NULL;
-    connection->partial_capacity = 0;
-    connection->partial_size = 0;
-    connection->put_back = 0;
+    connection->partial = (tm_partial){0};
     take_chunk(sw, id, bytes, size);
     TM_DELETE(&sw->memory, TM_COLD, bytes, uint8_t, capacity);
 }
 
 static bool wants_long_frame(const tm_connection *connection) {
-    return connection->partial_size >= sizeof(uint32_t) && tm_load32(connection->partial) > LONG_FRAME_BYTES;
+    return connection->partial.size >= sizeof(uint32_t) && tm_load32(connection->partial.bytes) > LONG_FRAME_BYTES;
 }
 
 /* `fresh` more bytes of a long frame are in its own buffer. */
 static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
     tm_connection *connection = switch_at(sw, id);
-    connection->partial_size += (uint32_t)fresh;
-    if (connection->partial_size < tm_load32(connection->partial)) {
+    connection->partial.size += (uint32_t)fresh;
+    if (connection->partial.size < tm_load32(connection->partial.bytes)) {
         return;
     }
     switch_take_kept(sw, id); /* the frame may end the connection, not its own bytes */
@@ -235,35 +231,35 @@ static void take_long(tm_switch *sw, uint32_t id, size_t fresh) {
 
 /* What was kept goes to the front of the chunk. */
 static void take_kept(tm_switch *sw, tm_connection *connection) {
-    if (connection->partial_size > 0) {
-        memcpy(sw->receive, connection->partial, connection->partial_size);
-        connection->partial_size = 0;
+    if (connection->partial.size > 0) {
+        memcpy(sw->receive, connection->partial.bytes, connection->partial.size);
+        connection->partial.size = 0;
     }
 }
 
 bool switch_put_back(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
     tm_connection *connection = switch_at(sw, id);
-    uint32_t at = connection->put_back;
-    if (!reserve_partial(sw, connection, connection->partial_size + size)) {
+    uint32_t at = connection->partial.put_back;
+    if (!reserve_partial(sw, connection, connection->partial.size + size)) {
         return false;
     }
-    memmove(connection->partial + at + size, connection->partial + at, connection->partial_size - at);
-    memcpy(connection->partial + at, frame, size);
-    connection->partial_size += size;
-    connection->put_back += size;
+    memmove(connection->partial.bytes + at + size, connection->partial.bytes + at, connection->partial.size - at);
+    memcpy(connection->partial.bytes + at, frame, size);
+    connection->partial.size += size;
+    connection->partial.put_back += size;
     return true;
 }
 
 /* What was fed before anybody heard that it is to be fed no more. */
 static void keep_behind(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
     tm_connection *connection = switch_at(sw, id);
-    if (connection->partial_size + size > WAITING_BYTES_MAX ||
-        !reserve_partial(sw, connection, connection->partial_size + (uint32_t)size)) {
+    if (connection->partial.size + size > WAITING_BYTES_MAX ||
+        !reserve_partial(sw, connection, connection->partial.size + (uint32_t)size)) {
         switch_shut(sw, id, ENOBUFS);
         return;
     }
-    memcpy(connection->partial + connection->partial_size, bytes, size);
-    connection->partial_size += (uint32_t)size;
+    memcpy(connection->partial.bytes + connection->partial.size, bytes, size);
+    connection->partial.size += (uint32_t)size;
 }
 
 void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) {
@@ -276,12 +272,12 @@ void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
         }
         size_t step = size;
         if (wants_long_frame(connection)) {
-            size_t missing = tm_load32(connection->partial) - connection->partial_size;
+            size_t missing = tm_load32(connection->partial.bytes) - connection->partial.size;
             step = step < missing ? step : missing;
-            memcpy(connection->partial + connection->partial_size, bytes, step);
+            memcpy(connection->partial.bytes + connection->partial.size, bytes, step);
             take_long(sw, id, step);
         } else {
-            size_t kept = connection->partial_size;
+            size_t kept = connection->partial.size;
             step = step < SWITCH_RECEIVE_BYTES - kept ? step : SWITCH_RECEIVE_BYTES - kept;
             take_kept(sw, connection);
             memcpy(sw->receive + kept, bytes, step);
@@ -297,9 +293,10 @@ void switch_take(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size) 
 void switch_read(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     bool is_long = wants_long_frame(connection);
-    size_t kept = is_long ? 0 : connection->partial_size;
-    uint8_t *to = is_long ? connection->partial + connection->partial_size : sw->receive + kept;
-    size_t room = is_long ? tm_load32(connection->partial) - connection->partial_size : SWITCH_RECEIVE_BYTES - kept;
+    size_t kept = is_long ? 0 : connection->partial.size;
+    uint8_t *to = is_long ? connection->partial.bytes + connection->partial.size : sw->receive + kept;
+    size_t room =
+        is_long ? tm_load32(connection->partial.bytes) - connection->partial.size : SWITCH_RECEIVE_BYTES - kept;
     ssize_t got = recv(connection->fd, to, room, 0);
     if (got <= 0) {
         if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -315,7 +312,7 @@ void switch_read(tm_switch *sw, uint32_t id) {
     take_kept(sw, connection);
     take_chunk(sw, id, sw->receive, kept + (size_t)got);
     connection = switch_at(sw, id);
-    if (connection->partial_size == 0) {
+    if (connection->partial.size == 0) {
         free_partial(sw, connection);
     }
 }

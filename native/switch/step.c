@@ -15,7 +15,7 @@ void switch_stop_reading(tm_switch *sw, uint32_t id) {
 
 void switch_go_on_reading(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
-    connection->received_ms = sw->now_ms; /* it could not be heard */
+    connection->clocks.received_ms = sw->now_ms; /* it could not be heard */
     switch_watch(sw, id);
     if (connection->is_fed && switch_is_alive(connection)) {
         switch_tell(sw, (tm_event){.type = TM_EVENT_GOES_ON, .connection = id});

@@ -116,22 +116,22 @@ static uint16_t refusal_of(int result) {
                                   : WIRE_REFUSED_BAD_FILTER;
 }
 
-/* Does the table have as much of the client as it may, with what the subscription has brought so far? */
-static bool has_room(const tm_switch *sw, const tm_connection *connection, uint32_t row) {
-    uint64_t bytes = connection->table_bytes + sw->subscriptions.rows[row].table_bytes;
-    return bytes <= connection->admission.table_bytes_max;
+/* Does the table have as much of the subscriber as it may, with what the subscription has brought so far? */
+static bool has_room(const tm_switch *sw, const tm_subscriber *subscriber, uint32_t row) {
+    uint64_t bytes = subscriber->table_bytes + sw->subscriptions.rows[row].table_bytes;
+    return bytes <= subscriber->terms.table_bytes_max;
 }
 
 /* Take one subscription; TM_OK, or `*refusal` says why not. */
 static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry *wanted, tm_refusal *refusal) {
-    tm_connection *connection = switch_at(sw, id);
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
     *refusal = (tm_refusal){.id = wanted->id, .code = WIRE_REFUSED_TOO_MANY_FILTERS};
-    if (connection->filter_count + (uint64_t)wanted->filters > connection->admission.filters_max) {
+    if (subscriber->filter_count + (uint64_t)wanted->filters > subscriber->terms.filters_max) {
         return TM_TOO_MANY;
     }
     uint32_t row;
     int result = tm_subscriptions_begin(&sw->subscriptions, id, wanted->id, subscribe->own_messages != 0,
-                                        &connection->subscriptions, &row);
+                                        &subscriber->subscriptions, &row);
     refusal->code = refusal_of(result);
     if (result != TM_OK) {
         return result;
@@ -145,25 +145,25 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
             refusal->code = refusal_of(result);
             refusal->offset = (uint32_t)(filter - subscribe->frame);
             refusal->size = size;
-        } else if (!has_room(sw, connection, row)) {
+        } else if (!has_room(sw, subscriber, row)) {
             refusal->code = WIRE_REFUSED_OVER_QUOTA;
             result = TM_TOO_MANY;
         }
     }
     if (result != TM_OK) {
-        tm_subscriptions_end(&sw->subscriptions, row, &connection->subscriptions);
+        tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
         return result;
     }
-    connection->filter_count += wanted->filters;
-    connection->table_bytes += sw->subscriptions.rows[row].table_bytes;
-    connection->subscription_count++;
+    subscriber->filter_count += wanted->filters;
+    subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes;
+    subscriber->subscription_count++;
     return TM_OK;
 }
 
 int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint32_t filters, tm_refusal *refusals,
                       uint32_t count, uint32_t *refused) {
-    if (!switch_knows(sw, id) || subscribe == NULL || refusals == NULL || refused == NULL ||
-        switch_at(sw, id)->state != CONNECTION_OPEN) {
+    if (!switch_knows_subscriber(sw, id) || subscribe == NULL || refusals == NULL || refused == NULL ||
+        switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
         return TM_MISUSED;
     }
     tm_cursor cursor = {subscribe->frame + subscribe->at, subscribe->frame + subscribe->size};
@@ -184,17 +184,14 @@ int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint3
 }
 
 int tm_switch_unsubscribe(tm_switch *sw, uint32_t id, uint32_t subscription) {
-    if (!switch_knows(sw, id)) {
+    if (!switch_knows_subscriber(sw, id)) {
         return TM_MISUSED;
     }
-    tm_connection *connection = switch_at(sw, id);
     uint32_t row = tm_subscriptions_find(&sw->subscriptions, id, subscription);
     if (row == SUBSCRIPTION_NONE) {
         return TM_ABSENT;
     }
-    connection->table_bytes -= sw->subscriptions.rows[row].table_bytes;
-    connection->filter_count -= tm_subscriptions_end(&sw->subscriptions, row, &connection->subscriptions);
-    connection->subscription_count--;
+    switch_drop_subscription(sw, switch_subscriber(sw, id), row);
     return TM_OK;
 }
 
@@ -210,7 +207,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
             *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
                                    .size = kept->size,
                                    .handle = handle,
-                                   .connection = row->connection,
+                                   .subscriber = row->subscriber,
+                                   .connection = sw->subscribers[row->subscriber].connection,
                                    .subscription = row->id,
                                    .own_messages = row->own_messages};
             return TM_OK;

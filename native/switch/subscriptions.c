@@ -26,16 +26,16 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
 
-/* ---- the set of (connection, id) ---- */
+/* ---- the set of (subscriber, id) ---- */
 
-static uint64_t hash_pair(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
-    return tm_hash_u64((uint64_t)connection << 32 | id, &subscriptions->memory->key);
+static uint64_t hash_pair(const tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id) {
+    return tm_hash_u64((uint64_t)subscriber << 32 | id, &subscriptions->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint64_t next) {
     const tm_subscriptions *subscriptions = owner;
     const tm_subscription *row = &subscriptions->rows[next - 1];
-    return hash_pair(subscriptions, row->connection, row->id);
+    return hash_pair(subscriptions, row->subscriber, row->id);
 }
 
 static bool reserve_slot(tm_subscriptions *subscriptions) {
@@ -74,11 +74,11 @@ static bool reserve_kept(tm_subscriptions *subscriptions, uint32_t handle) {
     return true;
 }
 
-uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id) {
-    tm_idset_search at = tm_idset_start(&subscriptions->set, hash_pair(subscriptions, connection, id));
+uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id) {
+    tm_idset_search at = tm_idset_start(&subscriptions->set, hash_pair(subscriptions, subscriber, id));
     for (uint32_t next; (next = tm_idset_next(&at)) != 0;) {
         const tm_subscription *row = &subscriptions->rows[next - 1];
-        if (row->connection == connection && row->id == id) {
+        if (row->subscriber == subscriber && row->id == id) {
             return next - 1;
         }
     }
@@ -87,9 +87,9 @@ uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t c
 
 /* ---- a subscription's life ---- */
 
-int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection, uint32_t id, bool own_messages,
+int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row) {
-    if (tm_subscriptions_find(subscriptions, connection, id) != SUBSCRIPTION_NONE) {
+    if (tm_subscriptions_find(subscriptions, subscriber, id) != SUBSCRIPTION_NONE) {
         return TM_MISUSED;
     }
     if (!reserve_slot(subscriptions) || !reserve_row(subscriptions)) {
@@ -101,7 +101,7 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection,
     } else {
         *row = subscriptions->row_count++;
     }
-    subscriptions->rows[*row] = (tm_subscription){.connection = connection,
+    subscriptions->rows[*row] = (tm_subscription){.subscriber = subscriber,
                                                   .id = id,
                                                   .filters = SUBSCRIPTION_NONE,
                                                   .next = *list,
@@ -112,7 +112,7 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection,
         subscriptions->rows[*list].previous = *row;
     }
     *list = *row;
-    tm_idset_insert(&subscriptions->set, hash_pair(subscriptions, connection, id), *row + 1);
+    tm_idset_insert(&subscriptions->set, hash_pair(subscriptions, subscriber, id), *row + 1);
     subscriptions->live++;
     return TM_OK;
 }
@@ -130,7 +130,7 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
     }
     uint32_t handle;
     uint64_t used = tm_table_used(subscriptions->table);
-    int result = tm_table_add(subscriptions->table, filter, size, subscriptions->rows[row].connection, &handle);
+    int result = tm_table_add(subscriptions->table, filter, size, subscriptions->rows[row].subscriber, &handle);
     if (result == TM_OK && !reserve_kept(subscriptions, handle)) {
         tm_table_remove(subscriptions->table, handle);
         result = TM_NO_MEMORY;
@@ -210,7 +210,7 @@ bool tm_subscriptions_are_sound(const tm_subscriptions *subscriptions) {
             continue;
         }
         live++;
-        if (tm_subscriptions_find(subscriptions, at->connection, at->id) != row) {
+        if (tm_subscriptions_find(subscriptions, at->subscriber, at->id) != row) {
             return false;
         }
         for (uint32_t handle = at->filters; handle != SUBSCRIPTION_NONE; handle = subscriptions->kept[handle].next) {

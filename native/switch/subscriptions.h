@@ -1,4 +1,4 @@
-/* subscriptions.h - who asked for what: (connection, id) <-> filters in the table, with their packed bytes.
+/* subscriptions.h - who asked for what: (subscriber, id) <-> filters in the table, with their packed bytes.
  *
  * Law: every handle of the table that the switch added belongs to exactly one subscription, and the other way round. A
  * subscription is in the set from its first filter to its last; one whose filters were not all taken leaves no trace.
@@ -13,10 +13,10 @@
 #define SUBSCRIPTION_NONE UINT32_MAX
 
 typedef struct tm_subscription {
-    uint32_t connection;
+    uint32_t subscriber; /* interface of the table */
     uint32_t id;
     uint32_t filters; /* first handle of its list */
-    uint32_t next;    /* of the same connection; of a free row, the next free one */
+    uint32_t next;    /* of the same subscriber; of a free row, the next free one */
     uint32_t previous;
     uint32_t stamp;       /* the last message that was found to satisfy it */
     uint32_t table_bytes; /* that its filters brought to the table */
@@ -40,7 +40,7 @@ typedef struct tm_subscriptions {
     uint32_t row_capacity;
     uint32_t free;
     uint32_t live;
-    tm_idset set; /* of rows + 1, by (connection, id) */
+    tm_idset set; /* of rows + 1, by (subscriber, id) */
     tm_kept_filter *kept;
     uint32_t kept_capacity;
     uint32_t kept_count; /* one more than the highest handle that there has been */
@@ -53,10 +53,10 @@ void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, t
 void tm_subscriptions_clear(tm_subscriptions *subscriptions); /* the table is left as it is */
 
 /* The row of a subscription, or SUBSCRIPTION_NONE. */
-uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t connection, uint32_t id);
+uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id);
 
-/* A row without filters, which is not in `*list` (the connection's) unless TM_OK; TM_MISUSED: the id is in use. */
-int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t connection, uint32_t id, bool own_messages,
+/* A row without filters, which is not in `*list` (the subscriber's) unless TM_OK; TM_MISUSED: the id is in use. */
+int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row);
 /* Add one filter to it: the results of tm_table_add. */
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);

@@ -3,9 +3,8 @@
  * What each file of the switch is for stands at its top; docs/design/files.md lists them all. The steps of a message
  * are in message.h.
  *
- * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
- * an open connection's data frames are looked at and only to an open one is anything delivered. Whatever a peer sends
- * costs that peer alone. Frames that do not fit are dropped whole, counted by reason and told to the receiver.
+ * Law: whatever a peer sends costs that peer alone. Frames that do not fit are dropped whole, counted by reason and
+ * told to the receiver.
  */
 #ifndef TM_SWITCH_H
 #define TM_SWITCH_H
@@ -13,92 +12,21 @@
 #include "model/wire.h"
 #include "network/publishers.h"
 #include "records/records.h"
+#include "switch/connection.h"
 #include "switch/few.h"
 #include "switch/net.h"
-#include "switch/outbox.h"
 #include "switch/shape.h"
+#include "switch/subscriber.h"
 #include "switch/subscriptions.h"
 #include "tm.h"
 
 #define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
+#define SWITCH_EVENTS_MIN 64U
 #define SWITCH_EVENT_BYTES_MAX (4U << 20) /* control frames of one poll; then sockets wait for the next */
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
 #define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
 #define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
-#define CONNECTION_NONE UINT32_MAX
-#define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
-
-typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
-
-typedef struct tm_loss {
-    uint64_t messages;
-    uint64_t bytes;
-} tm_loss;
-
-typedef struct tm_connection {
-    int fd; /* owned; -1: none */
-    uint8_t state;
-    bool is_fed;  /* its bytes come and go by hand */
-    bool is_deaf; /* after a fault, or closing: nothing more is read */
-    bool is_paused;
-    bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
-    bool waits_for_way;  /* a link: a message of it does (order.c), and with it all that came behind */
-    bool has_drained;    /* the peer has sent DRAIN */
-    bool is_dirty;       /* has output that nobody tried to send yet */
-    bool waits_to_write;
-    bool is_announced; /* TM_EVENT_OUTPUT is out */
-    bool told_silent;
-    bool told_slow;
-    bool told_extension; /* in this tick */
-    bool told_untraced;  /* in this tick */
-    bool block_spent;    /* has blocked for as long as it may, until its queue is short again */
-    tm_admission admission;
-
-    uint8_t *partial; /* owned: the beginning of a frame */
-    uint32_t partial_capacity;
-    uint32_t partial_size;
-    uint32_t put_back; /* of it, at its front: messages that went up for want of a route, and wait now */
-    uint32_t greeting_left;
-
-    tm_outbox outbox;
-    tm_loss lost_full;
-    tm_loss lost_large;
-
-    uint64_t spent_traces; /* thousandths of a trace that it has to wait for, of its burst */
-    uint64_t traced_ms;    /* when that was reckoned last */
-    uint64_t used_frames;  /* of its credit */
-    uint64_t used_bytes;
-    uint64_t granted_frames;
-    uint64_t granted_bytes;
-    uint32_t blockers[BLOCKERS_MAX]; /* receivers for whose sake credit is withheld */
-    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
-    uint64_t blocks_until_ms;        /* of a receiver; 0: its queue is short */
-    uint32_t publisher_row;
-    uint32_t neighbour; /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
-
-    uint32_t subscriptions; /* list of rows */
-    uint32_t subscription_count;
-    uint32_t filter_count;
-    uint64_t table_bytes; /* of its filters */
-
-    uint32_t stamp; /* the last message that was for it; then: */
-    uint32_t first_row;
-
-    uint64_t received_ms;
-    uint64_t sent_ms;
-    uint64_t messages_in;
-    uint64_t bytes_in;
-    uint64_t deliveries;
-    uint64_t bytes_out;
-    uint64_t dropped;
-    uint64_t queued_peak;
-    tm_increment told;            /* totals when increments were last asked for; of drops what came since */
-    uint64_t pinged_ms;           /* a link: when its clock was last asked for */
-    int64_t clock_offset_us;      /* of the best heartbeat since somebody asked */
-    uint64_t clock_round_trip_us; /* of that one; UINT64_MAX: there was none */
-    uint32_t next_free;
-} tm_connection;
 
 /* Counters to confirm to the publisher whose frames are being walked. */
 typedef struct tm_confirmations {
@@ -127,7 +55,7 @@ typedef struct tm_trail {
     bool is_whole; /* there was memory for all of it */
 } tm_trail;
 
-/* Rows of a match, and for each the next one of the same connection. */
+/* Rows of a match, and for each the next one of the same subscriber. */
 typedef struct tm_rows {
     uint32_t *links;
     uint32_t *handles;
@@ -166,6 +94,12 @@ struct tm_switch {
     uint32_t connection_free;
     uint32_t blocked_count;
 
+    tm_subscriber *subscribers; /* owned; by interface of the table */
+    uint32_t subscriber_count;  /* high-water mark of ids */
+    uint32_t subscriber_capacity;
+    uint32_t subscriber_live; /* in use */
+    uint32_t subscriber_free;
+
     tm_subscriptions subscriptions;
     tm_publishers publishers;
     uint64_t counter_max; /* of a message: a day ahead of the clock, as it was when it was looked at last */
@@ -175,8 +109,8 @@ struct tm_switch {
     tm_form forms[SWITCH_FORMS];
     tm_rows rows;
     tm_work work;      /* what the message at hand has cost in all tables */
-    uint32_t *touched; /* connections of a message, room for all; then of a read: those with fresh output */
-    uint32_t *dirty;
+    uint32_t *touched; /* subscribers that a message is for; room for all */
+    uint32_t *dirty;   /* connections with fresh output; room for all */
     uint32_t dirty_count;
     tm_confirmations confirmations;
     wire_writer writer;
@@ -203,6 +137,14 @@ struct tm_switch {
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
     return &sw->connections[connection];
 }
+static inline tm_subscriber *switch_subscriber(tm_switch *sw, uint32_t id) {
+    return &sw->subscribers[id];
+}
+/* Where frames wait for it. */
+static inline tm_outbox *switch_outbox_of(const tm_switch *sw, tm_subscriber *subscriber) {
+    return subscriber->connection != CONNECTION_NONE ? &sw->connections[subscriber->connection].outbox
+                                                     : subscriber->waiting;
+}
 
 /* What was queued for it is sent by the next switch_flush_dirty. */
 static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
@@ -217,17 +159,8 @@ static inline void switch_mark_dirty(tm_switch *sw, uint32_t id) {
 static inline bool switch_knows(const tm_switch *sw, uint32_t connection) {
     return sw != NULL && connection < sw->connection_count && sw->connections[connection].state != CONNECTION_FREE;
 }
-static inline bool switch_is_link(const tm_connection *connection) {
-    return connection->neighbour != NEIGHBOUR_NONE;
-}
-static inline bool switch_waits(const tm_connection *connection) {
-    return connection->waits_for_step || connection->waits_for_way;
-}
-static inline bool switch_is_blocked(const tm_connection *connection) {
-    return connection->blocker_count > 0;
-}
-static inline bool switch_is_alive(const tm_connection *connection) {
-    return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
+static inline bool switch_knows_subscriber(const tm_switch *sw, uint32_t id) {
+    return sw != NULL && id < sw->subscriber_count && sw->subscribers[id].state != SUBSCRIBER_FREE;
 }
 static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t frames, uint64_t bytes) {
     sw->stats.dropped[reason] += frames;
@@ -247,8 +180,13 @@ uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size);
 bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size);
 /* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
 void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
+
+/* ---- connection.c ---- */
+
 /* The socket is gone or to be gone. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
+/* Give back what it owns. */
+void switch_clear_connection(tm_switch *sw, tm_connection *connection);
 
 /* ---- read.c ---- */
 
@@ -308,7 +246,8 @@ void switch_expire_routes(tm_switch *sw);
 
 /* More credit where half of it is used up and nothing blocks. */
 void switch_grant(tm_switch *sw, uint32_t connection);
-/* The receiver's queue is half full: the publisher gets no more credit until it is a quarter full. Is it so? */
+/* The queue of a subscriber is half full: the publisher, a connection, gets no more credit until it is a quarter full.
+ * Is it so? */
 bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
 /* Grant credit again to the publishers whose receivers block no longer. */
 void switch_unblock(tm_switch *sw);
@@ -325,14 +264,24 @@ void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
                    uint64_t newest);
 
+/* ---- queue.c ---- */
+
+/* Room for a data frame of `size` bytes in the queue of a subscriber, which `publisher` (a connection) is held back for
+ * if that is the policy; NULL: dropped, counted, and told. */
+uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t subscriber, uint32_t size, uint32_t publisher);
+/* The same in that of a link, to be told by others; NULL: dropped and counted. */
+uint8_t *switch_queue_onward(tm_switch *sw, uint32_t link, uint32_t size);
+/* Tell a subscriber of losses that it was not told of yet: in the place of the gap where there is room. */
+void switch_tell_losses(tm_switch *sw, uint32_t subscriber);
+/* The same, if they may be told before anything more is queued. */
+void switch_tell_due_losses(tm_switch *sw, uint32_t subscriber);
+/* Something of its queue was sent; what follows from a shorter one. */
+void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
+
 /* ---- write.c ---- */
 
-/* Room for a data frame of `size` bytes in the receiver's queue; NULL: dropped, counted, and told. */
-uint8_t *switch_queue_data(tm_switch *sw, uint32_t receiver, uint32_t size, uint32_t publisher);
 void switch_flush(tm_switch *sw, uint32_t connection);
 void switch_flush_dirty(tm_switch *sw);
-/* Tell losses that were not told yet: in the place of the gap where there is room. */
-void switch_tell_losses(tm_switch *sw, uint32_t connection);
 /* What the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 

@@ -41,11 +41,11 @@ void switch_trace(tm_switch *sw, const parts *message) {
 /* The bucket fills with time; it is kept as what is missing in it. */
 static bool take_trace(tm_switch *sw, tm_connection *client) {
     const tm_admission *admission = &client->admission;
-    uint64_t gained = (sw->now_ms - client->traced_ms) * admission->traces_per_s;
-    uint64_t spent = client->spent_traces > gained ? client->spent_traces - gained : 0;
+    uint64_t gained = (sw->now_ms - client->traces.reckoned_ms) * admission->traces_per_s;
+    uint64_t spent = client->traces.spent > gained ? client->traces.spent - gained : 0;
     bool is_affordable = admission->traces_per_s == 0 || spent + 1000 <= admission->traces_burst * UINT64_C(1000);
-    client->spent_traces = is_affordable ? spent + 1000 : spent;
-    client->traced_ms = sw->now_ms;
+    client->traces.spent = is_affordable ? spent + 1000 : spent;
+    client->traces.reckoned_ms = sw->now_ms;
     return is_affordable;
 }
 
@@ -61,7 +61,7 @@ static uint32_t trace_at(const uint8_t *frame) {
 /* Once in a tick: telling costs as much as a trace. */
 static void tell_untraced(tm_switch *sw, const parts *message, uint64_t trace) {
     tm_connection *client = switch_at(sw, message->from);
-    if (client->told_untraced) {
+    if (client->told.untraced) {
         return;
     }
     tm_event event = {.type = TM_EVENT_TRACED,
@@ -70,7 +70,7 @@ static void tell_untraced(tm_switch *sw, const parts *message, uint64_t trace) {
                       .code = TM_TRACE_UNTRACED};
     uint8_t *at = switch_tell_bytes(sw, event, sizeof(tm_trace));
     if (at != NULL) {
-        client->told_untraced = true;
+        client->told.untraced = true;
         uint64_t now_ns = tm_clock_unix_ns();
         tm_trace head = {.trace = trace,
                          .source = sw->options.number,

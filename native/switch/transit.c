@@ -146,7 +146,7 @@ void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     if (!switch_check_body(sw, &message, &found)) {
         return;
     }
-    switch_at(sw, id)->messages_in++;
+    switch_at(sw, id)->traffic.messages_in++;
     sw->stats.messages_in++;
     take(sw, &message, &found, source);
 }

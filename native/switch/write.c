@@ -1,9 +1,7 @@
-/* write.c - what leaves: queues, what happens when one is full, and the sockets they are written to.
+/* write.c - what leaves: the sockets that queues are written to, and what is sent without one.
  *
- * Law: a receiver's queue holds at most its queue_bytes_max of data, a single frame excepted where nothing waits; what
- * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is (a neighbour is told by
- * others, who know which sources it concerns: shed.c). A publisher whose credit is withheld (credit.c) may still use
- * what it has: that is taken past queue_bytes_max, and bounded by its credit and by half of the memory.
+ * Law: what is queued is tried to be sent before the call that queued it returns; what the socket does not take waits
+ * until it can be written to.
  */
 #define _GNU_SOURCE
 #include "switch/switch.h"
@@ -11,101 +9,6 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-
-/* ---- queues that are full ---- */
-
-static void note_lost(tm_switch *sw, uint32_t id, tm_loss *loss, unsigned reason, uint64_t frames, uint64_t bytes) {
-    loss->messages += frames;
-    loss->bytes += bytes;
-    switch_at(sw, id)->dropped += frames;
-    switch_at(sw, id)->told.dropped[reason] += (uint32_t)frames;
-    switch_count_drop(sw, reason, frames, bytes);
-}
-
-static bool tell_loss(tm_switch *sw, uint32_t id, tm_loss *loss, wire_loss reason, int lane) {
-    if (loss->messages == 0) {
-        return true;
-    }
-    wire_begin(&sw->writer, WIRE_LOST);
-    wire_array(&sw->writer, 3);
-    wire_unsigned(&sw->writer, loss->messages);
-    wire_unsigned(&sw->writer, loss->bytes);
-    wire_unsigned(&sw->writer, reason);
-    wire_end(&sw->writer);
-    bool told = switch_queue_control(sw, id, lane);
-    if (told) {
-        *loss = (tm_loss){0, 0};
-    }
-    return told;
-}
-
-/* The gap of drop-oldest is in front of everything that waits, that of the others behind it. */
-void switch_tell_losses(tm_switch *sw, uint32_t id) {
-    tm_connection *connection = switch_at(sw, id);
-    if (switch_is_link(connection)) {
-        connection->lost_full = connection->lost_large = (tm_loss){0, 0};
-        return;
-    }
-    int lane = connection->admission.policy == TM_SLOW_DROP_OLDEST ? TM_LANE_URGENT : TM_LANE_ORDERED;
-    tell_loss(sw, id, &connection->lost_full, WIRE_LOST_QUEUE_FULL, lane);
-    tell_loss(sw, id, &connection->lost_large, WIRE_LOST_TOO_LARGE, TM_LANE_ORDERED);
-}
-
-static bool fits(const tm_connection *connection, uint32_t size) {
-    uint32_t waiting = tm_lane_size(&connection->outbox.ordered);
-    return waiting == 0 || waiting + (uint64_t)size <= connection->admission.queue_bytes_max;
-}
-
-/* May queues grow past their bounds, for what publishers have credit for? */
-static bool has_reserve(const tm_switch *sw) {
-    return sw->options.memory_bytes_max == 0 || sw->memory.bytes < sw->options.memory_bytes_max / 2;
-}
-
-/* Make room by the receiver's policy; false: the frame is to be dropped. */
-static bool make_room(tm_switch *sw, uint32_t id, uint32_t size) {
-    tm_connection *connection = switch_at(sw, id);
-    if (connection->admission.policy == TM_SLOW_DROP_OLDEST) {
-        uint64_t over =
-            tm_lane_size(&connection->outbox.ordered) + (uint64_t)size - connection->admission.queue_bytes_max;
-        uint64_t frames = 0;
-        uint64_t bytes = 0;
-        tm_outbox_drop_oldest(&connection->outbox, &sw->memory, (uint32_t)over, &frames, &bytes);
-        note_lost(sw, id, &connection->lost_full, TM_DROP_QUEUE_FULL, frames, bytes);
-        return fits(connection, size);
-    }
-    if (connection->admission.policy == TM_SLOW_DISCONNECT && !connection->told_slow) {
-        connection->told_slow = switch_tell(sw, (tm_event){.type = TM_EVENT_SLOW, .connection = id});
-    }
-    return false;
-}
-
-uint8_t *switch_queue_data(tm_switch *sw, uint32_t id, uint32_t size, uint32_t publisher) {
-    tm_connection *connection = switch_at(sw, id);
-    if (size > connection->admission.frame_bytes_max) {
-        note_lost(sw, id, &connection->lost_large, TM_DROP_TOO_LARGE, 1, size);
-        switch_mark_dirty(sw, id);
-        return NULL;
-    }
-    bool is_promised = connection->admission.policy == TM_SLOW_BLOCK &&
-                       tm_lane_size(&connection->outbox.ordered) > connection->admission.queue_bytes_max / 2 &&
-                       switch_block(sw, id, publisher) && has_reserve(sw);
-    if (!fits(connection, size) && !is_promised && !make_room(sw, id, size)) {
-        note_lost(sw, id, &connection->lost_full, TM_DROP_QUEUE_FULL, 1, size);
-        return NULL;
-    }
-    if (connection->lost_full.messages + connection->lost_large.messages > 0) {
-        switch_tell_losses(sw, id);
-    }
-    uint8_t *at = tm_outbox_append(&connection->outbox, &sw->memory, size);
-    if (at == NULL) {
-        note_lost(sw, id, &connection->lost_full, TM_DROP_MEMORY, 1, size);
-        return NULL;
-    }
-    uint32_t waiting = tm_lane_size(&connection->outbox.ordered);
-    connection->queued_peak = waiting > connection->queued_peak ? waiting : connection->queued_peak;
-    switch_mark_dirty(sw, id);
-    return at;
-}
 
 /* ---- sockets ---- */
 
@@ -128,21 +31,15 @@ static void wait_to_write(tm_switch *sw, uint32_t id, bool waits) {
     }
 }
 
-/* `sent` bytes have gone; what follows from a shorter queue. */
+/* `sent` bytes have gone. */
 static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     tm_connection *connection = switch_at(sw, id);
     tm_outbox_sent(&connection->outbox, sent);
-    connection->sent_ms = sw->now_ms;
-    connection->bytes_out += sent;
+    connection->clocks.sent_ms = sw->now_ms;
+    connection->traffic.bytes_out += sent;
     sw->stats.bytes_out += sent;
-    if (tm_lane_size(&connection->outbox.ordered) <= connection->admission.queue_bytes_max / 4) {
-        bool was_blocking = connection->blocks_until_ms != 0;
-        connection->block_spent = false;
-        connection->blocks_until_ms = 0;
-        connection->told_slow = false;
-        if (was_blocking && sw->blocked_count > 0) {
-            switch_unblock(sw);
-        }
+    if (connection->subscriber != SUBSCRIBER_NONE) {
+        switch_note_shorter(sw, connection->subscriber);
     }
 }
 
@@ -150,7 +47,9 @@ static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
 static void note_empty(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     wait_to_write(sw, id, false);
-    switch_tell_losses(sw, id);
+    if (connection->subscriber != SUBSCRIBER_NONE) {
+        switch_tell_losses(sw, connection->subscriber);
+    }
     if (connection->state == CONNECTION_CLOSING && tm_outbox_size(&connection->outbox) == 0) {
         switch_shut(sw, id, 0);
     }
@@ -160,8 +59,8 @@ static void announce(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
     if (tm_outbox_size(&connection->outbox) == 0) {
         note_empty(sw, id);
-    } else if (!connection->is_announced) {
-        connection->is_announced = switch_tell(sw, (tm_event){.type = TM_EVENT_OUTPUT, .connection = id});
+    } else if (!connection->told.output) {
+        connection->told.output = switch_tell(sw, (tm_event){.type = TM_EVENT_OUTPUT, .connection = id});
     }
 }
 
@@ -189,9 +88,8 @@ void switch_flush(tm_switch *sw, uint32_t id) {
     if (!switch_is_alive(connection)) {
         return;
     }
-    if (connection->lost_full.messages + connection->lost_large.messages > 0 &&
-        (connection->admission.policy == TM_SLOW_DROP_OLDEST || tm_lane_size(&connection->outbox.ordered) == 0)) {
-        switch_tell_losses(sw, id);
+    if (connection->subscriber != SUBSCRIBER_NONE) {
+        switch_tell_due_losses(sw, connection->subscriber);
     }
     if (connection->is_fed) {
         announce(sw, id);
@@ -233,7 +131,7 @@ int tm_switch_sent(tm_switch *sw, uint32_t id, size_t size) {
     switch_begin(sw);
     note_sent(sw, id, size);
     if (tm_outbox_size(&connection->outbox) == 0) {
-        connection->is_announced = false;
+        connection->told.output = false;
         switch_flush(sw, id);
     }
     switch_flush_dirty(sw);

@@ -19,11 +19,12 @@ static void check(bool holds) {
 }
 
 static void subscribe_to_everything(tm_switch *sw, uint32_t connection) {
+    uint32_t subscriber = tm_switch_subscriber_of(sw, connection);
     tm_subscribe job;
     tm_refusal refusal;
     uint32_t refused;
     check(tm_subscribe_open(EVERYTHING, sizeof EVERYTHING, &job) == TM_OK);
-    check(tm_subscribe_some(sw, connection, &job, 1, &refusal, 1, &refused) == TM_OK && refused == 0);
+    check(tm_subscribe_some(sw, subscriber, &job, 1, &refusal, 1, &refused) == TM_OK && refused == 0);
 }
 
 /* What a router does with a message that has no route: it may be none of its business. */
@@ -49,7 +50,8 @@ static void handle(tm_switch *sw, const tm_event *events, size_t count) {
         }
         static tm_refusal refusals[10000];
         uint32_t refused;
-        int result = tm_subscribe_some(sw, events[i].connection, &job, 10000, refusals, 10000, &refused);
+        uint32_t subscriber = tm_switch_subscriber_of(sw, events[i].connection);
+        int result = tm_subscribe_some(sw, subscriber, &job, 10000, refusals, 10000, &refused);
         check(result == TM_OK || result == TM_MISUSED);
         return; /* events are borrowed until the next call */
     }

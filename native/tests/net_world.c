@@ -156,6 +156,7 @@ bool admit(router *at, end *to, uint64_t number, bool is_link) {
     fail_no_more(at);
     CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "admit: %d", result);
     to->open = true;
+    to->subscriber = tm_switch_subscriber_of(at->sw, to->connection);
     return result == TM_OK;
 }
 
@@ -206,7 +207,7 @@ static bool subscribe_here(router *at, uint32_t id) {
     subscribe_frame(&out, id, true, scratch.bytes, (uint32_t)scratch.size);
     CHECK(tm_subscribe_open(out.bytes, out.size, &job) == TM_OK, "a sound frame");
     fail_next(at);
-    CHECK(tm_subscribe_some(at->sw, at->client.connection, &job, 10, &refusal, 1, &refused) == TM_OK, "subscribe");
+    CHECK(tm_subscribe_some(at->sw, at->client.subscriber, &job, 10, &refusal, 1, &refused) == TM_OK, "subscribe");
     fail_no_more(at);
     return refused == 0;
 }
@@ -237,7 +238,7 @@ void change_filter(void) {
     router *at = &w.routers[me];
     held *h = &at->held[below(&w.dice, FILTERS_MAX)];
     if (h->live) {
-        CHECK(tm_switch_unsubscribe(at->sw, at->client.connection, h->id) == TM_OK, "unsubscribe");
+        CHECK(tm_switch_unsubscribe(at->sw, at->client.subscriber, h->id) == TM_OK, "unsubscribe");
         tell_others(me, h->id, NULL);
         free(h->bytes);
         *h = (held){0};

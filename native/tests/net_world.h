@@ -26,6 +26,7 @@ typedef struct held {
 typedef struct end {
     bool open;
     uint32_t connection;
+    uint32_t subscriber; /* of a client */
 } end;
 
 typedef struct router {

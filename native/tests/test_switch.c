@@ -28,6 +28,7 @@ typedef struct peer {
     bool open;
     bool ended; /* the switch said so */
     uint32_t connection;
+    uint32_t subscriber;
     uint64_t counter;
     held held[FILTERS_MAX];
     uint8_t stream[STREAM_BYTES]; /* what the switch sent and was not yet read */
@@ -47,6 +48,7 @@ typedef struct world {
     uint32_t next_id;
     uint64_t failing; /* the n-th allocation of each step fails; 0: none */
     bool lossy;
+    bool starves; /* steps fail now and then */
 } world;
 
 static wire scratch;
@@ -120,29 +122,10 @@ static void fail_no_more(void) {
     tm_switch_fail_allocation(w.sw, 0);
 }
 
-static void open_peer(peer *p) {
-    uint64_t counter = p->counter;
-    memset(p, 0, sizeof *p);
-    p->counter = counter;
-    fail_next();
-    int result = tm_switch_open(w.sw, -1, &p->connection);
-    if (result != TM_OK) {
-        CHECK(w.failing > 0 && result == TM_NO_MEMORY, "open: %d", result);
-        return;
+static void note_end(const tm_event *event) {
+    for (peer *p = w.peers; p < w.peers + PEERS; p++) {
+        p->ended |= event->type == TM_EVENT_CLOSED && p->open && p->connection == event->connection;
     }
-    fail_no_more();
-    tm_admission admission = {
-        .number = (uint64_t)(p - w.peers) + 1,
-        .queue_bytes_max = w.lossy ? QUEUE_BYTES : 1U << 30,
-        .credit_bytes = UINT64_C(1) << 50,
-        .credit_frames = 1U << 30,
-        .frame_bytes_max = 1U << 20,
-        .table_bytes_max = UINT64_MAX,
-        .filters_max = 1000,
-        .policy = (uint8_t)below(&w.dice, 3),
-    };
-    CHECK(tm_switch_admit(w.sw, p->connection, &admission) == TM_OK, "admit");
-    p->open = true;
 }
 
 static void close_peer(peer *p) {
@@ -151,11 +134,10 @@ static void close_peer(peer *p) {
     fetch(p, true);
     CHECK(tm_switch_close(w.sw, p->connection, true) == TM_OK, "close");
     CHECK(tm_switch_tick(w.sw, &events, &count) == TM_OK, "tick");
-    bool closed = p->ended;
     for (size_t i = 0; i < count; i++) {
-        closed |= events[i].type == TM_EVENT_CLOSED && events[i].connection == p->connection;
+        note_end(&events[i]);
     }
-    CHECK(closed, "the end of a connection is told");
+    CHECK(p->ended, "the end of a connection is told");
     uint32_t left;
     do {
         CHECK(tm_switch_forget(w.sw, p->connection, 1, &left) == TM_OK, "forget");
@@ -167,11 +149,42 @@ static void close_peer(peer *p) {
     p->open = false;
 }
 
+static void open_peer(peer *p) {
+    uint64_t counter = p->counter;
+    memset(p, 0, sizeof *p);
+    p->counter = counter;
+    fail_next();
+    int result = tm_switch_open(w.sw, -1, &p->connection);
+    if (result != TM_OK) {
+        CHECK(w.failing > 0 && result == TM_NO_MEMORY, "open: %d", result);
+        return;
+    }
+    tm_admission admission = {
+        .number = (uint64_t)(p - w.peers) + 1,
+        .queue_bytes_max = w.lossy ? QUEUE_BYTES : 1U << 30,
+        .credit_bytes = UINT64_C(1) << 50,
+        .credit_frames = 1U << 30,
+        .frame_bytes_max = 1U << 20,
+        .table_bytes_max = UINT64_MAX,
+        .filters_max = 1000,
+        .policy = (uint8_t)below(&w.dice, 3),
+    };
+    result = tm_switch_admit(w.sw, p->connection, &admission);
+    fail_no_more();
+    p->open = true;
+    if (result != TM_OK) {
+        CHECK(w.failing > 0 && result == TM_NO_MEMORY, "admit: %d", result);
+        close_peer(p);
+        return;
+    }
+    p->subscriber = tm_switch_subscriber_of(w.sw, p->connection);
+}
+
 static void subscribe(peer *p) {
     held *h = &p->held[below(&w.dice, FILTERS_MAX)];
     if (h->live) {
-        CHECK(tm_switch_unsubscribe(w.sw, p->connection, h->id) == TM_OK, "unsubscribe");
-        CHECK(tm_switch_unsubscribe(w.sw, p->connection, h->id) == TM_ABSENT, "twice");
+        CHECK(tm_switch_unsubscribe(w.sw, p->subscriber, h->id) == TM_OK, "unsubscribe");
+        CHECK(tm_switch_unsubscribe(w.sw, p->subscriber, h->id) == TM_ABSENT, "twice");
         free(h->bytes);
         *h = (held){0};
         return;
@@ -185,7 +198,7 @@ static void subscribe(peer *p) {
     uint32_t refused;
     CHECK(tm_subscribe_open(out.bytes, out.size, &job) == TM_OK && job.count == 1, "a frame of one subscription");
     fail_next();
-    CHECK(tm_subscribe_some(w.sw, p->connection, &job, 10, &refusal, 1, &refused) == TM_OK, "subscribe");
+    CHECK(tm_subscribe_some(w.sw, p->subscriber, &job, 10, &refusal, 1, &refused) == TM_OK, "subscribe");
     fail_no_more();
     if (refused > 0) {
         CHECK(w.failing > 0 && refusal.code == WIRE_REFUSED_OUT_OF_MEMORY, "code %u", refusal.code);
@@ -223,9 +236,9 @@ static void feed(peer *p, const uint8_t *bytes, size_t size) {
         size_t piece = below(&w.dice, 4) == 0 ? 1 + below(&w.dice, (uint32_t)size) : size;
         CHECK(tm_switch_feed(w.sw, p->connection, bytes, piece, &events, &count) == TM_OK, "feed");
         for (size_t i = 0; i < count; i++) {
-            p->ended |= events[i].type == TM_EVENT_CLOSED;
+            note_end(&events[i]);
             CHECK(events[i].type == TM_EVENT_OUTPUT || events[i].type == TM_EVENT_SLOW ||
-                      (w.failing > 0 && events[i].type == TM_EVENT_CLOSED),
+                      (w.starves && events[i].type == TM_EVENT_CLOSED),
                   "event %u code %u %s", events[i].type, events[i].code, events[i].text);
         }
         bytes += piece;
@@ -337,6 +350,7 @@ static void live(uint64_t seed, bool lossy) {
 /* Only what must hold without memory: nothing breaks, and with memory again all goes on. */
 static void live_without_memory(uint64_t seed) {
     start(seed, true);
+    w.starves = true;
     for (int i = 0; i < 600; i++) {
         w.failing = below(&w.dice, 2) ? 1 + below(&w.dice, 4) : 0;
         peer *p = &w.peers[below(&w.dice, PEERS)];

@@ -136,7 +136,9 @@ def _explain(request: Request, running: RouterView) -> Answer:
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.plane.table, attributes)
     items = Items(limit, budget)
-    connections = {connection for connection, _ in found.rows}
+    subscribers = {subscriber for subscriber, _ in found.rows}
+    served_by = running.plane.switch.connection_of
+    connections = {number for number in map(served_by, subscribers) if number is not None}
     for _, handle in found.rows:
         item = running.plane.switch.subscribed(handle)
         if items.is_full or (item is not None and not items.add(_filter_form(item, running))):
@@ -144,7 +146,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
     return items.page(
         "filters",
         interfaces=sorted(connections),
-        clients=sorted({_client_name(connection, running) for connection in connections}),
+        clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
         matching_filters=found.total,
         complete=len(items) == found.total,
     )
@@ -200,17 +202,17 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
     return {
         "handle": item.handle,
         "interface": item.connection,
-        "client": _client_name(item.connection, running),
+        "client": _client_name(item.subscriber, running),
         "subscription": item.subscription,
         "own_messages": item.own_messages,
         "filter": format_filter(decode_filter(item.filter)),
     }
 
 
-def _client_name(connection: int, running: RouterView) -> str:
-    """Empty for one that has gone and whose filters are being forgotten."""
-    client = running.clients.by_connection.get(connection)
-    return client.name if client is not None else ""
+def _client_name(interface: int, running: RouterView) -> str:
+    """Empty for a subscriber whose client has gone and whose filters are being forgotten."""
+    subscriber = running.clients.by_interface.get(interface)
+    return subscriber.name if subscriber is not None and subscriber.client is not None else ""
 
 
 class Page(NamedTuple):

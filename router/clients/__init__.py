@@ -1,11 +1,14 @@
 """Clients of a router: who they are, what they ask for, what they are told.
 
-    clients      all of them, by connection and by name
+    clients      all of them: by connection, by name, by interface
+    subscriber   what is kept for one apart from its connection: filters, wishes, what it may do
     client       one client: greeting, requests, end       greeting     who is it, in which version (sans-IO)
     requests     SUBSCRIBE and UNSUBSCRIBE, sliced         acks         their answers
-    tokens       the token file                            slowing      wrong credentials slow their address down
+    grants       what a client that is let in may do       tokens       the token file, which grants
+    slowing      wrong credentials slow their address down
     wishes       what clients want, told to the network    trace_askers  who asks what became of a message
     dry_run      whom a message would reach
 
-Law: what a client asks for is worked off in slices and answered once; after its end nothing of it is left.
+Law: a client is the other end of a connection, and serves a subscriber, which is an interface of the table. What it
+asks for is worked off in slices and answered once; after its end nothing of either is left.
 """

@@ -1,6 +1,7 @@
 """One client as its router sees it: the greeting, then its requests, then its end.
 
-Law: a client is in the tables of `clients` from its admission to its end. What it asks for is worked off by `requests`.
+Law: a client is the other end of one connection, and serves a subscriber from its admission to its end. What it asks
+for is worked off by `requests`, and is the subscriber's.
 """
 
 from __future__ import annotations
@@ -10,20 +11,21 @@ import logging
 from functools import partial
 from typing import Protocol
 
-from tamis.native import Trace
+from tamis.native import Admission, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import State
-from tamis.protocol.wire.session_bodies import Error, Ping, Pong
+from tamis.protocol.wire.session_bodies import Error, Hello, Ping, Pong
+from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
-from tamis.router.clients.tokens import TokenFile, digest_of
+from tamis.router.clients.subscriber import Subscriber
+from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
-from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.other_end import OtherEnd
@@ -49,11 +51,11 @@ class ClientRegister(Protocol):
     def policy(self) -> AdmissionPolicy:
         """What a client that connects now is asked, and told of this router."""
 
-    def new_wishes(self) -> ClientWishes:
-        """What one client asks of the network: nothing yet."""
+    def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
+        """Its greeting is over: the subscriber that it serves. FrameError if there is no room for one."""
 
-    def admitted(self, client: Client) -> None:
-        """Its greeting is over."""
+    def admitted(self, subscriber: Subscriber) -> None:
+        """It is served: another one of its name has to go."""
 
     def gone(self, client: Client) -> None:
         """Its connection has ended."""
@@ -63,17 +65,13 @@ class ClientRegister(Protocol):
 
 
 class Client(OtherEnd):
-    """`number`, `filters_max`, `table_bytes_max` and `frame_bytes_max` are 0 until it is let in, `token_digest` says by
-    which token."""
+    """`subscriber` is None, and `frame_bytes_max` 0, until it is let in."""
 
     CUT = "a client is disconnected"
     IS_LINK = False
     SIDE = Side.CLIENT
 
-    __slots__ = (
-        *("_greeting", "_held", "_register", "_requests", "_wishes"),
-        *("filters_max", "frame_bytes_max", "number", "table_bytes_max", "token_digest", "wants_since_s"),
-    )
+    __slots__ = ("_greeting", "_held", "_register", "_requests", "frame_bytes_max", "subscriber")
 
     plane: Connections
 
@@ -81,12 +79,9 @@ class Client(OtherEnd):
         self._register, self._greeting = register, Greeting(register.policy())
         self._held: asyncio.TimerHandle | None = None
         super().__init__(plane, connection, peer, self._greeting.session)
-        self.number = self.filters_max = self.table_bytes_max = self.frame_bytes_max = 0
-        self.token_digest: bytes | None = None
-        self.wants_since_s: float | None = None
-        """When it had its first subscription."""
+        self.frame_bytes_max = 0
+        self.subscriber: Subscriber | None = None
         self._requests: Requests | None = None
-        self._wishes: ClientWishes | None = None
 
     @property
     def hold_ms(self) -> int:
@@ -102,17 +97,9 @@ class Client(OtherEnd):
         """How many are waiting."""
         return len(self._requests) if self._requests is not None else 0
 
-    @property
-    def wishes(self) -> ClientWishes:
-        """What it asks of the network."""
-        self._wishes = self._wishes or self._register.new_wishes()
-        return self._wishes
-
     def wanted_before(self, at_s: float) -> bool:
-        """It had a subscription then, and has one."""
-        if not self.is_open or self.wants_since_s is None or self.wants_since_s > at_s:
-            return False
-        return self.plane.switch.connection(self.connection).subscriptions > 0
+        """Its subscriber had a subscription then, and has one."""
+        return self.is_open and self.subscriber is not None and self.subscriber.wanted_before(at_s)
 
     def receive(self, kind: Kind, frame: bytes) -> None:
         if self._is_ending:
@@ -122,7 +109,8 @@ class Client(OtherEnd):
             return
         self._session.received(kind)
         if kind in (Kind.SUBSCRIBE, Kind.UNSUBSCRIBE):
-            self._requests = self._requests or Requests(self)
+            assert self.subscriber is not None  # noqa: S101 - it does not greet any more
+            self._requests = self._requests or Requests(self, self.subscriber)
             self._requests.add(kind, frame)
         else:
             self._take(decode(frame))
@@ -150,16 +138,15 @@ class Client(OtherEnd):
             self._queue(answer)
         if self._session.state is State.CLOSED:
             self._end()
-        if greeting.is_over and greeting.hello is not None:
-            self._greeted()
-            granted = admission(self.plane.settings, greeting.hello, greeting.version)
-            self.name, self.number = greeting.hello.name, granted.number
-            self.filters_max, self.frame_bytes_max = granted.filters_max, granted.frame_bytes_max
-            self.table_bytes_max = granted.table_bytes_max
-            self.token_digest = digest_of(greeting.credential) if self._register.tokens is not None else None
-            greeting.credential = b""
-            self._register.admitted(self)
-            self.plane.switch.admit(self.connection, granted)
+        if greeting.grant is not None and greeting.hello is not None:
+            self._come_in(greeting.hello, greeting.grant)
+
+    def _come_in(self, hello: Hello, grant: Grant) -> None:
+        admitted = admission(self.plane.settings, hello, self._greeting.version)
+        self.subscriber = self._register.admit(self, hello.name, admitted, grant)
+        self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
+        self._greeted()
+        self._register.admitted(self.subscriber)
 
     def _has_to_wait(self, frame: bytes) -> bool:
         """A credential of an address that has shown wrong ones comes again after a while."""
@@ -197,8 +184,8 @@ class Client(OtherEnd):
     def ended(self) -> None:
         super().ended()
         self._register.gone(self)
-        if self._wishes is not None:
-            self.plane.work.add(self._wishes.clear())
+        if self.subscriber is not None:
+            self.plane.work.add(self.subscriber.clear_wishes())
 
     def forgotten(self) -> None:
         self._register.forgotten(self)

@@ -1,7 +1,9 @@
-"""The clients of a router: by connection while they are connected, by name once they are let in.
+"""The clients of a router: by connection while they are connected.
 
-Law: a client has a place from its admission until its filters are forgotten. Of two clients with one name, the one that
-came later stays. A client that came in by a token leaves when the token is gone.
+The subscribers that they serve: by name while they are served, by interface until their filters are forgotten.
+
+Law: a client has a place from its admission until its subscriber is forgotten. Of two clients with one name, the one
+that came later stays. A client that came in by a token leaves when the token is gone.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import os
 import time
 from collections.abc import Callable
 
-from tamis.protocol.errors import FrameError
+from tamis.native import Admission, OutOfMemory
+from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
@@ -18,8 +21,10 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
+from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.slowing import Slowing
+from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.clients.wishes import NO_WISHES, ClientWishes, NetworkOfClients
@@ -39,11 +44,11 @@ class Clients:
         self.room = WaitingRoom(plane.places.greeting, time.monotonic, lambda: plane.is_behind)
         self.slowing = Slowing(time.monotonic)
         self.by_connection: dict[int, Client] = {}
-        self.names: dict[str, Client] = {}
+        self.names: dict[str, Subscriber] = {}
+        self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
         self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None
-        self._let_in: set[int] = set()  # connections, until their filters are forgotten
 
     def join(self, network: NetworkOfClients) -> None:
         """Tell `network` what clients want, from now on."""
@@ -58,7 +63,7 @@ class Clients:
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
-            admits=self.tokens.admits if self.tokens is not None else None,
+            judge=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.plane.switch.newest,
         )
@@ -80,19 +85,37 @@ class Clients:
     @property
     def has_place(self) -> bool:
         """For one more client that is let in."""
-        return len(self._let_in) < self.plane.places.clients
+        return len(self.by_interface) < self.plane.places.clients
 
     def turned_away(self, reason: Reason, peer: str) -> None:
         """A client was, before it became one."""
         self.plane.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
-    def admitted(self, client: Client) -> None:
-        """Its greeting is over."""
-        older = self.names.get(client.name)
-        self.names[client.name] = client
-        self._let_in.add(client.connection)
-        if older is not None:
-            older.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {client.name}"))
+    def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
+        """Its greeting is over: the subscriber that it serves. FrameError if there is no room for one."""
+        switch = self.plane.switch
+        try:
+            switch.admit(client.connection, admission)
+        except (OutOfMemory, Refused):
+            raise FrameError(ErrorCode.FULL, "this router has no room for another client") from None
+        subscriber = Subscriber(
+            switch=switch,
+            interface=switch.subscriber_of(client.connection),
+            name=name,
+            admission=admission,
+            grant=grant,
+            client=client,
+            make_wishes=self.new_wishes,
+        )
+        self.by_interface[subscriber.interface] = subscriber
+        return subscriber
+
+    def admitted(self, subscriber: Subscriber) -> None:
+        """It is served: another one of its name has to go."""
+        older = self.names.get(subscriber.name)
+        self.names[subscriber.name] = subscriber
+        if older is not None and older.client is not None:
+            older.client.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {subscriber.name}"))
         self.hold_against_tokens()
 
     def hold_against_tokens(self) -> None:
@@ -103,21 +126,28 @@ class Clients:
             self.plane.each(self.by_connection, self._revoke)
 
     def _revoke(self, client: Client) -> None:
-        tokens, digest = self.tokens, client.token_digest
-        if tokens is not None and client.is_open and not (digest and tokens.still_admits(client.name, digest)):
+        tokens, subscriber = self.tokens, client.subscriber
+        if tokens is None or subscriber is None or not client.is_open:
+            return
+        digest = subscriber.grant.token_digest
+        if not (digest and tokens.still_admits(subscriber.name, digest)):
             client.fail(FrameError(ErrorCode.REVOKED, "the token by which you came in is gone or changed"))
 
     # --- those that go ---------------------------------------------------------------------------------------------
 
     def gone(self, client: Client) -> None:
-        """Its connection has ended."""
+        """Its connection has ended, and with it its subscriber: nobody serves that any more."""
         del self.by_connection[client.connection]
-        if self.names.get(client.name) is client:
-            del self.names[client.name]
+        subscriber = client.subscriber
+        if subscriber is not None:
+            subscriber.client = None
+            if self.names.get(subscriber.name) is subscriber:
+                del self.names[subscriber.name]
 
     def forgotten(self, client: Client) -> None:
-        """Its filters are out of the table: the place is free."""
-        self._let_in.discard(client.connection)
+        """The filters of its subscriber are out of the table: the place is free."""
+        if client.subscriber is not None:
+            del self.by_interface[client.subscriber.interface]
 
     def dismiss(self) -> None:
         """They have to leave now."""

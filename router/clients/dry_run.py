@@ -16,7 +16,7 @@ MATCHES_MAX: Final = 1_000
 
 
 class Reached(NamedTuple):
-    """Some of the filters that match, as (connection, handle) in order, and how many there are."""
+    """Some of the filters that match, as (subscriber, handle) in order, and how many there are."""
 
     rows: list[tuple[int, int]]
     total: int

@@ -1,7 +1,8 @@
 """The greeting as the accepting side sees it: HELLO, WELCOME, AUTH, AUTHENTICATED.
 
 Law: nothing is read, sent or timed here. Each frame either gives the answer to send or raises FrameError, after which
-the connection is over. Who may speak when is asked of the session tables; whether a credential is right, of the policy.
+the connection is over. Who may speak when is asked of the session tables; whether a credential is right, and what it
+grants, of the policy.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
+from tamis.router.clients.grants import Denial, Grant
 from tamis.router.connections.admissions import check_said_name
 
 COUNTERS_TOLD: Final = 2
@@ -26,35 +28,39 @@ COUNTERS_TOLD: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What the router says of itself, and whom it lets in. `admits` is None where nobody is asked for a token."""
+    """What the router says of itself, and whom it lets in. `judge` decides by a name and a token; None: nobody is asked
+    for one, and everybody comes in."""
 
     name: str
     epoch: int
     frame_bytes_max: int
     hold_ms: int
     filters_max: int
-    admits: Callable[[str, bytes], bool] | None
+    judge: Callable[[str, bytes], Grant | Denial] | None
     nonce: Callable[[], bytes]
     newest: Callable[[int], int]
     """The highest message counter that is known of a publisher; 0: none."""
 
     @property
     def method(self) -> AuthMethod:
-        return AuthMethod.NONE if self.admits is None else AuthMethod.TOKEN
+        return AuthMethod.NONE if self.judge is None else AuthMethod.TOKEN
+
+    def admits(self, name: str, credential: bytes) -> Grant | Denial:
+        """What a client of this name may do that shows this credential by the method of the policy."""
+        return Grant() if self.judge is None else self.judge(name, credential)
 
 
 class Greeting:
-    """`hello` is what the client said of itself, `method` and `credential` by what it proved it, `version` the one that
-    was chosen; `is_over` once it has been let in."""
+    """`hello` is what the client said of itself, `method` how it proved it, `version` the one that was chosen; `grant`
+    is there once it has been let in."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
         self.session = Session(CLIENT_CONNECTION, is_connector=False)
         self.hello: Hello | None = None
         self.method: AuthMethod | None = None
-        self.credential = b""
         self.version = 0
-        self.is_over = False
+        self.grant: Grant | None = None
 
     def receive(self, frame: bytes, kind: Kind) -> bytes:
         """The frame that answers `frame`; nothing for an ERROR, with which the client has given up."""
@@ -88,11 +94,11 @@ class Greeting:
         self.method = auth.method
         if auth.method is not policy.method:
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, f"this router asks for method {policy.method.name}")
-        if policy.admits is not None and not policy.admits(hello.name, auth.credential):
-            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, "this name does not come in with this token")
+        found = policy.admits(hello.name, auth.credential)
+        if isinstance(found, Denial):
+            raise FrameError(ErrorCode.AUTHENTICATION_FAILED, found.problem)
         self.session.sent(Kind.AUTHENTICATED)
-        self.credential = auth.credential
-        self.is_over = True
+        self.grant = found
         number = stable_number(hello.name)
         newest = policy.newest(number) if self.version >= COUNTERS_TOLD else 0
         return encode(Authenticated(b"", number, policy.filters_max, newest))

@@ -23,7 +23,8 @@ from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.acks import answer, refusal
-from tamis.router.clients.wishes import ClientWishes, Filters
+from tamis.router.clients.subscriber import Subscriber
+from tamis.router.clients.wishes import Filters
 from tamis.router.connections.connections import Connections
 from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdded
 
@@ -45,18 +46,11 @@ class Requester(Protocol):
     plane: Connections
     connection: int
     name: str
-    filters_max: int
-    table_bytes_max: int
     frame_bytes_max: int
-    wants_since_s: float | None
 
     @property
     def is_open(self) -> bool:
         """It is let in, and not ending."""
-
-    @property
-    def wishes(self) -> ClientWishes:
-        """What it asks of the network."""
 
     def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None: ...
 
@@ -68,12 +62,12 @@ class Requester(Protocol):
 
 
 class Requests:
-    """What one client has asked for and is not done."""
+    """What one client has asked for, for the subscriber that it serves, and is not done."""
 
-    __slots__ = ("_client", "_frames", "_is_running")
+    __slots__ = ("_client", "_frames", "_is_running", "_subscriber")
 
-    def __init__(self, client: Requester) -> None:
-        self._client = client
+    def __init__(self, client: Requester, subscriber: Subscriber) -> None:
+        self._client, self._subscriber = client, subscriber
         self._frames: deque[tuple[Kind, bytes]] = deque()
         self._is_running = False
 
@@ -103,27 +97,27 @@ class Requests:
         self._is_running = False
 
     def _subscribe(self, data: bytes) -> _Slices:
-        client, frame = self._client, SubscribeFrame(data)
+        client, subscriber, frame = self._client, self._subscriber, SubscribeFrame(data)
         yield
         blanket = _blanket_refusal(client, frame)
         refusals = [refusal(id_, *blanket) for id_ in frame.ids] if blanket else []
         stop = perf_counter() + SLICE_S
         while frame.left and not blanket and client.is_open:
             first = len(frame.ids) - frame.left
-            found = client.plane.switch.subscribe(client.connection, frame, FILTERS_AT_ONCE)
+            found = client.plane.switch.subscribe(subscriber.interface, frame, FILTERS_AT_ONCE)
             self._tell(frame, first, {item.id for item in found})
-            refusals += [_told(item, client, len(refusals) + index) for index, item in enumerate(found)]
+            refusals += [_told(item, subscriber, len(refusals) + index) for index, item in enumerate(found)]
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
-        if done and client.wants_since_s is None:
-            client.wants_since_s = time.monotonic()
+        if done and subscriber.wants_since_s is None:
+            subscriber.wants_since_s = time.monotonic()
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
         known = say_so if done and frame.waits_for_network else None
         if done:
-            yield from client.wishes.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
+            yield from subscriber.wishes.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
         if known is None:
             say_so()
 
@@ -134,7 +128,7 @@ class Requests:
         client.plane.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
-        client, body = self._client, decode(data)
+        client, subscriber, body = self._client, self._subscriber, decode(data)
         assert isinstance(body, Unsubscribe)  # noqa: S101 - its kind says so
         yield
         done: list[int] = []
@@ -143,7 +137,7 @@ class Requests:
         for id_ in body.ids:
             if not client.is_open:
                 return
-            if client.plane.switch.unsubscribe(client.connection, id_):
+            if client.plane.switch.unsubscribe(subscriber.interface, id_):
                 done.append(id_)
                 client.plane.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
@@ -152,7 +146,7 @@ class Requests:
                 yield
                 stop = perf_counter() + SLICE_S
         client.plane.settle()
-        yield from client.wishes.remove(done)
+        yield from subscriber.wishes.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
     def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:
@@ -176,17 +170,17 @@ def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalC
     return None
 
 
-def _told(item: RefusedFilter, client: Requester, number: int) -> Refusal:
-    return refusal(item.id, item.code, _reason(item, client) if number < REASONS_MAX else "")
+def _told(item: RefusedFilter, subscriber: Subscriber, number: int) -> Refusal:
+    return refusal(item.id, item.code, _reason(item, subscriber) if number < REASONS_MAX else "")
 
 
-def _reason(item: RefusedFilter, client: Requester) -> str:
+def _reason(item: RefusedFilter, subscriber: Subscriber) -> str:
     if item.code == RefusalCode.BAD_FILTER:
         return _what_is_wrong(item.filter)
     if item.code == RefusalCode.TOO_MANY_FILTERS:
-        return f"a client may hold {client.filters_max} filters"
+        return f"a client may hold {subscriber.filters_max} filters"
     if item.code == RefusalCode.OVER_QUOTA:
-        return f"a client's filters may take {client.table_bytes_max:,} bytes of table"
+        return f"a client's filters may take {subscriber.table_bytes_max:,} bytes of table"
     if item.code == RefusalCode.ID_IN_USE:
         return f"subscription {item.id} is there already"
     return "the router has no memory left for filters"

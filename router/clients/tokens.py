@@ -23,6 +23,7 @@ from typing import Final
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
+from tamis.router.clients.grants import Denial, Grant
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart
 
@@ -42,13 +43,16 @@ class TokenFile:
         self.path = path
         self._stamp, self.digests = _read(path)
 
-    def admits(self, name: str, token: bytes) -> bool:
+    def admits(self, name: str, token: bytes) -> Grant | Denial:
         """May a client of this name come in with this token?"""
         self._refresh()
-        return bool(token) and self.still_admits(name, digest_of(token))
+        digest = digest_of(token)
+        if token and self.still_admits(name, digest):
+            return Grant(digest)
+        return Denial("this name does not come in with this token")
 
     def still_admits(self, name: str, digest: bytes) -> bool:
-        """The same of one that has come in, by the digest of its token."""
+        """Does the grant that was given for the token of this digest still hold?"""
         nobody = digest_of(b"")
         own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
         return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody

@@ -45,7 +45,7 @@ class Peer:
         self.sent = self.got = self.lost = 0
 
     def wants(self, predicate: str) -> None:
-        self._switch.subscribe(self.connection, subscribing(1, predicate), 10)
+        self._switch.subscribe(self._switch.subscriber_of(self.connection), subscribing(1, predicate), 10)
 
     def reads(self, bytes_max: int = 1 << 30) -> None:
         while bytes_max > 0 and (data := self._switch.output(self.connection, min(bytes_max, 1_000))):

@@ -142,7 +142,7 @@ def subscribe(switch: Switch, connection: int, packed: list[bytes]) -> None:
     wanted = tuple(bodies.Subscription(i + 1, (filter_,)) for i, filter_ in enumerate(packed))
     frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, False, bodies.Reach.HOME, False)))
     while frame.left:
-        assert switch.subscribe(connection, frame, 1_000) == []
+        assert switch.subscribe(switch.subscriber_of(connection), frame, 1_000) == []
 
 
 def output(switch: Switch, connection: int) -> list[object]:

@@ -195,7 +195,7 @@ class Net:
         others = [other for other in self.nodes.values() if other is not node]
         if node.filters and self.chance.random() < 0.4:
             id_, _ = node.filters.popitem()
-            assert node.switch.unsubscribe(node.client, id_)
+            assert node.switch.unsubscribe(node.switch.subscriber_of(node.client), id_)
             assert [other.switch.uninstall(node.number, [id_]) for other in others] == [[] for _ in others]
             return
         id_ = max(node.filters, default=0) + 1
@@ -203,7 +203,7 @@ class Net:
         packed = encode_filter(node.filters[id_])
         wanted = (bodies.Subscription(id_, (packed,)),)
         frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, True, bodies.Reach.HOME, False)))
-        assert node.switch.subscribe(node.client, frame, 10) == []
+        assert node.switch.subscribe(node.switch.subscriber_of(node.client), frame, 10) == []
         assert [other.switch.install(node.number, {id_: packed}) for other in others] == [{} for _ in others]
 
     def pass_time(self) -> None:

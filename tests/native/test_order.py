@@ -34,7 +34,7 @@ class Router:
         self.client = self._opened(admission(CLIENT))
         link = Admission(OLD, 1 << 20, 0, 0, 1 << 20, 0, is_link=True)
         self.links = {number: self._opened(replace(link, number=number)) for number in (OLD, NEW)}
-        self.switch.subscribe(self.client, subscribing(1, "exists n"), 10)
+        self.switch.subscribe(self.switch.subscriber_of(self.client), subscribing(1, "exists n"), 10)
         self.is_lazy = lazily
         self.generations: list[tuple[int, int]] = []
         self.reroute(OLD, 0)

@@ -84,7 +84,7 @@ class Router:
 
     def subscribe(self, id_: int, predicate: str) -> None:
         wanted = bodies.Subscribe(1, (bodies.Subscription(id_, (packed(predicate),)),), True, bodies.Reach.HOME, False)
-        assert self.switch.subscribe(self.alice, SubscribeFrame(encode(wanted)), 10) == []
+        assert self.switch.subscribe(self.switch.subscriber_of(self.alice), SubscribeFrame(encode(wanted)), 10) == []
 
     def dropped(self, reason: str) -> int:
         from tamis.native.switch_figures import DROP_REASONS

@@ -113,7 +113,10 @@ class Scene:
     def subscribe(self, client: int, number: int, *rows: ROWS) -> list[RefusalCode]:
         wanted = bodies.Subscription(number, tuple(msgpack.packb(row) for row in rows))
         frame = SubscribeFrame(encode(bodies.Subscribe(1, (wanted,), False, bodies.Reach.HOME, False)))
-        return [RefusalCode(refused.code) for refused in self.switch.subscribe(client, frame, 1_000)]
+        return [
+            RefusalCode(refused.code)
+            for refused in self.switch.subscribe(self.switch.subscriber_of(client), frame, 1_000)
+        ]
 
     def fill(self, client: int) -> int:
         """Large filters until one is refused; how many were taken."""
@@ -156,8 +159,8 @@ def test_a_subscription_over_the_quota_leaves_nothing_behind() -> None:
     assert scene.subscribe(client, 20_001, [["x", EQ, 1]], large(5_000)) == [RefusalCode.OVER_QUOTA]
     assert scene.switch.connection(client).filters == taken + 3
     for i in range(taken):
-        assert scene.switch.unsubscribe(client, i + 1)
-    assert scene.switch.unsubscribe(client, 20_000)
+        assert scene.switch.unsubscribe(scene.switch.subscriber_of(client), i + 1)
+    assert scene.switch.unsubscribe(scene.switch.subscriber_of(client), 20_000)
     assert scene.switch.connection(client).table_bytes == 0
     assert scene.fill(client) == taken
     scene.close()

@@ -15,6 +15,7 @@ from tamis.native import (
     Gone,
     SlowPolicy,
     SubscribeFrame,
+    SubscriberFigures,
     Switch,
     SwitchFigures,
     SwitchOptions,
@@ -77,7 +78,7 @@ def output(switch: Switch, connection: int) -> list[object]:
 
 def test_a_message_goes_from_one_to_the_other(switch):
     alice, bob = opened(switch, ALICE), opened(switch, BOB)
-    assert switch.subscribe(bob, subscribing(5, "x > 1 or y = 2"), 100) == []
+    assert switch.subscribe(switch.subscriber_of(bob), subscribing(5, "x > 1 or y = 2"), 100) == []
     events = switch.feed(alice, encode_publish(ALICE, 1, 0, {"x": 2, "y": 2}, b"hello"))
     assert [(event.type, event.connection) for event in events if event.type != EventType.OUTPUT] == []
     credit, delivered = output(switch, bob)
@@ -92,8 +93,8 @@ def test_a_message_goes_from_one_to_the_other(switch):
 def test_a_planted_bug_is_done_and_told(switch, bug, copies):
     """Bob wants both messages; Carol is a stranger to the second one, which goes wrong."""
     alice, bob, carol = (opened(switch, number) for number in (ALICE, BOB, CAROL))
-    switch.subscribe(bob, subscribing(5, "x > 0"), 100)
-    switch.subscribe(carol, subscribing(5, "x = 1"), 100)
+    switch.subscribe(switch.subscriber_of(bob), subscribing(5, "x > 0"), 100)
+    switch.subscribe(switch.subscriber_of(carol), subscribing(5, "x = 1"), 100)
     switch.plant(bug, 3)
     events = [event for x in (1, 2) for event in switch.feed(alice, encode_publish(ALICE, x, 0, {"x": x}))]
     [told] = [event for event in events if event.type == EventType.PLANTED]
@@ -139,7 +140,7 @@ def test_who_was_slow_hears_of_the_gap_as_soon_as_it_has_read_all(switch):
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
     bob = switch.open(ours.detach())
     switch.admit(bob, admission(BOB))
-    switch.subscribe(bob, subscribing(5, "exists x"), 100)
+    switch.subscribe(switch.subscriber_of(bob), subscribing(5, "exists x"), 100)
     alice = opened(switch, ALICE)
     for counter in range(1, 1_001):
         switch.feed(alice, encode_publish(ALICE, counter, 0, {"x": counter}, bytes(4_000)))
@@ -169,7 +170,7 @@ def test_a_frame_is_taken_in_slices_and_refusals_name_the_filter(switch):
     assert (frame.request, frame.ids, frame.is_durable) == (9, list(range(10)), True)
     refused, left = [], []
     while frame.left:
-        refused += switch.subscribe(bob, frame, 3)
+        refused += switch.subscribe(switch.subscriber_of(bob), frame, 3)
         left.append(frame.left)
     assert left == sorted(left, reverse=True)
     assert len(left) >= 3
@@ -179,13 +180,13 @@ def test_a_frame_is_taken_in_slices_and_refusals_name_the_filter(switch):
 
 def test_what_is_subscribed_can_be_listed_and_ended(switch):
     bob = opened(switch, BOB)
-    switch.subscribe(bob, subscribing(5, "x = 1", own=True), 10)
+    switch.subscribe(switch.subscriber_of(bob), subscribing(5, "x = 1", own=True), 10)
     found = switch.subscribed(0)
     assert (found.connection, found.subscription, found.own_messages) == (bob, 5, True)
     assert found.filter == encode_filter(parse("x = 1").filters[0])
     assert switch.subscribed(found.handle + 1) is None
-    assert switch.unsubscribe(bob, 5)
-    assert not switch.unsubscribe(bob, 5)
+    assert switch.unsubscribe(switch.subscriber_of(bob), 5)
+    assert not switch.unsubscribe(switch.subscriber_of(bob), 5)
     assert switch.subscribed(0) is None
 
 
@@ -211,7 +212,7 @@ def test_the_end_comes_after_what_is_queued(switch):
     assert switch.tick()[-1].type == EventType.CLOSED
 
 
-@pytest.mark.parametrize("figures", [SwitchFigures, ConnectionFigures])
+@pytest.mark.parametrize("figures", [SwitchFigures, ConnectionFigures, SubscriberFigures])
 def test_figures_are_those_of_c(figures):
     declared = [name for name, _ in ffi.typeof(figures.C_TYPE).fields]
     assert declared == list(figures.__dataclass_fields__)
@@ -239,7 +240,7 @@ def test_the_largest_message_arrives_and_a_larger_one_is_refused_at_the_door(swi
     alice, bob = switch.open(), switch.open()
     switch.admit(alice, wide_admission(ALICE))
     switch.admit(bob, wide_admission(BOB))
-    assert switch.subscribe(bob, subscribing(5, "x > 1"), 100) == []
+    assert switch.subscribe(switch.subscriber_of(bob), subscribing(5, "x > 1"), 100) == []
     switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX, 1, Flags.CONFIRM))
     switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX + 1, 2, Flags.CONFIRM))
     switch.feed(alice, publish_of(DELIVERABLE_BYTES_MAX + 8, 3, Flags.CONFIRM))

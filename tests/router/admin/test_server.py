@@ -165,6 +165,18 @@ async def test_explain_says_where_a_message_would_go_and_why(asked):
     assert found["filter"] in ('price < 500 and dest = "MXP"', 'dest = "MXP" and price < 500')
 
 
+async def test_a_client_has_one_number_on_all_pages(asked):
+    net, ask = asked
+    net.clients.open(-1, "somebody who does not greet")
+    alice = await net.client("alice")
+    await alice.subscribe(3, "price < 500")
+    [client] = json.loads((await ask("/connections?cursor=1"))[2])["connections"]
+    [filter_] = json.loads((await ask("/filters"))[2])["filters"]
+    told = json.loads((await ask("/explain", "POST", b'{"price": 300}'))[2])
+    assert client["interface"] == filter_["interface"] == told["filters"][0]["interface"] == 1
+    assert (told["interfaces"], told["clients"]) == ([1], ["alice"])
+
+
 @pytest.mark.parametrize(
     ("target", "method", "body", "status", "said"),
     [

@@ -13,12 +13,15 @@ from tamis.protocol.wire.kinds import Kind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import State
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Error, Ping, Role, Welcome
+from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tests.router.wire_client import auth, hello
 
+RIGHT = Grant(b"d" * 32)
 
-def greeting(admits=None, newest=0) -> Greeting:
-    return Greeting(AdmissionPolicy("rome", 5, 65_536, 9_000, 77, admits, lambda: b"n" * 16, lambda _: newest))
+
+def greeting(judge=None, newest=0) -> Greeting:
+    return Greeting(AdmissionPolicy("rome", 5, 65_536, 9_000, 77, judge, lambda: b"n" * 16, lambda _: newest))
 
 
 def say(it: Greeting, frame: object) -> object:
@@ -30,30 +33,37 @@ def test_without_tokens_everybody_comes_in():
     it = greeting()
     welcome = say(it, hello("alice"))
     assert welcome == Welcome("rome", 5, b"n" * 16, 1, (), 65_536, 9_000, 0, (AuthMethod.NONE,))
-    assert not it.is_over
+    assert it.grant is None
     assert say(it, auth()) == Authenticated(b"", stable_number("alice"), 77)
-    assert it.is_over
+    assert it.grant == Grant()
     assert it.session.state is State.OPEN
     assert it.hello.name == "alice"
 
 
 def test_with_tokens_only_with_the_right_one():
     asked = []
-    it = greeting(lambda name, token: asked.append((name, token)) or token == b"right")
+
+    def judge(name: str, token: bytes) -> Grant | Denial:
+        asked.append((name, token))
+        return RIGHT if token == b"right" else Denial("somebody else's")
+
+    it = greeting(judge)
     assert say(it, hello("alice")).methods == (AuthMethod.TOKEN,)
     with pytest.raises(FrameError) as caught:
         say(it, auth(b"wrong"))
     assert caught.value.code == ErrorCode.AUTHENTICATION_FAILED
     assert asked == [("alice", b"wrong")]
-    assert not it.is_over
-    it = greeting(lambda _, token: token == b"right")
+    assert it.grant is None
+    assert caught.value.problem == "somebody else's"
+    it = greeting(judge)
     say(it, hello("alice"))
     assert isinstance(say(it, auth(b"right")), Authenticated)
+    assert it.grant is RIGHT
 
 
-@pytest.mark.parametrize(("admits", "token"), [(None, b"token"), (lambda *_: True, b"")])
-def test_a_method_that_was_not_offered(admits, token):
-    it = greeting(admits)
+@pytest.mark.parametrize(("judge", "token"), [(None, b"token"), (lambda *_: RIGHT, b"")])
+def test_a_method_that_was_not_offered(judge, token):
+    it = greeting(judge)
     say(it, hello("alice"))
     with pytest.raises(FrameError, match="asks for method") as caught:
         say(it, auth(token))
@@ -86,7 +96,7 @@ def test_a_client_that_gives_up():
     it = greeting()
     assert say(it, Error(15, "", 0x11, True)) is None
     assert it.session.state is State.CLOSED
-    assert not it.is_over
+    assert it.grant is None
 
 
 def test_a_hello_that_does_not_decode():

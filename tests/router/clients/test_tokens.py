@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from tamis.router.clients.tokens import TokenFile
+from tamis.router.clients.grants import Denial, Grant
+from tamis.router.clients.tokens import TokenFile, digest_of
 from tamis.router.daemon.settings import CannotStart
 
 
@@ -16,21 +17,30 @@ def written(path, text, mode=0o600):
     return str(path)
 
 
+def admits(tokens: TokenFile, name: str, token: bytes) -> bool:
+    """A grant names the token that it was given for, a denial says why."""
+    found = tokens.admits(name, token)
+    if isinstance(found, Grant):
+        return found == Grant(digest_of(token)) and tokens.still_admits(name, digest_of(token))
+    assert found == Denial("this name does not come in with this token")
+    return False
+
+
 def test_a_name_comes_in_with_its_own_token_or_with_that_of_anybody(tmp_path):
     tokens = TokenFile(written(tmp_path / "t", "# sensors\n\nalice  one\n* any\nbob two\n"))
-    assert tokens.admits("alice", b"one")
-    assert not tokens.admits("alice", b"any"), "alice has a line of her own"
-    assert not tokens.admits("*", b"two")
-    assert tokens.admits("stranger", b"any")
-    assert not tokens.admits("alice", b"two")
-    assert not tokens.admits("stranger", b"one")
-    assert not tokens.admits("*", b"one")
+    assert admits(tokens, "alice", b"one")
+    assert not admits(tokens, "alice", b"any"), "alice has a line of her own"
+    assert not admits(tokens, "*", b"two")
+    assert admits(tokens, "stranger", b"any")
+    assert not admits(tokens, "alice", b"two")
+    assert not admits(tokens, "stranger", b"one")
+    assert not admits(tokens, "*", b"one")
 
 
 def test_no_token_is_never_right(tmp_path):
     tokens = TokenFile(written(tmp_path / "t", "alice one\n"))
-    assert not tokens.admits("nobody", b"")
-    assert not tokens.admits("alice", b"")
+    assert not admits(tokens, "nobody", b"")
+    assert not admits(tokens, "alice", b"")
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620])
@@ -63,10 +73,10 @@ def test_a_changed_file_is_used_at_the_next_greeting_and_a_broken_one_is_not(tmp
     tokens = TokenFile(written(path, "alice one"))
     written(path, "alice other")
     os.utime(path, ns=(1, 1))
-    assert not tokens.admits("alice", b"one")
-    assert tokens.admits("alice", b"other")
+    assert not admits(tokens, "alice", b"one")
+    assert admits(tokens, "alice", b"other")
     written(path, "alice")
-    assert tokens.admits("alice", b"other")
+    assert admits(tokens, "alice", b"other")
     assert "not used" in caplog.text
     path.unlink()
-    assert tokens.admits("alice", b"other")
+    assert admits(tokens, "alice", b"other")

@@ -65,7 +65,7 @@ class Crowd:
         self.switch = Switch(table, options)
         self.subscriber, self.publisher = self.opened(HONEST + 5), self.opened(HONEST)
         batch = Subscribe(1, (Subscription(1, (b"\x91\x93\xa1x\x01\x01",)),), False, Reach.HOME, False)
-        assert not self.switch.subscribe(self.subscriber, SubscribeFrame(encode(batch)), 1)
+        assert not self.switch.subscribe(self.switch.subscriber_of(self.subscriber), SubscribeFrame(encode(batch)), 1)
         self.published = 0
 
     def opened(self, number: int | None) -> int:

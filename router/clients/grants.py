@@ -1,0 +1,24 @@
+"""What whoever decides on admission says of a client: a grant, or a denial with its reason.
+
+Law: it is said once, when the client proves who it is, and does not change. A grant is of everything: any message may
+be published, any predicate subscribed to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The client may come in."""
+
+    token_digest: bytes | None = None
+    """Of the token by which it does: the grant is over when that token is gone. None: nobody was asked for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """The client may not come in; `problem` is what it is told."""
+
+    problem: str
