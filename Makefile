@@ -17,10 +17,10 @@ run: .venv/installed
 	@$(BIN)/python -m tamis.cli.demo
 
 test: .venv/installed
-	$(BIN)/pytest -m "not long" -n 2
+	$(BIN)/pytest -m "not long" -n 2 --durations=20
 
 quick: .venv/installed
-	$(BIN)/pytest -m "not slow and not long" -n 2
+	$(BIN)/pytest -m "not slow and not long" -n 2 --hypothesis-profile quick
 
 long: .venv/installed
 	$(BIN)/pytest -m long -s
@@ -28,7 +28,7 @@ long: .venv/installed
 check: .venv/installed .venv/typing
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
-	$(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
+	@echo clang-format: $(words $(C_SOURCES)) files; $(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
 	cd .venv/typing && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p tamis
 	$(BIN)/pytest tests/test_imports.py tests/test_native_rooms.py
 

@@ -59,6 +59,10 @@ class Others(ABC):
         """Nothing is known of this router any more: messages of its next life are fresh, whatever its epoch."""
         lib.tm_switch_forget_source(self.c, router)
 
+    def bound_source(self, router: int, epoch_max: int) -> None:
+        """Take no message of `router` whose epoch is above `epoch_max`, until it is bounded anew or forgotten."""
+        check(lib.tm_switch_bound_source(self.c, router, epoch_max))
+
     # --- what they want ------------------------------------------------------------------------------------------
 
     def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:

@@ -7,11 +7,12 @@ ledger ends, or from --seed-from, so that no two lines are of one seed. A run th
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import count
+from itertools import count, islice, takewhile
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -84,6 +85,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 @click.command()
 @click.option("--minutes", type=click.FloatRange(min=0), default=1.0, show_default=True, help="No run begins later.")
+@click.option("--runs", type=click.IntRange(min=1), help="Exactly so many runs, however long they take.")
 @click.option("--seed-from", type=int, help="The first seed; without it, the one after the last of the ledger.")
 @click.option("--ops", type=click.IntRange(min=1), default=200, show_default=True, help="Operations of each run.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True)
@@ -91,17 +93,25 @@ def read(path: Path) -> list[dict[str, Any]]:
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
 @click.option("--into", type=click.Path(path_type=Path), default=LEDGER, help="The ledger.")
 def main(
-    minutes: float, seed_from: int | None, ops: int, processes: int, mix: str | None, strategy: str, into: Path
+    minutes: float,
+    runs: int | None,
+    seed_from: int | None,
+    ops: int,
+    processes: int,
+    mix: str | None,
+    strategy: str,
+    into: Path,
 ) -> int:
     """Run network after network and write a line for each; the exit code is 1 if any violation was found."""
     before = read(into)
     known = {line["seed"] for line in before}
     first = max(known, default=0) + 1 if seed_from is None else seed_from
-    until = time.monotonic() + 60 * minutes
-    seeds = (seed for seed in count(first) if seed not in known)
+    until = time.monotonic() + 60 * minutes if runs is None else math.inf
+    seeds = islice((seed for seed in count(first) if seed not in known), runs)
+    begun_in_time = takewhile(lambda _: time.monotonic() < until, seeds)
     bad = 0
     with into.open("a") as ledger:
-        for line in _lines(seeds, ops, (mix, strategy), processes, until):
+        for line in _lines(begun_in_time, ops, (mix, strategy), processes):
             ledger.write(json.dumps(line) + "\n")
             ledger.flush()
             bad += line["violations"]
@@ -114,15 +124,17 @@ def main(
 
 
 def _lines(
-    seeds: Iterator[int], operations: int, how: tuple[str | None, str], processes: int, until: float
+    seeds: Iterator[int], operations: int, how: tuple[str | None, str], processes: int
 ) -> Iterator[dict[str, Any]]:
     """Yield lines of the ledger as runs end. `how` is the mix of faults and the strategy. Each process has one run at
     work and one waiting."""
     with ProcessPoolExecutor(processes, get_context("spawn"), max_tasks_per_child=100) as pool:
         running: set[Future[dict[str, Any]]] = set()
-        while running or time.monotonic() < until:
-            while len(running) < 2 * processes and time.monotonic() < until:
-                running.add(pool.submit(line_of, next(seeds), operations, *how))
+        while True:
+            for seed in islice(seeds, 2 * processes - len(running)):
+                running.add(pool.submit(line_of, seed, operations, *how))
+            if not running:
+                return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (each.result() for each in done)
 

@@ -15,6 +15,7 @@ from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.commands import (
     Alarm,
     Audited,
+    BoundSource,
     Command,
     Forget,
     Install,
@@ -335,6 +336,9 @@ class Node:
         self.forwarder.epoch_max = 0
         self.forwarder.forget(command.router)
 
+    def _bound_source(self, command: BoundSource) -> None:
+        self.forwarder.bound(command.router, command.epoch_max)
+
     def _raise_epoch(self, command: RaiseEpoch) -> None:
         self.epoch_file = command.epoch
         self.forwarder.raise_epoch(command.epoch)
@@ -358,6 +362,7 @@ _CARRY_OUT: Final = cast(
         Reroute: Node._reroute,
         WaysChanged: Node._ways_changed,
         Forget: Node._forget,
+        BoundSource: Node._bound_source,
         RaiseEpoch: Node._raise_epoch,
         Reached: Node._reached,
         Audited: Node._audited,

@@ -182,9 +182,10 @@ class World:
         if link is not None:
             link.ways[args[1]].stall(self.clock.now_us + args[2])
             self.recorder.unsettled()
-            self.clock.after(args[2], self._unsettle)
+            self.clock.after(args[2], self._move_again)
 
-    def _unsettle(self, _: None) -> None:
+    def _move_again(self, _: None) -> None:
+        self.recorder.truth.moves_again()
         self.recorder.unsettled()
 
     def _lose(self, args: Args) -> None:

@@ -23,6 +23,11 @@ static inline bool tm_work_is_over(const tm_work *work) {
     return work->steps > work->steps_max;
 }
 
+/* How many more may be taken. */
+static inline uint64_t tm_work_left(const tm_work *work) {
+    return tm_work_is_over(work) ? 0 : work->steps_max - work->steps;
+}
+
 /* false: these are too many. */
 static inline bool tm_work_spend(tm_work *work, uint64_t steps) {
     work->steps += steps;

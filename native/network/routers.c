@@ -46,8 +46,12 @@ int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index) {
     }
     *index = is_new ? routers->count++ : routers->free;
     routers->free = is_new ? ROUTER_NONE : routers->rows[*index].filters;
-    routers->rows[*index] = (tm_router){
-        .number = number, .filters = UINT32_MAX, .neighbour = UINT32_MAX, .window = UINT32_MAX, .leaper = UINT32_MAX};
+    routers->rows[*index] = (tm_router){.number = number,
+                                        .filters = UINT32_MAX,
+                                        .neighbour = UINT32_MAX,
+                                        .window = UINT32_MAX,
+                                        .leaper = UINT32_MAX,
+                                        .epoch_max = UINT64_MAX};
     routers->live++;
     tm_idset_insert(&routers->set, tm_hash_u64(number, &routers->memory->key), *index + 1);
     return TM_OK;

@@ -1,7 +1,7 @@
 /* routers.h - the other routers by small numbers: an index stands for a router wherever an array is kept by router.
  *
- * Law: a router has its index as long as anything speaks of it: a filter, a link, a route. Its interface in the network
- * table is its index. An index that is free is in nobody's array.
+ * Law: a router has its index as long as anything speaks of it: a filter, a link, a route, a bound of its epochs. Its
+ * interface in the network table is its index. An index that is free is in nobody's array.
  */
 #ifndef TM_ROUTERS_H
 #define TM_ROUTERS_H
@@ -17,6 +17,7 @@ typedef struct tm_router {
     uint32_t neighbour; /* its place among the neighbours, or NEIGHBOUR_NONE */
     uint32_t window;    /* where its messages in transit were noted last: a hint */
     uint32_t leaper;    /* the neighbour by which they last leapt ahead, or NEIGHBOUR_NONE */
+    uint64_t epoch_max; /* messages of later epochs are not taken; UINT64_MAX: no bound of its own */
 } tm_router;
 
 typedef struct tm_routers {

@@ -190,12 +190,23 @@ bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t
     return epoch < window->epoch || (epoch == window->epoch && counter <= window->highest);
 }
 
+static void empty(tm_windows *windows, uint32_t row) {
+    window_at(windows, row)->epoch = 0;
+    window_at(windows, row)->highest = 0;
+    memset(window_at(windows, row)->seen, 0, windows->width / 8);
+}
+
 void tm_windows_forget(tm_windows *windows, uint64_t number) {
     uint32_t row = find(windows, number);
     if (row != WINDOW_NONE) {
-        window_at(windows, row)->epoch = 0;
-        window_at(windows, row)->highest = 0;
-        memset(window_at(windows, row)->seen, 0, windows->width / 8);
+        empty(windows, row);
+    }
+}
+
+void tm_windows_forget_above(tm_windows *windows, uint64_t number, uint64_t epoch) {
+    uint32_t row = find(windows, number);
+    if (row != WINDOW_NONE && window_at(windows, row)->epoch > epoch) {
+        empty(windows, row);
     }
 }
 

@@ -59,6 +59,8 @@ int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch,
 bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter);
 /* Whatever a source sends next is fresh. */
 void tm_windows_forget(tm_windows *windows, uint64_t number);
+/* The same, if its window is of a later epoch than `epoch`. */
+void tm_windows_forget_above(tm_windows *windows, uint64_t number, uint64_t epoch);
 bool tm_windows_are_sound(const tm_windows *windows);
 
 #endif

@@ -72,9 +72,29 @@ void tm_switch_bound_epochs(tm_switch *sw, uint64_t epoch_max) {
 }
 
 void tm_switch_forget_source(tm_switch *sw, uint64_t router) {
-    if (sw->net != NULL) {
-        tm_windows_forget(&sw->net->transit, router);
+    tm_net *net = sw->net;
+    uint32_t index = net != NULL ? tm_routers_find(&net->routers, router) : ROUTER_NONE;
+    if (net != NULL) {
+        tm_windows_forget(&net->transit, router);
     }
+    if (index != ROUTER_NONE) {
+        net->routers.rows[index].epoch_max = UINT64_MAX;
+        switch_release_router(net, index);
+    }
+}
+
+int tm_switch_bound_source(tm_switch *sw, uint64_t router, uint64_t epoch_max) {
+    uint32_t index;
+    if (sw->net == NULL) {
+        return TM_MISUSED;
+    }
+    int result = use_router(sw, router, &index);
+    if (result == TM_OK) {
+        sw->net->routers.rows[index].epoch_max = epoch_max;
+        tm_windows_forget_above(&sw->net->transit, router, epoch_max);
+        switch_release_router(sw->net, index);
+    }
+    return result;
 }
 
 /* ---- who is spoken of ---- */
@@ -82,7 +102,7 @@ void tm_switch_forget_source(tm_switch *sw, uint64_t router) {
 void switch_release_router(tm_net *net, uint32_t router) {
     const tm_router *at = &net->routers.rows[router];
     bool is_linked = at->neighbour != NEIGHBOUR_NONE && net->neighbours[at->neighbour].sessions > 0;
-    if (at->number == 0 || at->filter_count > 0 || router == net->me || is_linked ||
+    if (at->number == 0 || at->filter_count > 0 || at->epoch_max != UINT64_MAX || router == net->me || is_linked ||
         tm_routes_mention(&net->routes, router)) {
         return;
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.ways.trees import Trees
@@ -69,6 +69,18 @@ class Forget:
     router: int
 
 
+ANY_EPOCH: Final = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSource:
+    """Take no message of a router of a later epoch than `epoch_max`, until it is bounded anew or forgotten; ANY_EPOCH:
+    take those of any that is believed."""
+
+    router: int
+    epoch_max: int
+
+
 @dataclass(frozen=True, slots=True)
 class RaiseEpoch:
     """R9: this router's epoch is now `epoch`, which is another than before, and lower only where the neighbours refuse
@@ -101,4 +113,4 @@ class Alarm:
     text: str
 
 
-Command = Send | Install | Reroute | WaysChanged | Forget | RaiseEpoch | Reached | Audited | Alarm
+Command = Send | Install | Reroute | WaysChanged | Forget | BoundSource | RaiseEpoch | Reached | Audited | Alarm

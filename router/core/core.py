@@ -21,7 +21,7 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.commands import Alarm, Command, Forget, Install, RaiseEpoch
+from tamis.router.core.commands import Alarm, Command, Install, RaiseEpoch
 from tamis.router.core.events import (
     Audit,
     Await,
@@ -312,7 +312,7 @@ class Core:
             desk.topology.forget(router)
         desk.highest = max(map(desk.held_epoch, desk.rib.entries.keys() | desk.topology.states))
         self._predicates.forget(router)
-        desk.out.append(Forget(router))
+        desk.forget_source(router)
         desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
 
     # --- timers

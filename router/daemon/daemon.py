@@ -35,7 +35,7 @@ from tamis.router.connections.other_end import LINGER_S
 from tamis.router.connections.places import Places, Spare, fitted, open_descriptors, places_of
 from tamis.router.connections.seconds import SecondTicker
 from tamis.router.connections.tls import load_certificate, server_context
-from tamis.router.daemon import fault_injection, logs, notify
+from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.exposure import check_exposure
 from tamis.router.daemon.happenings import LifeChanged
@@ -108,6 +108,7 @@ class Daemon:
         loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
         plane = Connections(self._settings, epoch.next(), loop, self._places)
+        journal.listen(plane.happenings)
         clients = Clients(plane, self._tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)

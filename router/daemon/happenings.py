@@ -1,4 +1,4 @@
-"""What happens to a router, told to all who listen: records now, others (a live map) as they come.
+"""What happens to a router, told to all who listen: the records and the log now, others (a live map) as they come.
 
 Law: listeners register once, before the router moves anything, and are called at once, in the order in which they
 registered. Telling what nobody listens to builds nothing and costs a look into one dict. A listener that fails is a
@@ -29,9 +29,10 @@ class LifeChanged(NamedTuple):
 
 
 class LinkCameUp(NamedTuple):
-    """A neighbour has greeted; `interface` is the number of the connection."""
+    """A neighbour has greeted from the address `peer`; `interface` is the number of the connection."""
 
     neighbour: str
+    peer: str
     session: int
     interface: int
     cost: int
@@ -41,6 +42,7 @@ class LinkWentDown(NamedTuple):
     """The session of a neighbour has ended; `reason` is empty where none is known."""
 
     neighbour: str
+    peer: str
     session: int
     interface: int
     reason: str

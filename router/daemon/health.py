@@ -46,7 +46,6 @@ class Health:
     def alarm(self, text: str) -> None:
         self.alarms += 1
         self.recent.append(Shown(time.time(), text))
-        _log.error("alarm", extra=fields(because=text))
         self._tell(text)
 
     def alarm_once(self, what: str, text: str) -> None:

@@ -8,7 +8,6 @@ that no clock has is the earliest. Up and down are told in turn.
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -33,7 +32,6 @@ from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import Session
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.happenings import ControlPassed, LinkCameUp, LinkWentDown
-from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import link_admission
 from tamis.router.links.greeting import Accepting, Certified, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tamis.router.links.link import Link
@@ -43,8 +41,6 @@ from tamis.router.links.tls import names_in
 
 TWIN_S: Final = 10.0
 """A router that was refused for its twin is not ready for so long: it asks again far more often."""
-
-_log = logging.getLogger(__name__)
 
 
 class NetworkListener(Protocol):
@@ -162,12 +158,12 @@ class Neighbours:
         neighbour.link, neighbour.epoch, neighbour.problem = link, self._start_of(other), ""
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
-        self.plane.happenings.tell(LinkCameUp, other.name, link.session, link.connection, neighbour.settings.cost)
+        about = link.session, link.connection
+        self.plane.happenings.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
         admission = link_admission(
             self._settings, neighbour.settings, neighbour.number, other.frame_bytes_max, other.hold_ms
         )
         self.plane.switch.admit(link.connection, admission)
-        _log.info("link up", extra=fields(neighbour=other.name, peer=link.peer, session=link.session))
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
@@ -175,8 +171,8 @@ class Neighbours:
         neighbour = self._linked_by(link)
         if neighbour is not None:
             neighbour.past, neighbour.link = neighbour.carried, None
-            self.plane.happenings.tell(LinkWentDown, link.name, link.session, link.connection, neighbour.problem)
-            _log.info("link down", extra=fields(neighbour=link.name, peer=link.peer, session=link.session))
+            about = link.session, link.connection
+            self.plane.happenings.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:

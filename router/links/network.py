@@ -25,7 +25,9 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState, SenderRequest, UpdateReply
 from tamis.router.connections.connections import Connections
 from tamis.router.core.commands import (
+    Alarm,
     Audited,
+    BoundSource,
     Command,
     Forget,
     Install,
@@ -291,7 +293,7 @@ class Network:
         failed: Exception | None = None
         for command in commands:
             try:
-                self._do(command)
+                _CARRY_OUT[type(command)](self, command)
             except Exception as error:
                 failed = failed or error
         self._set_timer()
@@ -301,38 +303,31 @@ class Network:
         if failed is not None:
             raise failed
 
-    def _do(self, command: Command) -> None:
-        if isinstance(command, Send):
-            left = self._sent if command.is_told else None
-            send = partial(self.neighbours.send, command.to, command.body, left)
-            if isinstance(command.body, Held):
-                self.installer.afterwards(send)
-            else:
-                send()
-        elif isinstance(command, Install):
-            self.installer.add(command)
-        elif isinstance(command, Reroute):
-            self.routes.reroute(command.trees, command.is_whole)
-            self._tell(command.trees)
-        elif isinstance(command, WaysChanged):
-            self.losses.ways_changed(command)
-        elif isinstance(command, Forget):
-            self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
-            self.plane.switch.forget_source(command.router)
-        elif isinstance(command, RaiseEpoch):
-            self._raise_epoch(command.epoch)
-        elif isinstance(command, Reached):
-            self._awaited.pop(command.ticket)()
-        elif isinstance(command, Audited):
-            self.audits[command.ticket] = command
+    def _send(self, command: Send) -> None:
+        left = self._sent if command.is_told else None
+        send = partial(self.neighbours.send, command.to, command.body, left)
+        if isinstance(command.body, Held):
+            self.installer.afterwards(send)
         else:
-            self.plane.health.alarm(command.text)
+            send()
+
+    def _reroute(self, command: Reroute) -> None:
+        self.routes.reroute(command.trees, command.is_whole)
+        self._tell(command.trees)
+
+    def _forget(self, command: Forget) -> None:
+        self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
+        self.plane.switch.forget_source(command.router)
+
+    def _keep_audit(self, command: Audited) -> None:
+        self.audits[command.ticket] = command
 
     def _tell(self, trees: Trees) -> None:
         topology = self.core.desk.topology
         self.plane.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
 
-    def _raise_epoch(self, epoch: int) -> None:
+    def _raise_epoch(self, command: RaiseEpoch) -> None:
+        epoch = command.epoch
         try:
             self._epoch.keep(epoch)
         except CannotStart as error:
@@ -359,6 +354,23 @@ class Network:
         if due_us is not None:
             wait_ms = -(-max(0, due_us - _now_us()) // MS)  # up: timers of loops are as coarse, and never early
             self._timer, self._timer_due_us = self.plane.loop.call_later(wait_ms / 1_000, self._due), due_us
+
+
+_CARRY_OUT: Final = cast(
+    "dict[type, Callable[[Network, Command], None]]",
+    {
+        Send: Network._send,
+        Install: lambda network, command: network.installer.add(command),
+        Reroute: Network._reroute,
+        WaysChanged: lambda network, command: network.losses.ways_changed(command),
+        Forget: Network._forget,
+        BoundSource: lambda network, command: network.plane.switch.bound_source(command.router, command.epoch_max),
+        RaiseEpoch: Network._raise_epoch,
+        Reached: lambda network, command: network._awaited.pop(command.ticket)(),
+        Audited: Network._keep_audit,
+        Alarm: lambda network, command: network.plane.health.alarm(command.text),
+    },
+)
 
 
 def _now_us() -> int:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Generator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tamis.configs import RouterSettings
 from tamis.configs.records import Records as RecordSettings
@@ -122,10 +122,10 @@ class Recorder:
         number = stable_number(event.neighbour)
         if number not in self._named:
             self._name(number, event.neighbour, 1)
-        self.note("link", what="up", **event._asdict())
+        self.note("link", what="up", **_without_peer(event))
 
     def _link_down(self, event: LinkWentDown) -> None:
-        self.note("link", what="down", **event._asdict() | {"reason": event.reason or None})
+        self.note("link", what="down", **_without_peer(event) | {"reason": event.reason or None})
 
     def _control(self, event: ControlPassed) -> None:
         head = {"neighbour": event.neighbour, "way": event.way, "bytes": event.size}
@@ -190,6 +190,11 @@ class Recorder:
             self._removed(_head(event.name, event.connection, subscription), held[subscription], "gone")
             if number % EVENTS_PER_SLICE == 0:
                 yield
+
+
+def _without_peer(event: LinkCameUp | LinkWentDown) -> dict[str, Any]:
+    """Return the fields of a record: addresses are not written down."""
+    return {key: value for key, value in event._asdict().items() if key != "peer"}
 
 
 def _head(client: str, connection: int, subscription: int) -> dict[str, object]:

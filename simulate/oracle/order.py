@@ -2,7 +2,7 @@
 
 Law: what is promised follows from the truth alone. It holds where links and routers come, and where routers leave in
 good order, once routers had known the topology and the filter, and where no link or router had ended within the hold.
-What got through before something ended may be overtaken.
+What got through before something ended may be overtaken, and so may what a link held back for longer than R5c waits.
 """
 
 from __future__ import annotations

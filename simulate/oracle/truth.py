@@ -52,8 +52,9 @@ class Truth:
         self.in_force: dict[int, dict[int, Want]] = {}
         """Client -> filter -> what is in force now."""
         self._looks_like_an_end: list[int] = []
-        """When a router with a single link began to leave, whose last statement is that of one whose link was cut; and
-        when routers that had been apart came together, who hear only then of what has ended meanwhile."""
+        """When a router with a single link began to leave, whose last statement is that of one whose link was cut; when
+        routers that had been apart came together, who hear only then of what has ended meanwhile; and when a link
+        that had stood still carried again."""
         self.is_tainted = False
         """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
         self.forged: set[int] = set()
@@ -95,6 +96,10 @@ class Truth:
             self._looks_like_an_end.append(self.now_us)
         self.leaving.setdefault(router, []).append(Span(self.now_us, FOREVER))
         self.unsettle()
+
+    def moves_again(self) -> None:
+        """A link that stood still carries again. R5c waits for what stood on it no longer than for any other way."""
+        self._looks_like_an_end.append(self.now_us)
 
     def unsettle(self) -> None:
         if not self.unsettled or self.unsettled[-1] != self.now_us:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from tamis.analysis.content import _Held
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_looking_at_each() -> None:
     random = Random(3)
     spans = [(random.randrange(5), since := random.randrange(50), since + random.randrange(20)) for _ in range(200)]

@@ -26,6 +26,7 @@ def loaded_by(*argv: str) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_the_version_and_the_help_import_nothing_heavy() -> None:
     assert loaded_by("--version") == "[]"
     assert loaded_by("--help") == "[]"

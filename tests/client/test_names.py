@@ -39,6 +39,7 @@ def test_both_clients_have_the_same_methods() -> None:
     assert methods(tamis.blocking.Subscription) - methods(tamis.Subscription) == {"receive"}
 
 
+@pytest.mark.slow
 def test_a_client_loads_neither_router_nor_pydantic_nor_uvloop() -> None:
     code = "import sys, tamis; tamis.connect('tamis://h:1'); tamis.blocking; "
     code += "print([m for m in ('pydantic', 'tamis.router', 'tamis.configs', 'uvloop', 'yaml') if m in sys.modules])"

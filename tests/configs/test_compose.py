@@ -111,6 +111,7 @@ def test_limits_follow_the_topology(tmp_path):
     assert "ports" not in made
 
 
+@pytest.mark.slow
 def test_many_routers_are_asked_less_often(tmp_path):
     for example, interval in (("ring5", "5s"), ("tree100", "25s")):
         topology = load_topology(ROOT / "configs" / "topologies" / f"{example}.yaml")

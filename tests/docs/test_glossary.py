@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design" / "glossary.md").read_text()
 PRODUCT = ("protocol", "native", "configs", "router", "simulate", "analysis", "tamis")
@@ -22,6 +24,7 @@ def _section(title: str) -> str:
     return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
+@pytest.mark.slow
 def test_a_class_name_that_stands_twice_is_in_the_glossary() -> None:
     listed = set(re.findall(r"^\| `(\w+)` \|", _section("Class names that stand twice"), re.MULTILINE))
     twice = {name for name, count in _classes().items() if count > 1}

@@ -110,6 +110,7 @@ def in_the_background(words: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.usefixtures("saved")
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "_", "shown"), CONSOLE, ids=[command for command, *_ in CONSOLE])
 def test_a_command_prints_what_is_shown(command: str, _: str, shown: str) -> None:
     screen = printed(command)

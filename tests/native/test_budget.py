@@ -190,6 +190,7 @@ def test_a_costly_message_is_for_nobody(network: tuple[Switch, int, int]) -> Non
     assert switch.figures().deliveries == 30
 
 
+@pytest.mark.slow
 def test_hard_patterns_through_the_switch() -> None:
     """The same by the thread's clock: the least of a few, as the machine has other work."""
     table = Table(hash_seed=1)

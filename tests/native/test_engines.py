@@ -154,6 +154,7 @@ def test_a_batch_of_more_rows_than_its_room(engine: str) -> None:
     assert table.match_batch([b"\x80"] * 700) == [list(range(300))] * 700
 
 
+@pytest.mark.slow
 def test_all_may_have_more_rows_than_its_room(engine: str) -> None:
     table = Table(engine)
     table.set_interface(0, InterfaceKind.CLIENT)

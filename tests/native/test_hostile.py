@@ -233,6 +233,7 @@ def filled(table: Table) -> list[int]:
         return handles
 
 
+@pytest.mark.slow
 def test_memory_has_a_bound_and_comes_back(engine: str) -> None:
     bound = Table(engine).stats().memory_bytes + 2**21
     table = Table(engine, memory_bytes_max=bound)

@@ -97,7 +97,8 @@ class TableMachine(RuleBasedStateMachine):
 
 def test_any_sequence_of_operations(engine: str) -> None:
     run_state_machine_as_test(
-        lambda: TableMachine(engine), settings=settings(max_examples=25, stateful_step_count=30, **PATIENT)
+        lambda: TableMachine(engine),
+        settings=settings(max_examples=settings.default.max_examples // 4, stateful_step_count=30, **PATIENT),
     )
 
 

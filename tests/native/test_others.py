@@ -375,3 +375,15 @@ def test_a_leap_of_the_only_parent_is_its_sources(two_ways):
     assert heard(two_ways, two_ways.west, stamped(1), stamped(2, 9), stamped(3), stamped(4, 9, TOP), stamped(5, 9)) == [
         *(1, 2, 4)
     ]
+
+
+def test_a_refused_epoch_of_one_source_does_not_mute_its_lower_one(two_ways):
+    assert heard(two_ways, two_ways.east, stamped(1, 9)) == [1], "taken before its statement was refused"
+    two_ways.switch.bound_source(FAR, 8)
+    assert heard(two_ways, two_ways.east, stamped(2, 9)) == []
+    assert heard(two_ways, two_ways.west, stamped(3, 8, 1), stamped(4, 8, 2)) == [3, 4]
+    two_ways.switch.bound_source(FAR, TOP)
+    assert heard(two_ways, two_ways.west, stamped(5, 10, 1)) == [5]
+    two_ways.switch.bound_source(FAR, 8)
+    two_ways.switch.forget_source(FAR)
+    assert heard(two_ways, two_ways.west, stamped(6, 9, 1)) == [6]

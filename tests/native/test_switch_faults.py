@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ def fault(frame: bytes) -> int | None:
     return faults[0] if faults else -1 if events else None
 
 
+@pytest.mark.slow
 @given(frames(), st.integers(0, 400), st.integers(0, 255))
 @settings(max_examples=600)
 def test_a_changed_byte_is_refused_alike(frame: bytearray, at: int, byte: int) -> None:

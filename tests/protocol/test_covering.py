@@ -25,7 +25,7 @@ def form_covers(a: list[list[object]], b: list[list[object]]) -> bool:
     return covers(decode_filter(a), decode_filter(b))
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(st.data())
 def test_no_message_contradicts_a_claim(data):
     a, b = data.draw(st.tuples(same_name, same_name) | st.tuples(filters(max_size=2), filters()))

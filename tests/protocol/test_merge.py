@@ -26,7 +26,7 @@ def merge_or_reject(a, b):
         return None
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(st.data())
 def test_covers_both_and_zero_is_exact(data):
     a, b = data.draw(pairs)

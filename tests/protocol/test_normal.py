@@ -32,7 +32,7 @@ def normal_or_none(filter_: Filter) -> Filter | None:
         return None
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(st.data())
 def test_meaning_is_kept_and_nothing_changes_twice(data):
     filter_ = data.draw(crowded | filters())

@@ -30,8 +30,9 @@ static inline uint64_t edge_key(uint32_t node, uint8_t byte) {
     return (uint64_t)node << 8 | byte;
 }
 
+/* Nodes are numbered here, one after the other, so a stranger has few keys to choose from and one product is enough. */
 static inline uint64_t edge_hash(const tamis_patterns *patterns, uint64_t key) {
-    return tm_hash_u64(key, &patterns->key);
+    return tm_fold(key ^ patterns->key.low, patterns->key.factor);
 }
 
 static uint64_t hash_of(const void *owner, uint64_t edge) {

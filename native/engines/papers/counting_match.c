@@ -87,12 +87,18 @@ static inline void gather(matching *run, const tm_held *held, purpose purpose) {
 }
 
 static inline void take(matching *run, purpose purpose) {
+    uint64_t spent = 0;
+    const uint64_t most = tm_work_left(&run->found.work);
     for (uint32_t i = 0; i < run->found.count && !run->found.done; i++) {
         fetch_ahead(run, i);
         const tm_held *held = &run->core->constraints.held[run->found.batch[i]];
-        tm_found_spend(&run->found, 1 + held->count);
+        spent += 1 + held->count;
+        if (spent > most) {
+            break;
+        }
         gather(run, held, purpose);
     }
+    tm_found_spend(&run->found, spent);
     use_gathered(run, purpose);
 }
 

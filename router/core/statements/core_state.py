@@ -11,7 +11,7 @@ from typing import Final
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused
-from tamis.router.core.commands import Alarm, Command, Send, Session
+from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, Send, Session
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.seldom import Seldom
 from tamis.router.core.statements.freshness import Version
@@ -51,6 +51,9 @@ class CoreState:
     _told: Seldom = field(init=False)
     _alarmed: Seldom = field(init=False)
     _least_refused: int | None = None
+    _bounds: dict[int, int] = field(default_factory=dict)
+    """Issuer -> the highest epoch of which its messages are taken, since one of its statements was refused. Such a
+    router will take a lower epoch: messages of the refused one must not stand in the way of those that follow."""
 
     def __post_init__(self) -> None:
         self._told, self._alarmed = Seldom(self.times.answer_every_us), Seldom(ALARM_EVERY_US)
@@ -155,13 +158,20 @@ class CoreState:
         held = self.held_epoch(issuer)
         if epoch < held and issuer != self.me:
             self._reconsider(issuer, epoch, held, came_from)
+        if epoch > self._bounds.get(issuer, EPOCH_MAX):
+            del self._bounds[issuer]
+            self.out.append(BoundSource(issuer, ANY_EPOCH))
         if self._least_refused is not None:
             self.ask_for_refused()
         return True
 
     def _refuse(self, issuer: int, epoch: int, came_from: int) -> None:
         self.refused += 1
-        acceptable = self.plausible.acceptable(self.held_epoch(issuer), self.now_us)
+        held = self.held_epoch(issuer)
+        acceptable = self.plausible.acceptable(held, self.now_us)
+        if held and issuer != self.me and issuer not in self._bounds:
+            self._bounds[issuer] = acceptable
+            self.out.append(BoundSource(issuer, acceptable))
         if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
             told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
             self.tell_refusal(self.takes(issuer, epoch), told)
@@ -172,6 +182,11 @@ class CoreState:
         if epoch <= EPOCH_MAX:
             soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
+
+    def forget_source(self, router: int) -> None:
+        """Nothing is known of a router any more: its next life may count its messages anew, from any epoch on."""
+        self._bounds.pop(router, None)
+        self.out.append(Forget(router))
 
     def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
         """Something older than what is held is stated. What no clock has gives way to what this one has, if the issuer

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from tamis.protocol.wire.numbers import links_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import Alarm, Forget, Install, Reroute
+from tamis.router.core.commands import Alarm, Install, Reroute
 from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
@@ -169,7 +169,7 @@ class LinkStates:
         if removed:
             desk.out.append(Install(router, {}, removed))
         desk.topology.forget(router)
-        desk.out.append(Forget(router))
+        desk.forget_source(router)
         self.ways.forget(router)
         self._forget(router)
 

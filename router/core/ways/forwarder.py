@@ -83,7 +83,9 @@ class Forwarder:
         self._leapers: dict[int, int] = {}
         """Source -> the neighbour by which its messages last leapt far ahead."""
         self.epoch_max = EPOCH_MAX
-        """Messages of later epochs are not taken."""
+        """Messages of later epochs are not taken, whatever their source."""
+        self._bounds: dict[int, int] = {}
+        """Source -> the highest epoch of which its messages are taken, where that is less."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
         """`is_whole`: no way has broken within the hold."""
@@ -105,6 +107,12 @@ class Forwarder:
         """R8: a router of which nothing is known any more may come back with any epoch."""
         self._windows.forget(source)
         self._leapers.pop(source, None)
+        self._bounds.pop(source, None)
+
+    def bound(self, source: int, epoch_max: int) -> None:
+        """Take no message of `source` of a later epoch from now on, and forget those that were taken."""
+        self._bounds[source] = epoch_max
+        self._windows.forget_above(source, epoch_max)
 
     def enter(self, now_us: int) -> tuple[Transit, int]:
         """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
@@ -119,9 +127,10 @@ class Forwarder:
         self._forget(now_us)
         if not self.takes_from(transit.source, came_from):
             return Refusal.NOT_FROM_PARENT
-        if transit.epoch > self.epoch_max:
-            return Refusal.EPOCH
-        self._judge_leap(transit, came_from)
+        place = self._windows.place(*transit)
+        if place is not Place.NEAR and transit.epoch > min(self.epoch_max, self._bounds.get(transit.source, EPOCH_MAX)):
+            return Refusal.EPOCH  # what is near is of an epoch that was believed
+        self._judge_leap(transit, came_from, place)
         if not self._windows.fresh(*transit):
             return Refusal.SEEN
         return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
@@ -143,11 +152,10 @@ class Forwarder:
         """Whether a neighbour is the parent of a source in any generation in force."""
         return any(self._policy.accept(generation.trees, source, neighbour) for generation in self._generations)
 
-    def _judge_leap(self, transit: Transit, came_from: int) -> None:
+    def _judge_leap(self, transit: Transit, came_from: int, place: Place) -> None:
         """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
         mutes nobody: what lies far behind comes from the source by another way, and begins a new window."""
-        source, place = transit.source, self._windows.place(*transit)
-        leaper = self._leapers.get(source)
+        source, leaper = transit.source, self._leapers.get(transit.source)
         if place is Place.AHEAD:
             self._leapers[source] = came_from
         elif place is Place.BEHIND and leaper not in (None, came_from) and not self.takes_from(source, leaper):

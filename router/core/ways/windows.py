@@ -102,6 +102,11 @@ class TransitWindows:
         """Whatever it sends next is fresh."""
         self._sources.pop(source, None)
 
+    def forget_above(self, source: int, epoch: int) -> None:
+        """Do what `forget` does, if the window of `source` is of a later epoch than `epoch`."""
+        if source in self._sources and self._sources[source][0] > epoch:
+            del self._sources[source]
+
     def fresh(self, source: int, epoch: int, counter: int) -> bool:
         known = self._sources.get(source)
         if known is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tamis.bench.logs.analysis.__main__ import table
 from tamis.bench.logs.analysis.measured import Figures
 from tamis.bench.logs.analysis.ring import MESSAGES, ROUTERS, messages, predicates
@@ -9,6 +11,7 @@ from tamis.native import InterfaceKind, Table
 from tamis.protocol.language import parse
 
 
+@pytest.mark.slow
 def test_a_few_filters_want_a_message() -> None:
     wanted = [filter_ for text in predicates(10_000) for filter_ in parse(text).filters]
     said = list(messages())

@@ -40,6 +40,7 @@ def results() -> list[Result]:
     return run(SMALL, SMALL.make(), quiet)
 
 
+@pytest.mark.slow
 def test_engines_agree_and_find_what_the_twin_finds(results: list[Result]) -> None:
     made = SMALL.make()
     filters = [decode_filter(made.filters[i]) for i in range(len(made.filters))]
@@ -50,6 +51,7 @@ def test_engines_agree_and_find_what_the_twin_finds(results: list[Result]) -> No
     assert len({result.checksum for result in results}) == 1
 
 
+@pytest.mark.slow
 def test_every_figure_is_there_and_positive(results: list[Result]) -> None:
     for row in rows_for_programs(SMALL, results):
         assert row.keys() >= set(KEYS.split())
@@ -58,6 +60,7 @@ def test_every_figure_is_there_and_positive(results: list[Result]) -> None:
         assert all(isinstance(number, float) and number > 0 for number in numbers)
 
 
+@pytest.mark.slow
 def test_grouping_matches_links() -> None:
     setup = replace(SMALL, link_count=2)
     for result in run(setup, setup.make(), quiet):
@@ -107,6 +110,7 @@ def test_sff_runs_once_for_each_number_of_rounds() -> None:
         contenders(["quantum"])
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["--filters", "100", "--interfaces", "F", "--messages", "20", "--names", "30", "--seed", "1"]
     assert main(["bench", "match", "--workload", "cu922", *args, "--engine", "counting,tamis", "--json"]) == 0
@@ -117,6 +121,7 @@ def test_the_command_prints_one_object_a_line(capsys: pytest.CaptureFixture[str]
     assert "building tamis" in told.err
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "match", "--filters", "50", "--messages", "20", "--engine", "tamis"]) == 0
     lines = capsys.readouterr().out.splitlines()

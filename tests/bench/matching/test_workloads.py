@@ -55,6 +55,7 @@ def test_the_bytes_are_those_of_the_published_figures() -> None:
     assert digest[:16] == "77e15fcd3a56c7c8"
 
 
+@pytest.mark.slow
 def test_sigcomm03_is_that_of_paper_004() -> None:
     made = make("sigcomm03", 4_000, 2_000, 1_000, 1)
     filters, messages = filters_of(made), messages_of(made)
@@ -72,6 +73,7 @@ def test_sigcomm03_is_that_of_paper_004() -> None:
     assert {each.operands[0] for each in strings} <= set(words(1_000))
 
 
+@pytest.mark.slow
 def test_names_follow_zipf_and_are_distinct_within_a_filter() -> None:
     made = make("sigcomm03", 4_000, 10, 1_000, 1)
     singles = [each.constraints[0].name for each in filters_of(made) if len(each.constraints) == 1]
@@ -90,6 +92,7 @@ def test_attributes_are_not_in_order_of_popularity() -> None:
     assert first == pytest.approx(last, rel=0.1)
 
 
+@pytest.mark.slow
 def test_cu922_is_that_of_paper_000() -> None:
     made = make("cu922", 4_000, 2_000, 100, 1)
     filters, messages = filters_of(made), messages_of(made)

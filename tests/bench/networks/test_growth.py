@@ -53,6 +53,7 @@ def test_a_link_that_can_be_spared_leaves_the_network_in_one_piece():
     assert all(len(gauged.core.desk.trees.routers) == 6 for gauged in net.gauge.cores.values())
 
 
+@pytest.mark.slow
 def test_memory_grows_with_filters_by_less_than_300_bytes_each():
     assert 0 < state_of(2, small_filters(2_000), 1).bytes - state_of(2, small_filters(1_000), 1).bytes < 300_000
 

@@ -109,6 +109,7 @@ def market() -> Inputs:
     return replace(inputs.one_filter(), others=inputs.paper(50).others)
 
 
+@pytest.mark.slow
 @needs_compiler
 async def test_the_load_generator_speaks_what_the_wire_page_says(market: Inputs, tmp_path: Path) -> None:
     router = ToyRouter(market.filters[0])
@@ -182,6 +183,7 @@ def is_listening(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_daemon_is_stopped_however_the_block_ends(tmp_path: Path) -> None:
     port = free_port()

@@ -77,6 +77,7 @@ def test_no_page_or_our_own():
     check_origin({"host": "h:1", "origin": "http://h:1", "sec-fetch-site": "same-origin"})
 
 
+@pytest.mark.slow
 async def test_a_router_that_listens_refuses_them(process):
     port = port_of(process(TCP % ""))
     assert ask(port, "/filters")[0] == 200
@@ -125,6 +126,7 @@ def test_a_file_that_is_no_token(tmp_path, text, mode, what):
         read_admin_token(str(file))
 
 
+@pytest.mark.slow
 async def test_beyond_loopback_a_token_is_needed(process, tmp_path):
     topology = 'routers: {a: {clients: "127.0.0.1:0", admin: "0.0.0.0:0"%s}}'
     bare = process(topology % "")
@@ -149,6 +151,7 @@ def test_a_bucket_refuses_and_fills_again():
     assert not rates.take("/audit")
 
 
+@pytest.mark.slow
 async def test_what_costs_much_is_not_asked_too_often(process):
     port = port_of(process(TCP % ""))
     asked = [ask(port, "/explain", "POST", b"{}")[0] for _ in range(150)]
@@ -156,6 +159,7 @@ async def test_what_costs_much_is_not_asked_too_often(process):
     assert asked[-1] == 429
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [b"", b"GET /filters HTTP/1.1\r\n"])
 async def test_slow_requests_keep_nobody_out(process, said):
     port = port_of(process(TCP % ""))

@@ -40,6 +40,7 @@ def page(net, target: str, method: str = "GET", body: bytes = b"") -> tuple[dict
     return json.loads(made.body), (time.thread_time() - began) * 1e3, len(made.body)
 
 
+@pytest.mark.slow
 async def test_pages_of_long_filters_are_short(inside):
     net = inside()
     await subscribe_to_huge(await net.client("alice"), 40)

@@ -65,6 +65,7 @@ async def test_messages_cross_between_tls_and_plain(behind_tls):
     await net.until(lambda: "alice" not in net.clients.names)
 
 
+@pytest.mark.slow
 async def test_a_long_frame_and_many_short_ones(behind_tls):
     net, where, context = await behind_tls()
     alice = await WireClient.greeted(where, "alice", ssl=context)
@@ -118,6 +119,7 @@ async def test_errors_reach_the_client_before_the_end(behind_tls):
     await net.until(lambda: not net.clients.by_connection)
 
 
+@pytest.mark.slow
 async def test_handshakes_that_do_not_begin_keep_nobody_out(behind_tls):
     net, where, context = await behind_tls("limits: {connections: 20}")
     host, port = where.removeprefix("tamis+tls://").split(":")

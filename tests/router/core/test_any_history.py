@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +86,7 @@ def test_once_all_is_quiet_everybody_in_reach_is_known_as_it_is(steps):
         assert (widest is None and not asked) or less(widest) in asked
 
 
+@pytest.mark.slow
 @checks
 @given(STEPS)
 def test_after_ten_minutes_nothing_is_left_of_who_is_out_of_reach(steps):

@@ -300,6 +300,7 @@ def test_nobody_goes_back_below_what_a_neighbour_holds():
     assert single.core.epoch == NOW + 5_001
 
 
+@pytest.mark.slow
 def test_what_only_a_hostile_neighbour_vouched_for_gives_way():
     """It was the only link, and another one is up now."""
     world = Clocked(a=0, b=0, c=0)

@@ -52,6 +52,7 @@ async def test_a_message_crosses_to_whom_it_concerns_and_comes_once(nodes):
     assert await bob.delivered() == {"x": 9}
 
 
+@pytest.mark.slow
 async def test_what_is_wanted_no_more_is_taken_out_everywhere(nodes):
     made = await network(nodes, "ab", "bc")
     a, c = made["a"], made["c"]

@@ -174,6 +174,7 @@ def test_what_waits_and_is_too_old_by_now_is_dropped():
     assert not rib.waits(A)
 
 
+@pytest.mark.slow
 def test_a_change_that_comes_by_several_links_waits_once_and_the_earliest_are_kept():
     rib = Rib()
     for seq in reversed(range(2, 2 * PENDING_MAX)):

@@ -63,6 +63,7 @@ def _compared_strings(tree: ast.AST) -> Iterator[str]:
             yield from (each.value for each in sides if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
+@pytest.mark.slow
 def test_nobody_compares_the_name_of_a_strategy() -> None:
     names = {facts.name for facts in FACTS} | {facts.recorded for facts in FACTS}
     for folder in FOLDERS:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.times import Times
 from tamis.router.core.ways.forwarder import Forwarder, Refusal, Transit
 from tamis.router.core.ways.paths import Graph, PathCache
@@ -86,6 +87,16 @@ def test_an_epoch_that_is_not_believed_is_refused_and_spends_nothing():
     made.epoch_max = 7
     assert made.arrive(Transit(SOURCE, 8, 1), 5, 2, 0) is Refusal.EPOCH
     assert made.arrive(Transit(SOURCE, 7, 1), 5, 2, 0) is None
+
+
+def test_a_refused_epoch_of_one_source_does_not_mute_its_lower_one():
+    made = forwarder(FakeTrees(up=2))
+    assert made.arrive(Transit(SOURCE, 9, 1), 5, 2, 0) is None
+    made.bound(SOURCE, 8)
+    assert made.arrive(Transit(SOURCE, 9, 2), 5, 2, 0) is Refusal.EPOCH
+    assert made.arrive(Transit(SOURCE, 8, 1), 5, 2, 0) is None
+    made.bound(SOURCE, ANY_EPOCH)
+    assert made.arrive(Transit(SOURCE, 10, 1), 5, 2, 0) is None
 
 
 @pytest.mark.parametrize("leap", [Transit(SOURCE, 1, 2**64 - 1), Transit(SOURCE, 2, 1)])

@@ -1,0 +1,29 @@
+"""What a run of the tests says at its end, and how much of them `make quick` runs.
+
+Law: each test runs as it would without this file; in the profile `quick`, properties are tried on fewer examples.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=15)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long the tests of each folder took, added up over processes."""
+    seconds: dict[str, float] = defaultdict(float)
+    counts: dict[str, int] = defaultdict(int)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                folder = "/".join(report.nodeid.split("::")[0].split("/")[:-1][:2])
+                seconds[folder] += report.duration
+                counts[folder] += report.when == "call"
+    if len(seconds) > 1:
+        terminalreporter.section("seconds of test by folder")
+        for folder in sorted(seconds, key=lambda each: -seconds[each]):
+            terminalreporter.line(f"{seconds[folder]:8.1f} s  {counts[folder]:5} tests  {folder}")

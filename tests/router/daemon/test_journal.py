@@ -1,0 +1,25 @@
+"""The log has a line for each link that comes or goes and for each alarm, whoever tells of it."""
+
+import logging
+
+import pytest
+
+from tamis.router.daemon import journal
+from tamis.router.daemon.happenings import Alarmed, Happenings, LinkCameUp, LinkWentDown
+
+
+@pytest.fixture
+def happenings(caplog):
+    caplog.set_level(logging.INFO, "tamis")
+    made = Happenings(pytest.fail)
+    journal.listen(made)
+    return made
+
+
+def test_links_and_alarms_are_logged(happenings, caplog):
+    happenings.tell(LinkCameUp, "r2", "10.0.0.2:7000", 3, 12, 1)
+    happenings.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "")
+    happenings.tell(Alarmed, "the clock is ahead")
+    told = [(record.getMessage(), record.fields) for record in caplog.records]
+    about = {"neighbour": "r2", "peer": "10.0.0.2:7000", "session": 3}
+    assert told == [("link up", about), ("link down", about), ("alarm", {"because": "the clock is ahead"})]
