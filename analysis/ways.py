@@ -92,10 +92,11 @@ class Told:
 
 
 def past(told: Told, unknown_us: int) -> Past | None:
-    """Return the past of the network; None if the law above does not hold for it or it has too many routers.
+    """Return the past of the network; None if nothing is known of it, the law above does not hold for it, or it has too
+    many routers.
     `unknown_us` is the error of a clock that was never compared."""
     lives = told.lives.orderBy("router", "epoch").collect()
-    if len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
+    if not lives or len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
         return None
     clocks = {row.router: row for row in told.clocks.collect()}
     offsets_us = {router: row.offset_us or 0 for router, row in clocks.items()}
