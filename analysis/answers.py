@@ -13,9 +13,9 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from tamis.analysis import content, control_plane, covers, delivery, health, latency, traffic
-from tamis.analysis.study import Study
+from tamis.analysis.study import Findings
 
-Answer = Callable[[Study], DataFrame]
+Answer = Callable[[Findings], DataFrame]
 HEALTH: Final = "logs"
 
 QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
@@ -66,7 +66,7 @@ def asked(only: Collection[str]) -> list[str]:
     return [question for question in QUESTIONS if not only or question in only or question == HEALTH]
 
 
-def write(study: Study, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
+def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
     """Write the tables of the questions asked. Calls `told` with the name of each table before it is made."""
     for question in asked(only):
         for table, answer in QUESTIONS[question].items():

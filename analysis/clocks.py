@@ -25,7 +25,7 @@ SCHEMA = StructType(
 )
 
 
-class Clock(NamedTuple):
+class RouterClock(NamedTuple):
     """What to add to a router's time to get the time of the reference clock, give or take the error."""
 
     router: str
@@ -58,8 +58,8 @@ def _narrow(spans: dict[str, dict[str, tuple[int, int]]], one: str, other: str, 
         known[other] = span
 
 
-def _clocks(spans: dict[str, dict[str, tuple[int, int]]], routers: list[str]) -> list[Clock]:
-    found: dict[str, Clock] = {}
+def _clocks(spans: dict[str, dict[str, tuple[int, int]]], routers: list[str]) -> list[RouterClock]:
+    found: dict[str, RouterClock] = {}
     for reference in routers:
         if reference not in found:
             is_alone = reference not in spans
@@ -68,7 +68,7 @@ def _clocks(spans: dict[str, dict[str, tuple[int, int]]], routers: list[str]) ->
                 error_us, router, offset_us = heappop(heap)
                 if router in found:
                     continue
-                found[router] = Clock(router, reference, offset_us, None if is_alone else error_us)
+                found[router] = RouterClock(router, reference, offset_us, None if is_alone else error_us)
                 for other, (low, high) in spans.get(router, {}).items():
                     # A neighbour's time less this offset is the router's time, and that plus offset_us the reference's.
                     heappush(heap, (error_us + (high - low + 1) // 2, other, offset_us - (low + high) // 2))

@@ -39,7 +39,7 @@ REASONS: Final = {
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DeliveryEvidence:
     """The tables that verdicts rest on. Times are on one clock in columns named at_us, and by the router's clock in
     others."""
 
@@ -71,7 +71,7 @@ def observed(messages: DataFrame) -> DataFrame:
     return each.groupBy(*ID, *PLACE).agg(F.count("*").alias("times"), F.min("t_us").alias("got_us"))
 
 
-def told(evidence: Evidence, got: DataFrame) -> DataFrame:
+def told(evidence: DeliveryEvidence, got: DataFrame) -> DataFrame:
     """Return what was observed with `is_known`, whether the message is known, and `is_allowed`, whether a subscription
     of that connection asked for it at that time."""
     wanted = evidence.in_force.select(*PLACE, "filter", "since_us", "until_us")
@@ -83,7 +83,7 @@ def told(evidence: Evidence, got: DataFrame) -> DataFrame:
     return asked.groupBy(*ID, *PLACE).agg(*same, F.max(F.coalesce(fits, F.lit(False))).alias("is_allowed"))
 
 
-def judged(evidence: Evidence) -> DataFrame:
+def judged(evidence: DeliveryEvidence) -> DataFrame:
     """Return a row for each message and connection that it concerns, with `verdict` and `reason`."""
     got = told(evidence, observed(evidence.messages))
     both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
@@ -108,7 +108,7 @@ def judged(evidence: Evidence) -> DataFrame:
     )
 
 
-def expected(evidence: Evidence) -> DataFrame:
+def expected(evidence: DeliveryEvidence) -> DataFrame:
     """Return a row for each message and connection whose filters it satisfies about that time: the best `standing` of
     the connection's subscriptions, and whether the message `is_dropped` anywhere."""
     wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
@@ -132,7 +132,7 @@ def _slots(since: Column, until: Column) -> Column:
     return F.sequence(F.floor(since / SLOT_US), F.floor(until / SLOT_US))
 
 
-def _with_source(evidence: Evidence) -> DataFrame:
+def _with_source(evidence: DeliveryEvidence) -> DataFrame:
     """Return messages by filter, with what the source router knew when they came in."""
     reach = _in_reach(evidence.topology)
     source = evidence.published.withColumn("tick", F.floor(F.col("at_us") / TICK_US))
@@ -173,7 +173,7 @@ def _in_reach(topology: DataFrame) -> DataFrame:
     )
 
 
-def _with_clock(wanted: DataFrame, evidence: Evidence) -> DataFrame:
+def _with_clock(wanted: DataFrame, evidence: DeliveryEvidence) -> DataFrame:
     clocks = evidence.clocks.select("router", "offset_us", F.col("error_us").alias("home_error_us"))
     offset = F.coalesce("offset_us", F.lit(0))
     return (
@@ -185,7 +185,7 @@ def _with_clock(wanted: DataFrame, evidence: Evidence) -> DataFrame:
     )
 
 
-def _ends(evidence: Evidence) -> DataFrame:
+def _ends(evidence: DeliveryEvidence) -> DataFrame:
     """Return a row for each life: what it sampled, and its holes by family."""
     holes = evidence.lives.select("router", "epoch", "sampling")
     for family in ("messages", "events"):
@@ -195,7 +195,7 @@ def _ends(evidence: Evidence) -> DataFrame:
     return holes
 
 
-def _event_holes(evidence: Evidence) -> DataFrame:
+def _event_holes(evidence: DeliveryEvidence) -> DataFrame:
     events = evidence.holes.where(F.col("family") == "events")
     return events.groupBy("router", "epoch").agg(F.min("from_us").alias("first_hole_us"))
 

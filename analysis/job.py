@@ -14,10 +14,10 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 from tamis.analysis import answers, logs, parts, report
-from tamis.analysis.advice.job import Wanted, advise
+from tamis.analysis.advice.job import AdviceRequest, advise
 from tamis.analysis.advice.say import Advice
 from tamis.analysis.logs import Logs
-from tamis.analysis.study import NOTICE_US, SETTLE_US, Study
+from tamis.analysis.study import NOTICE_US, SETTLE_US, Findings
 
 REPORT: Final = "report.html"
 STORE: Final = ".records"
@@ -33,7 +33,7 @@ class Job:
     since_us: int | None = None
     settle_us: int = SETTLE_US
     notice_us: int = NOTICE_US
-    advise: Wanted | None = None
+    advise: AdviceRequest | None = None
 
 
 def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
@@ -49,7 +49,7 @@ def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: 
 
 def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice]:
     parts.fit(spark, read.kept_bytes)
-    study = Study(spark, read, job.settle_us, job.notice_us)
+    study = Findings(spark, read, job.settle_us, job.notice_us)
     try:
         answers.write(study, job.out, job.only, told)
         found = [] if job.advise is None else advise(study, job.advise, job.out, told)

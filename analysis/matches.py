@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
 
-from tamis.analysis.meaning import Batch, match_lists
+from tamis.analysis.meaning import MessageBatch, match_lists
 
 
 def published(messages: DataFrame) -> DataFrame:
@@ -51,7 +51,7 @@ def _lists(filters: list[list[list[object]]], texts: list[str]) -> pa.Array:
     """Return the lists of filters for `texts`; equal texts are matched once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     parsed = [_parsed(text) for text in places]
-    numbers, starts = match_lists(filters, Batch([each or {} for each in parsed]))
+    numbers, starts = match_lists(filters, MessageBatch([each or {} for each in parsed]))
     lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.array(numbers, pa.int32()))
     chosen = np.array([places[text] for text in texts], np.int64)
     unread = np.array([each is None for each in parsed], np.bool_)[chosen]

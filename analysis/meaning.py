@@ -89,7 +89,7 @@ class Mask:
         return self._marks[self._column.ranks[rows]]
 
 
-class Batch:
+class MessageBatch:
     """The attributes of a batch of messages, by column."""
 
     def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
@@ -129,7 +129,7 @@ class Batch:
         return self._tests[known]
 
 
-def match_lists(filters: Sequence[Sequence[Sequence[Any]]], batch: Batch) -> tuple[Rows, NDArray[np.int64]]:
+def match_lists(filters: Sequence[Sequence[Sequence[Any]]], batch: MessageBatch) -> tuple[Rows, NDArray[np.int64]]:
     """Return the numbers of the filters that each row satisfies, of all rows in one array, and the offsets at which
     each row's numbers begin (the last one: at which all end)."""
     found = [batch.matching(filter_) for filter_ in filters]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tamis.analysis.svg import Axis, Line, plot
+from tamis.analysis.svg import Axis, PlotLine, plot
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -77,7 +77,7 @@ def _drawn(title: str, x: str, y: str, lines: Mapping[str, Sequence[tuple[float,
     if len({across for across, _ in points}) < 2:
         return ""
     axes = Axis.over(x, [across for across, _ in points], log_x), Axis.over(y, [up for _, up in points], False)
-    drawn = [Line(label, each, colour) for colour, (label, each) in enumerate(lines.items())]
+    drawn = [PlotLine(label, each, colour) for colour, (label, each) in enumerate(lines.items())]
     return plot(title, *axes, drawn)
 
 

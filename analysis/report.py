@@ -24,41 +24,43 @@ Tables = Mapping[str, Sequence[Row]]
 """`question/table` -> rows."""
 
 
-class Section(NamedTuple):
+class ReportSection(NamedTuple):
     question: str
     title: str
     words: str
 
 
 SECTIONS: Final = (
-    Section(
+    ReportSection(
         "delivery",
         "Deliveries",
         "Each recorded message against the subscriptions that were in force, decided anew. "
         "Faults are listed one by one. What is undecided is so for the reason given: "
         "within the spans below, clock errors included.",
     ),
-    Section("traffic", "Traffic", "What crossed the interfaces, by their counters; sources by the recorded messages."),
-    Section("latency", "Latency", "Times on one clock; no better than the errors of the clocks below."),
-    Section(
+    ReportSection(
+        "traffic", "Traffic", "What crossed the interfaces, by their counters; sources by the recorded messages."
+    ),
+    ReportSection("latency", "Latency", "Times on one clock; no better than the errors of the clocks below."),
+    ReportSection(
         "control",
         "Control plane",
         "What routers told each other, how long it took to spread, and changes of the topology.",
     ),
-    Section(
+    ReportSection(
         "content",
         "Content",
         "What was published, and which filters it satisfied. pe: share of messages that anybody wanted; pp: "
         "subscriptions satisfied by a message on average; sigma = pp / pe; density: share of all subscriptions "
         "in force.",
     ),
-    Section(
+    ReportSection(
         "advice",
         "Advice",
         "What the topology file should say for this traffic, with the evidence and the figure it is promised to bring. "
         "Engines were timed where this page was made; only their ratios count.",
     ),
-    Section("logs", "The logs", "What was read, the lives of routers, holes in their records, and their clocks."),
+    ReportSection("logs", "The logs", "What was read, the lives of routers, holes in their records, and their clocks."),
 )
 
 

@@ -22,7 +22,7 @@ NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
 
 
-class Study:
+class Findings:
     def __init__(self, spark: SparkSession, logs: Logs, settle_us: int = SETTLE_US, notice_us: int = NOTICE_US) -> None:
         self.spark = spark
         self.logs = logs
@@ -100,7 +100,7 @@ class Study:
 
     @cached_property
     def verdicts(self) -> DataFrame:
-        evidence = delivery.Evidence(
+        evidence = delivery.DeliveryEvidence(
             *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
             *(self.events("topology"), self.restless, self.unsteady, self.settle_us),
         )

@@ -18,7 +18,7 @@ _DASHES = ["", "6 3", "2 3"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     label: str
     points: Sequence[tuple[float, float]]
     colour: int = 0
@@ -65,7 +65,7 @@ def _step(span: float) -> float:
     return next(decade / parts for least, parts in ((5, 1), (2, 2), (1, 5)) if span / decade >= least)
 
 
-def plot(title: str, x: Axis, y: Axis, lines: Sequence[Line]) -> str:
+def plot(title: str, x: Axis, y: Axis, lines: Sequence[PlotLine]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {_FONT}>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
@@ -103,23 +103,23 @@ def _grid(x: Axis, y: Axis) -> list[str]:
     return parts
 
 
-def _curve(line: Line, x: Axis, y: Axis) -> list[str]:
+def _curve(line: PlotLine, x: Axis, y: Axis) -> list[str]:
     at = [(_across(x, a), _down(y, b)) for a, b in line.points]
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b in at)
     marks = [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{_colour(line)}"/>' for a, b in at]
     return [f'<polyline points="{path}" fill="none" {_stroke(line)}/>', *marks]
 
 
-def _legend(line: Line, row: int) -> list[str]:
+def _legend(line: PlotLine, row: int) -> list[str]:
     left, at = WIDTH - _RIGHT + 16, _TOP + 12 + 20 * row
     return [f'<path d="M{left} {at}h28" {_stroke(line)}/>', _text(left + 36, at + 4, line.label)]
 
 
-def _stroke(line: Line) -> str:
+def _stroke(line: PlotLine) -> str:
     return f'stroke="{_colour(line)}" stroke-width="2" stroke-dasharray="{_DASHES[line.dash % len(_DASHES)]}"'
 
 
-def _colour(line: Line) -> str:
+def _colour(line: PlotLine) -> str:
     return _COLOURS[line.colour % len(_COLOURS)]
 
 

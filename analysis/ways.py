@@ -38,28 +38,28 @@ Graph = dict[str, dict[str, int]]
 Way = frozenset[Link]
 
 
-class Span(NamedTuple):
+class RestlessSpan(NamedTuple):
     from_us: int
     to_us: int
 
-    def later(self, offset_us: int) -> Span:
-        return Span(self.from_us + offset_us, self.to_us + offset_us)
+    def later(self, offset_us: int) -> RestlessSpan:
+        return RestlessSpan(self.from_us + offset_us, self.to_us + offset_us)
 
-    def wider(self, before_us: int, after_us: int) -> Span:
-        return Span(self.from_us - before_us, self.to_us + after_us)
+    def wider(self, before_us: int, after_us: int) -> RestlessSpan:
+        return RestlessSpan(self.from_us - before_us, self.to_us + after_us)
 
-    def within(self, whole: Span) -> Span:
-        return Span(max(self.from_us, whole.from_us), min(self.to_us, whole.to_us))
+    def within(self, whole: RestlessSpan) -> RestlessSpan:
+        return RestlessSpan(max(self.from_us, whole.from_us), min(self.to_us, whole.to_us))
 
 
-class View(NamedTuple):
+class RouterPicture(NamedTuple):
     """The network as a router saw it from `from_us` on; `edges` are lines `a b cost`."""
 
     from_us: int
     edges: str
 
 
-class Change(NamedTuple):
+class NetworkChange(NamedTuple):
     """A change of the link between `router` and `other`, or, if `other` is None, of the router."""
 
     router: str
@@ -71,10 +71,10 @@ class Change(NamedTuple):
 class Past:
     """The past of the whole network, on one clock. `dark` says when what a router saw was not written, or is lost."""
 
-    whole: Span
-    views: dict[str, list[View]]
-    changes: list[Change]
-    dark: dict[str, list[Span]]
+    whole: RestlessSpan
+    views: dict[str, list[RouterPicture]]
+    changes: list[NetworkChange]
+    dark: dict[str, list[RestlessSpan]]
     errors_us: dict[str, int]
 
 
@@ -101,12 +101,14 @@ def past(told: Told, unknown_us: int) -> Past | None:
     clocks = {row.router: row for row in told.clocks.collect()}
     offsets_us = {router: row.offset_us or 0 for router, row in clocks.items()}
     errors_us = {router: unknown_us if row.error_us is None else row.error_us for router, row in clocks.items()}
-    spans = {(row.router, row.epoch): Span(row.first_us, row.last_us).later(offsets_us[row.router]) for row in lives}
-    whole = Span(min(span.from_us for span in spans.values()), max(span.to_us for span in spans.values()))
-    dark: dict[str, list[Span]] = defaultdict(list)
+    spans = {
+        (row.router, row.epoch): RestlessSpan(row.first_us, row.last_us).later(offsets_us[row.router]) for row in lives
+    }
+    whole = RestlessSpan(min(span.from_us for span in spans.values()), max(span.to_us for span in spans.values()))
+    dark: dict[str, list[RestlessSpan]] = defaultdict(list)
     for row in told.holes.where(F.col("family") == "events").collect():
-        hole = Span(row.from_us, row.to_us).later(offsets_us.get(row.router, 0))
-        dark[row.router].append(Span(max(hole.from_us, spans[row.router, row.epoch].from_us), hole.to_us))
+        hole = RestlessSpan(row.from_us, row.to_us).later(offsets_us.get(row.router, 0))
+        dark[row.router].append(RestlessSpan(max(hole.from_us, spans[row.router, row.epoch].from_us), hole.to_us))
     return Past(whole, _views(told.topology), _changes(told.link, told.life), dark, errors_us)
 
 
@@ -116,18 +118,18 @@ def _is_known(life: Row) -> bool:
     return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
 
 
-def _views(topology: DataFrame) -> dict[str, list[View]]:
-    views: dict[str, list[View]] = defaultdict(list)
+def _views(topology: DataFrame) -> dict[str, list[RouterPicture]]:
+    views: dict[str, list[RouterPicture]] = defaultdict(list)
     edges = F.array_join(F.coalesce("edges", F.array().cast("array<string>")), "\n")
     for row in topology.orderBy("epoch", "n").select("router", "at_us", edges.alias("edges")).collect():
-        views[row.router].append(View(row.at_us, row.edges))
+        views[row.router].append(RouterPicture(row.at_us, row.edges))
     return views
 
 
-def _changes(link: DataFrame, life: DataFrame) -> list[Change]:
+def _changes(link: DataFrame, life: DataFrame) -> list[NetworkChange]:
     links = link.select("router", F.col("neighbour").alias("other"), "at_us")
     lives = life.select("router", F.lit(None).cast("string").alias("other"), "at_us")
-    return [Change(*row) for row in links.union(lives).collect()]
+    return [NetworkChange(*row) for row in links.union(lives).collect()]
 
 
 def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, after_us: int) -> DataFrame:
@@ -139,7 +141,7 @@ def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, 
     return spark.createDataFrame(rows, _SCHEMA)
 
 
-def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[Span]:
+def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[RestlessSpan]:
     """Return the spans in which the way from `source` to `home` was unsteady. `before_us` is how long a dead link may
     go unnoticed, `after_us` how long routers may take to find new ways."""
     error_us = max(past.errors_us.values(), default=0) + past.errors_us.get(source, 0)
@@ -148,13 +150,13 @@ def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> 
         if way is None:
             found.append(lasting)
         else:
-            found.append(Span(lasting.from_us, lasting.from_us))
+            found.append(RestlessSpan(lasting.from_us, lasting.from_us))
             found += (span.within(lasting) for span in _disturbances(past, source, home, way))
     wider = (span.wider(before_us + error_us, after_us + error_us) for span in found if span.from_us <= span.to_us)
     return _joined(span.within(past.whole) for span in wider)
 
 
-def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[Span]:
+def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[RestlessSpan]:
     """Yield the spans in which a router saw another way than `way`, or a link or router of it came or went."""
     routers = {source, home}.union(*way)
     for router in routers:
@@ -163,17 +165,17 @@ def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[Span
     for change in past.changes:
         is_of_way = change.router in routers if change.other is None else _link(change.router, change.other) in way
         if is_of_way:
-            yield Span(change.at_us, change.at_us)
+            yield RestlessSpan(change.at_us, change.at_us)
 
 
-def _seen(past: Past, router: str, source: str, home: str) -> Iterator[tuple[Span, Way | None]]:
+def _seen(past: Past, router: str, source: str, home: str) -> Iterator[tuple[RestlessSpan, Way | None]]:
     """Yield, span by span, the way from source to home as `router` saw it."""
-    views = [View(past.whole.from_us, ""), *past.views.get(router, ())]
+    views = [RouterPicture(past.whole.from_us, ""), *past.views.get(router, ())]
     ends_us = [view.from_us for view in views[1:]] + [past.whole.to_us]
     each = zip(views, ends_us, strict=True)
     for way, same in groupby(each, key=lambda one: _way(one[0].edges, source, home)):
         parts = list(same)
-        yield Span(parts[0][0].from_us, parts[-1][1]), way
+        yield RestlessSpan(parts[0][0].from_us, parts[-1][1]), way
 
 
 @lru_cache(REMEMBERED)
@@ -214,11 +216,11 @@ def _link(one: str, other: str) -> Link:
     return (one, other) if one < other else (other, one)
 
 
-def _joined(found: Iterable[Span]) -> list[Span]:
-    joined: list[Span] = []
+def _joined(found: Iterable[RestlessSpan]) -> list[RestlessSpan]:
+    joined: list[RestlessSpan] = []
     for span in sorted(found):
         if joined and span.from_us <= joined[-1].to_us:
-            joined[-1] = Span(joined[-1].from_us, max(joined[-1].to_us, span.to_us))
+            joined[-1] = RestlessSpan(joined[-1].from_us, max(joined[-1].to_us, span.to_us))
         else:
             joined.append(span)
     return joined

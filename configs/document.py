@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from tamis.configs.mistakes import Mistake, Path, Place, Problem, quoted
+from tamis.configs.mistakes import FilePlace, Mistake, Path, Problem, quoted
 
 FILE_BYTES_MAX = 1_048_576
 """A network of 5,000 routers fits; reading a file this large takes about a second."""
@@ -41,11 +41,11 @@ class Document:
 
     data: object = None
     sound: bool = True
-    keys: dict[Path, Place] = field(default_factory=dict)
-    values: dict[Path, Place] = field(default_factory=dict)
+    keys: dict[Path, FilePlace] = field(default_factory=dict)
+    values: dict[Path, FilePlace] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
 
-    def place(self, path: Path, at_key: bool = False) -> Place:
+    def place(self, path: Path, at_key: bool = False) -> FilePlace:
         """Return the place of `path`, or of the nearest thing around it that has a place."""
         while path:
             first, second = (self.keys, self.values) if at_key else (self.values, self.keys)
@@ -53,7 +53,7 @@ class Document:
             if place:
                 return place
             path, at_key = path[:-1], True
-        return Place(1, 1)
+        return FilePlace(1, 1)
 
 
 class _Stop(Exception):
@@ -73,7 +73,7 @@ def read_document(source: str | bytes) -> Document:
 
 def _checked_text(source: str | bytes, document: Document) -> str:
     if len(source) > FILE_BYTES_MAX:
-        _fail(document, Place(1, 1), f"the file has more than {FILE_BYTES_MAX} bytes")
+        _fail(document, FilePlace(1, 1), f"the file has more than {FILE_BYTES_MAX} bytes")
     text = _decoded(source, document) if isinstance(source, bytes) else source
     text = text.removeprefix("\ufeff")
     bad = _FORBIDDEN.search(text)
@@ -98,11 +98,11 @@ def _decoded(source: bytes, document: Document) -> str:
         _fail(document, place, f"the file must be UTF-8 text; byte 0x{source[error.start]:02X} is not")
 
 
-def _place_of(before: str) -> Place:
-    return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+def _place_of(before: str) -> FilePlace:
+    return FilePlace(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
-def _fail(document: Document, place: Place, what: str) -> NoReturn:
+def _fail(document: Document, place: FilePlace, what: str) -> NoReturn:
     document.mistakes = [Mistake(place, Problem((), what))]
     raise _Stop
 
@@ -121,7 +121,7 @@ class _Composer:
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent) or _is_empty(event):
-            _fail(self._document, Place(1, 1), "the file is empty; a topology has at least `routers`")
+            _fail(self._document, FilePlace(1, 1), "the file is empty; a topology has at least `routers`")
         self._document.data = self._value((), event)
         next(self._events)
         after = next(self._events)
@@ -209,13 +209,13 @@ def _events(text: str, document: Document) -> Iterator[yaml.Event]:
         yield from yaml.parse(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+        place = FilePlace(mark.line + 1, mark.column + 1) if mark else FilePlace(1, 1)
         _fail(document, place, _syntax_problem(text, place, error))
     except (yaml.YAMLError, ValueError) as error:  # PyYAML's own escapes and version numbers may raise ValueError
-        _fail(document, Place(1, 1), f"is not YAML: {quoted(str(error))}")
+        _fail(document, FilePlace(1, 1), f"is not YAML: {quoted(str(error))}")
 
 
-def _syntax_problem(text: str, place: Place, error: yaml.MarkedYAMLError) -> str:
+def _syntax_problem(text: str, place: FilePlace, error: yaml.MarkedYAMLError) -> str:
     lines = text.split("\n")
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     if line[place.column - 1 : place.column] == "\t":
@@ -227,9 +227,9 @@ def _syntax_problem(text: str, place: Place, error: yaml.MarkedYAMLError) -> str
     return f"is not YAML: {error.problem}{context}"
 
 
-def _place(event: yaml.Event) -> Place:
+def _place(event: yaml.Event) -> FilePlace:
     mark = event.start_mark
-    return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+    return FilePlace(mark.line + 1, mark.column + 1) if mark else FilePlace(1, 1)
 
 
 def _is_empty(event: yaml.Event) -> bool:

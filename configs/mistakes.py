@@ -24,7 +24,7 @@ WORD_CHARACTERS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """Where something stands in a file, counted from 1."""
 
     line: int
@@ -46,7 +46,7 @@ class Problem:
 class Mistake:
     """A problem whose place is known."""
 
-    place: Place
+    place: FilePlace
     problem: Problem
 
     def line(self, file: str) -> str:

@@ -91,7 +91,7 @@ class Rotation(_Section):
     seconds: int = Field(default=3_600, ge=1, le=604_800, description="At this age, in seconds.")
 
 
-class Records(_Section):
+class RecordSettings(_Section):
     """What routers write down: lines of JSON for `tamis logs` and `tamis analyze`. Without this section, nothing."""
 
     folder: Folder = Field(

@@ -22,10 +22,10 @@ from tamis.configs.records import PREDICATE_FORMAT
 from tamis.configs.schema import schema
 
 _TITLES = {
-    "Router": "`routers.ID`",
-    "Link": "`links`",
-    "Strategy": "`strategy`",
-    "Engine": "`engine`",
+    "RouterConfig": "`routers.ID`",
+    "LinkConfig": "`links`",
+    "StrategySettings": "`strategy`",
+    "EngineSettings": "`engine`",
     "Tls": "`tls`",
     "NeighbourTls": "`neighbour_tls`",
     "Keepalive": "`keepalive`",
@@ -33,16 +33,9 @@ _TITLES = {
     "SlowConsumer": "`slow_consumer`",
     "Limits": "`limits`",
     "Logging": "`logging`",
-    "Records": "`records`",
+    "RecordSettings": "`records`",
     "Sampling": "`records.messages`",
     "Rotation": "`records.rotate`",
-}
-_ANCHORS = {
-    "Router": "routersid",
-    "Link": "links",
-    "LinkKeepalive": "linkskeepalive",
-    "Sampling": "recordsmessages",
-    "Rotation": "recordsrotate",
 }
 EXAMPLES = Path(__file__).parent / "topologies"
 
@@ -137,9 +130,8 @@ def _value(field: dict[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(_value(choice) for choice in field["anyOf"])
     if "$ref" in field:
-        name = field["$ref"].rpartition("/")[2]
-        key = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        return f"[{key} keys](#{_ANCHORS.get(name, key)})"
+        section = _TITLES[field["$ref"].rpartition("/")[2]].strip("`")
+        return f"[{section} keys](#{section.replace('.', '').lower()})"
     if "enum" in field:
         return ", ".join(f"`{name}`" for name in field["enum"])
     if "const" in field:

@@ -32,7 +32,7 @@ from tamis.configs.fields import (
     named,
     with_ends,
 )
-from tamis.configs.records import Records
+from tamis.configs.records import RecordSettings
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
@@ -44,7 +44,7 @@ COST_MAX = 2**32 - 1
 MIB = 1024 * 1024
 
 
-class Section(BaseModel):
+class ConfigSection(BaseModel):
     """What all parts of the file have in common."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,7 +53,7 @@ class Section(BaseModel):
 S = TypeVar("S", bound=BaseModel)
 
 
-class Strategy(Section):
+class StrategySettings(ConfigSection):
     """How routers share the work of filtering."""
 
     name: Annotated[str, OneOf(choices.STRATEGIES)] = Field(
@@ -90,7 +90,7 @@ class Strategy(Section):
         return chosen(self.name, {option: getattr(self, option) for option in options_of(self.name)})
 
 
-class Engine(Section):
+class EngineSettings(ConfigSection):
     """How one router evaluates its table."""
 
     name: Annotated[str, OneOf(choices.ENGINES)] = Field(
@@ -119,7 +119,7 @@ class Engine(Section):
         return {} if self.rounds is None else {"rounds": self.rounds}
 
 
-class Limits(Section):
+class Limits(ConfigSection):
     """Bounds a router keeps. They may be stricter than the protocol's own, never looser."""
 
     connections: int = Field(
@@ -187,7 +187,7 @@ class Limits(Section):
     )
 
 
-class Keepalive(Section):
+class Keepalive(ConfigSection):
     """How a connection whose other end is gone is found."""
 
     hold_ms: int = Field(
@@ -204,7 +204,7 @@ class Keepalive(Section):
     )
 
 
-class LinkKeepalive(Section):
+class LinkKeepalive(ConfigSection):
     """How a neighbour that is gone is found."""
 
     hold_ms: int = Field(
@@ -221,7 +221,7 @@ class LinkKeepalive(Section):
     )
 
 
-class SlowConsumer(Section):
+class SlowConsumer(ConfigSection):
     """What happens when the queue of a client (`limits.connection_queue_bytes`) is full."""
 
     policy: Annotated[str, OneOf(choices.SLOW_POLICIES)] = Field(
@@ -233,14 +233,14 @@ class SlowConsumer(Section):
     )
 
 
-class Tls(Section):
+class Tls(ConfigSection):
     """Encryption of client connections over TCP, by TLS 1.3. Unix sockets stay as they are."""
 
     certificate: File = Field(description="PEM file: the router's certificate, then those between it and the root.")
     key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
 
 
-class NeighbourTls(Section):
+class NeighbourTls(ConfigSection):
     """Encryption of a router's links over TCP, by TLS 1.3. Each end proves its id by its certificate."""
 
     certificate: File = Field(
@@ -250,7 +250,7 @@ class NeighbourTls(Section):
     ca: File = Field(description="PEM file: the roots that neighbours' certificates must lead to.")
 
 
-class Logging(Section):
+class Logging(ConfigSection):
     """What a router writes to standard error."""
 
     level: Annotated[str, OneOf(choices.LOG_LEVELS)] = Field(
@@ -262,14 +262,16 @@ class Logging(Section):
 
 
 EngineOrName = Annotated[
-    Engine, BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.ENGINES)] | Engine)
+    EngineSettings,
+    BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.ENGINES)] | EngineSettings),
 ]
 StrategyOrName = Annotated[
-    Strategy, BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.STRATEGIES)] | Strategy)
+    StrategySettings,
+    BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.STRATEGIES)] | StrategySettings),
 ]
 
 
-class Router(Section):
+class RouterConfig(ConfigSection):
     """One daemon: where it listens, and what it does otherwise than the rest of the network."""
 
     clients: Addresses = Field(
@@ -317,7 +319,7 @@ class Router(Section):
     logging: Logging | None = Field(
         default=None, description="Log settings that differ here; the others are the network's."
     )
-    records: Records | None = Field(
+    records: RecordSettings | None = Field(
         default=None, description="What differs here for records; the rest is the network's, or the defaults."
     )
 
@@ -327,7 +329,7 @@ class Router(Section):
         return self.reached_at or next((address for address in self.neighbours if address.dialable), None)
 
 
-class Link(Section):
+class LinkConfig(ConfigSection):
     """Two neighbours and the cost of the way between them. A list of the two ids is a link of cost 1."""
 
     ends: Pair = Field(description="The two router ids, `[a, b]`.")
@@ -343,7 +345,9 @@ class Link(Section):
     keepalive: LinkKeepalive = Field(default=LinkKeepalive(), description="When a silent neighbour is given up.")
 
 
-LinkOrEnds = Annotated[Link, BeforeValidator(with_ends, json_schema_input_type=tuple[IdText, IdText] | Link)]
+LinkOrEnds = Annotated[
+    LinkConfig, BeforeValidator(with_ends, json_schema_input_type=tuple[IdText, IdText] | LinkConfig)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +374,7 @@ class RouterSettings:
     admin_names: tuple[str, ...]
     data: str | None
     machine: str
-    engine: Engine
+    engine: EngineSettings
     tokens: str | None
     tls: Tls | None
     neighbour_tls: NeighbourTls | None
@@ -378,25 +382,25 @@ class RouterSettings:
     slow_consumer: SlowConsumer
     limits: Limits
     logging: Logging
-    records: Records | None
+    records: RecordSettings | None
     links: tuple[LinkSettings, ...]
     broadcast: str
-    strategy: Strategy
+    strategy: StrategySettings
 
 
-class Topology(Section):
+class Topology(ConfigSection):
     """A network of routers."""
 
     version: Version = Field(default=1, description="Version of this format.")
     name: Id = Field(default="tamis", description="Name of the network, shown in logs and status.")
-    routers: dict[Id, Router] = Field(min_length=1, description="The routers by id.")
+    routers: dict[Id, RouterConfig] = Field(min_length=1, description="The routers by id.")
     links: tuple[LinkOrEnds, ...] = Field(default=(), description="Which routers are neighbours.")
     broadcast: Annotated[str, OneOf(choices.BROADCASTS)] = Field(
         default="source-trees",
         description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
     )
-    strategy: StrategyOrName = Field(default=Strategy(), description="How routers share the filtering.")
-    engine: EngineOrName = Field(default=Engine(), description="How each router matches.")
+    strategy: StrategyOrName = Field(default=StrategySettings(), description="How routers share the filtering.")
+    engine: EngineOrName = Field(default=EngineSettings(), description="How each router matches.")
     data: Folder | None = Field(
         default=None,
         description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
@@ -413,7 +417,7 @@ class Topology(Section):
     )
     limits: Limits = Field(default=Limits(), description="Bounds every router keeps.")
     logging: Logging = Field(default=Logging(), description="What every router logs.")
-    records: Records | None = Field(
+    records: RecordSettings | None = Field(
         default=None, description="What every router writes down for `tamis logs` and `tamis analyze`."
     )
 
@@ -458,7 +462,7 @@ class Topology(Section):
                 dial = self.routers[neighbour].dial if self.dialler(link) == router_id else None
                 yield LinkSettings(neighbour, link.cost, dial, link.secret, link.keepalive)
 
-    def dialler(self, link: Link) -> str:
+    def dialler(self, link: LinkConfig) -> str:
         """Return the end of `link` that connects to the other, so that there is one connection: the one with the
         smaller number, unless only that one can be dialled."""
         smaller, larger = sorted(link.ends, key=stable_number)

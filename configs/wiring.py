@@ -19,7 +19,7 @@ IDS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Wire:
+class _WiredLink:
     """A link whose ends are readable."""
 
     path: Path
@@ -31,7 +31,7 @@ class _Wire:
 class _Wires:
     """The links that can be read, and whether these are all links of the file."""
 
-    wires: list[_Wire] = field(default_factory=list)
+    wires: list[_WiredLink] = field(default_factory=list)
     complete: bool = True
 
 
@@ -63,7 +63,7 @@ def _wires(links: object) -> _Wires:
         ends, ends_path = (link, path) if _is_list(link) else (_part(link, "ends"), (*path, "ends"))
         a, b = ends if _is_list(ends) and len(ends) == 2 else (None, None)
         if isinstance(a, str) and isinstance(b, str) and a and b:
-            found.wires.append(_Wire(path, (a, b), ((*ends_path, 0), (*ends_path, 1))))
+            found.wires.append(_WiredLink(path, (a, b), ((*ends_path, 0), (*ends_path, 1))))
         else:
             found.complete = False
     return found
@@ -72,7 +72,7 @@ def _wires(links: object) -> _Wires:
 # --- links ---------------------------------------------------------------------------------------------------------
 
 
-def _link_problems(routers: Mapping[str, object], wires: list[_Wire]) -> Iterator[Problem]:
+def _link_problems(routers: Mapping[str, object], wires: list[_WiredLink]) -> Iterator[Problem]:
     first: dict[frozenset[str], int] = {}
     for wire in wires:
         a, b = wire.ends
@@ -92,13 +92,13 @@ def _link_problems(routers: Mapping[str, object], wires: list[_Wire]) -> Iterato
         first.setdefault(frozenset(wire.ends), int(wire.path[1]))
 
 
-def _unknown_ends(routers: Mapping[str, object], wire: _Wire) -> Iterator[Problem]:
+def _unknown_ends(routers: Mapping[str, object], wire: _WiredLink) -> Iterator[Problem]:
     for end, path in zip(wire.ends, wire.end_paths, strict=True):
         if end not in routers:
             yield Problem(path, f"no router is called {quoted(end)}", word=end, known=routers)
 
 
-def _bare_end(routers: Mapping[str, object], wire: _Wire) -> str:
+def _bare_end(routers: Mapping[str, object], wire: _WiredLink) -> str:
     """Return the end without `neighbour_tls` if the other end has it; else empty."""
     without = [end for end in wire.ends if _part(routers[end], "neighbour_tls") is None]
     return without[0] if len(without) == 1 else ""
@@ -165,7 +165,7 @@ def _address(item: object, folder: str = "") -> Address | None:
 # --- the graph -------------------------------------------------------------------------------------------------------
 
 
-def _pieces(router_ids: list[str], wires: list[_Wire]) -> Iterator[Problem]:
+def _pieces(router_ids: list[str], wires: list[_WiredLink]) -> Iterator[Problem]:
     parts = _connected_parts(router_ids, wires)
     if len(parts) > 1:
         names = _few([f"({_ids(part)})" for part in parts[:PARTS_SHOWN]], PARTS_SHOWN, len(parts))
@@ -173,7 +173,7 @@ def _pieces(router_ids: list[str], wires: list[_Wire]) -> Iterator[Problem]:
         yield Problem(where, f"the network is in {len(parts)} parts that no link joins: {names}", at_key=True)
 
 
-def _connected_parts(router_ids: list[str], wires: list[_Wire]) -> list[list[str]]:
+def _connected_parts(router_ids: list[str], wires: list[_WiredLink]) -> list[list[str]]:
     beside: dict[str, list[str]] = {router_id: [] for router_id in router_ids}
     for wire in wires:
         a, b = wire.ends

@@ -12,19 +12,19 @@ from tamis.native.engines import DEFAULT_ENGINE, ENGINES, Engine, EngineOption, 
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.query import Mode
-from tamis.native.records import Records
+from tamis.native.records import RecordRing
 from tamis.native.results import Gone, OutOfMemory, TooCostly, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch import (
     Admission,
     Bug,
-    Clock,
-    Event,
+    ClockOffset,
     EventType,
     SlowPolicy,
     Step,
     Subscribed,
     Switch,
+    SwitchEvent,
     SwitchOptions,
 )
 from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
@@ -37,11 +37,11 @@ __all__ = [
     "Admission",
     "Batch",
     "Bug",
-    "Clock",
+    "ClockOffset",
     "ConnectionFigures",
     "Engine",
     "EngineOption",
-    "Event",
+    "SwitchEvent",
     "EventType",
     "Gone",
     "Increment",
@@ -50,7 +50,7 @@ __all__ = [
     "Measurement",
     "Mode",
     "OutOfMemory",
-    "Records",
+    "RecordRing",
     "RefusedFilter",
     "SlowPolicy",
     "Step",

@@ -29,7 +29,7 @@ FORWARDINGS: Final[Mapping[str, int]] = {"wanted": lib.TM_FORWARD_WANTED, "flood
 """Policies of forwarding, by name."""
 
 
-class Others(ABC):
+class RemoteRouters(ABC):
     """The part of `Switch` that is about other routers."""
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ class _Owner(Protocol):
     def is_closed(self) -> bool: ...
 
 
-class View:
+class TableView:
     """A grouping that is registered with one table, for as many matches as there may be; it goes with the table."""
 
     def __init__(self, owner: _Owner, grouping: Grouping) -> None:
@@ -70,7 +70,7 @@ class View:
 class Query:
     """`interface_count` bounds the links where there is no view."""
 
-    def __init__(self, interface_count: int, candidates: Candidates | None, view: View | None) -> None:
+    def __init__(self, interface_count: int, candidates: Candidates | None, view: TableView | None) -> None:
         self.c = ffi.new("tm_query *")
         self.link_count = interface_count
         if view is not None:

@@ -21,7 +21,7 @@ ALL: Final = 2**64 - 1
 _Cdata = Any  # cffi's types exist only at run time
 
 
-class Records:
+class RecordRing:
     """`prefix` is how each line begins, up to the value of `t_us`. Recorded is what `wanted` matches (a table of the
     switch's thread), or without it messages whose id is sampled below `threshold`."""
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
-from tamis.native.others import Others
-from tamis.native.records import Records
+from tamis.native.others import RemoteRouters
+from tamis.native.records import RecordRing
 from tamis.native.results import Gone, check, check_alive
 from tamis.native.seed import random_seed
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
@@ -62,7 +62,7 @@ class Bug(enum.IntEnum):
     ASTRAY = lib.TM_PLANT_ASTRAY
 
 
-class Event(NamedTuple):
+class SwitchEvent(NamedTuple):
     """`frame` is what the type says: a frame, or the bytes of a `Trace`."""
 
     type: int
@@ -145,14 +145,14 @@ class Shed(NamedTuple):
     reason: int
 
 
-class Clock(NamedTuple):
+class ClockOffset(NamedTuple):
     """What to add to our time to get a neighbour's; it is off by half of the round trip at most."""
 
     offset_us: int
     round_trip_us: int
 
 
-class Switch(Others):
+class Switch(RemoteRouters):
     """It takes `table` over: add and remove through the switch alone, and close the switch first."""
 
     def __init__(self, table: Table, options: SwitchOptions) -> None:
@@ -240,7 +240,7 @@ class Switch(Others):
     def step(self, step: Step) -> None:
         check(lib.tm_switch_step(self.c, step))
 
-    def resume(self, budget_us: int) -> tuple[list[Event], int]:
+    def resume(self, budget_us: int) -> tuple[list[SwitchEvent], int]:
         """Go on with connections that waited, for a while; what happened, and how many wait still."""
         check(lib.tm_switch_resume(self.c, budget_us, self._number, self._events, self._count))
         return self._taken(), int(self._number[0])
@@ -251,17 +251,17 @@ class Switch(Others):
 
     # --- bytes ---------------------------------------------------------------------------------------------------
 
-    def poll(self, budget_us: int) -> list[Event]:
+    def poll(self, budget_us: int) -> list[SwitchEvent]:
         """Serve the sockets that are ready."""
         check(lib.tm_switch_poll(self.c, budget_us, self._events, self._count))
         return self._taken()
 
-    def tick(self) -> list[Event]:
+    def tick(self) -> list[SwitchEvent]:
         """What time alone brings; call it about ten times a second."""
         check(lib.tm_switch_tick(self.c, self._events, self._count))
         return self._taken()
 
-    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> list[Event]:
+    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> list[SwitchEvent]:
         """Bytes of a connection without a socket."""
         check(lib.tm_switch_feed(self.c, connection, ffi.from_buffer(data), len(data), self._events, self._count))
         return self._taken()
@@ -275,7 +275,7 @@ class Switch(Others):
             check(lib.tm_switch_sent(self.c, connection, len(data)))
         return data
 
-    def _taken(self) -> list[Event]:
+    def _taken(self) -> list[SwitchEvent]:
         events = self._events[0]
         return [_event(events[index]) for index in range(self._count[0])]
 
@@ -344,16 +344,16 @@ class Switch(Others):
         count = lib.tm_switch_shed(self.c, rows)
         return [Shed(row.neighbour, row.source, row.messages, row.bytes, row.reason) for row in rows[0:count]]
 
-    def clock(self, connection: int) -> Clock | None:
+    def clock(self, connection: int) -> ClockOffset | None:
         """The neighbour's, by the best heartbeat since this was asked last; None: there was none."""
         offset, round_trip = ffi.new("int64_t *"), ffi.new("uint64_t *")
         result = lib.tm_switch_clock(self.c, connection, offset, round_trip)
         if result == lib.TM_ABSENT:
             return None
         check_alive(result)
-        return Clock(int(offset[0]), int(round_trip[0]))
+        return ClockOffset(int(offset[0]), int(round_trip[0]))
 
-    def record(self, records: Records | None) -> None:
+    def record(self, records: RecordRing | None) -> None:
         """Note messages there from now on. They must not be closed before the switch is, or has others."""
         self._records = records
         check(lib.tm_switch_record(self.c, records.c if records is not None else ffi.NULL))
@@ -377,8 +377,8 @@ class Switch(Others):
         lib.tm_switch_advance(self.c, ms)
 
 
-def _event(c: _Cdata) -> Event:
+def _event(c: _Cdata) -> SwitchEvent:
     type_, size = c.type, c.size
     frame = ffi.buffer(c.frame, size)[:] if size else b""
     text = ffi.string(c.text).decode() if type_ == _FAULT else ""
-    return Event(type_, c.connection, c.kind, c.code, frame, text)
+    return SwitchEvent(type_, c.connection, c.kind, c.code, frame, text)

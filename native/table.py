@@ -18,7 +18,7 @@ from tamis.native._tm import ffi, lib
 from tamis.native.attributes import Decoder, packed_attributes
 from tamis.native.batch import Batch
 from tamis.native.engines import DEFAULT_ENGINE, ENGINES, engine_called
-from tamis.native.query import Candidates, Grouping, Mode, Query, Rows, View
+from tamis.native.query import Candidates, Grouping, Mode, Query, Rows, TableView
 from tamis.native.results import check
 from tamis.native.seed import random_seed
 from tamis.protocol.errors import Refused
@@ -183,9 +183,9 @@ class Table:
         """Say what stands behind `interface`, before it has filters."""
         check(lib.tm_table_set_interface(self.c, interface, kind))
 
-    def view(self, grouping: Grouping) -> View:
+    def view(self, grouping: Grouping) -> TableView:
         """Register a grouping for as many matches as there may be; it ends when it is closed, or with the table."""
-        return View(self, grouping)
+        return TableView(self, grouping)
 
     def settle(self, steps: int) -> int:
         """Do at most `steps` of the work that removals left over; returns how many remain."""
@@ -227,7 +227,7 @@ class Table:
         self,
         attributes: Mapping[str, Value] | bytes,
         candidates: Candidates | None = None,
-        grouping: Grouping | View | None = None,
+        grouping: Grouping | TableView | None = None,
     ) -> list[int]:
         """The interfaces (with a grouping: the links) that want the message."""
         with self._query(candidates, grouping) as query:
@@ -238,7 +238,7 @@ class Table:
         self,
         attributes: Mapping[str, Value] | bytes,
         candidates: Candidates | None = None,
-        grouping: Grouping | View | None = None,
+        grouping: Grouping | TableView | None = None,
     ) -> dict[int, int]:
         """For each interface or link that wants the message, the handle of one filter that says so."""
         with self._query(candidates, grouping) as query:
@@ -276,7 +276,7 @@ class Table:
         self,
         messages: Batch | Iterable[bytes],
         candidates: Candidates | None = None,
-        grouping: Grouping | View | None = None,
+        grouping: Grouping | TableView | None = None,
     ) -> list[list[int]]:
         """`match` for each message; Refused names the first one that is malformed."""
         batch = messages if isinstance(messages, Batch) else Batch.of(messages)
@@ -309,12 +309,12 @@ class Table:
             start = end
 
     @contextmanager
-    def _query(self, candidates: Candidates | None, grouping: Grouping | View | None) -> Iterator[Query]:
+    def _query(self, candidates: Candidates | None, grouping: Grouping | TableView | None) -> Iterator[Query]:
         """A grouping that is no view yet is one for as long as the query is asked."""
-        if isinstance(grouping, View):
+        if isinstance(grouping, TableView):
             yield Query(self._interface_count, candidates, grouping)
         elif grouping is not None:
-            with View(self, grouping) as view:
+            with TableView(self, grouping) as view:
                 yield Query(self._interface_count, candidates, view)
         elif candidates is not None:
             yield Query(self._interface_count, candidates, None)
@@ -335,7 +335,7 @@ class Table:
         self,
         messages: Batch,
         candidates: Candidates | None = None,
-        grouping: Grouping | View | None = None,
+        grouping: Grouping | TableView | None = None,
         mode: Mode = Mode.INTERFACES,
     ) -> Measurement:
         with self._query(candidates, grouping) as query:

@@ -19,7 +19,7 @@ from functools import lru_cache, reduce
 from tamis.protocol import _intervals as intervals
 from tamis.protocol._intervals import ALL_NUMBERS, ALL_STRINGS, Interval, at, common_prefix
 from tamis.protocol.filters import Constraint, Op
-from tamis.protocol.values import Kind, Value, identity, kind_of
+from tamis.protocol.values import Value, ValueKind, identity, kind_of
 
 _FINITE_RUN_MAX = 16
 """Up to so many strings in a row, such as "a", "a\\0", "a\\0\\0", are listed one by one; longer runs stay intervals."""
@@ -31,7 +31,7 @@ _BOTH = frozenset({False, True})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OrderedPart:
     """Values of one ordered kind. The patterns are those of strings; numbers leave them empty."""
 
     interval: Interval
@@ -93,8 +93,8 @@ class Broad:
 
     absent: bool = False
     booleans: frozenset[bool] = frozenset()
-    numbers: Part | None = None
-    strings: Part | None = None
+    numbers: OrderedPart | None = None
+    strings: OrderedPart | None = None
 
     def admits(self, value: Value) -> bool:
         if isinstance(value, bool):
@@ -102,11 +102,11 @@ class Broad:
         part = self.strings if isinstance(value, str) else self.numbers
         return part is not None and part.admits(value)
 
-    def part(self, kind: Kind) -> Part | None:
-        return self.numbers if kind is Kind.NUMBER else self.strings
+    def part(self, kind: ValueKind) -> OrderedPart | None:
+        return self.numbers if kind is ValueKind.NUMBER else self.strings
 
     @property
-    def only_part(self) -> Part | None:
+    def only_part(self) -> OrderedPart | None:
         """The part, if the attribute must be present and of that kind; else None."""
         if self.absent or self.booleans or (self.numbers is not None and self.strings is not None):
             return None
@@ -115,8 +115,8 @@ class Broad:
 
 Region = Finite | Broad
 
-_ANY_NUMBER = Part(ALL_NUMBERS)
-_ANY_STRING = Part(ALL_STRINGS)
+_ANY_NUMBER = OrderedPart(ALL_NUMBERS)
+_ANY_STRING = OrderedPart(ALL_STRINGS)
 PRESENT = Broad(False, _BOTH, _ANY_NUMBER, _ANY_STRING)
 UNIVERSE = replace(PRESENT, absent=True)
 
@@ -192,9 +192,9 @@ def _one(constraint: Constraint) -> Region:
 def _without(operands: tuple[Value, ...]) -> Broad:
     """Return the region of everything but `operands`, absence included."""
     found = UNIVERSE
-    for kind, whole in ((Kind.NUMBER, ALL_NUMBERS), (Kind.STRING, ALL_STRINGS)):
+    for kind, whole in ((ValueKind.NUMBER, ALL_NUMBERS), (ValueKind.STRING, ALL_STRINGS)):
         if chosen := [value for value in operands if kind_of(value) is kind]:
-            found = _with_part(found, chosen[0], Part(whole, tuple(at(value) for value in chosen)))
+            found = _with_part(found, chosen[0], OrderedPart(whole, tuple(at(value) for value in chosen)))
     return replace(found, booleans=_BOTH.difference(value for value in operands if isinstance(value, bool)))
 
 
@@ -204,35 +204,37 @@ def _one_of_kind(value: Value, negated: bool) -> Broad:
     if isinstance(value, bool):
         return replace(UNIVERSE, booleans=frozenset({value})) if negated else Broad(booleans=_BOTH - {value})
     if negated:
-        return _with_part(UNIVERSE, value, Part(at(value)))
-    return _with_part(Broad(), value, Part(intervals.everything_like(value), (at(value),)))
+        return _with_part(UNIVERSE, value, OrderedPart(at(value)))
+    return _with_part(Broad(), value, OrderedPart(intervals.everything_like(value), (at(value),)))
 
 
-def _with_part(region: Broad, like: Value, part: Part) -> Broad:
+def _with_part(region: Broad, like: Value, part: OrderedPart) -> Broad:
     if isinstance(like, str):
         return Broad(region.absent, region.booleans, region.numbers, part)
     return Broad(region.absent, region.booleans, part, region.strings)
 
 
-_PARTS: dict[Op, Callable[..., Part]] = {
-    Op.LT: lambda value: Part(intervals.below(value)),
-    Op.LE: lambda value: Part(intervals.up_to(value)),
-    Op.GT: lambda value: Part(_above(value)),
-    Op.GE: lambda value: Part(Interval(value)),
-    Op.BETWEEN: lambda low, high: Part(Interval(low, intervals.successor(high))),
-    Op.PREFIX: lambda prefix: Part(intervals.starting_with(prefix)),
-    Op.SUFFIX: lambda suffix: Part(ALL_STRINGS, suffix=suffix),
-    Op.CONTAINS: lambda piece: Part(ALL_STRINGS, contains=(piece,)),
+_PARTS: dict[Op, Callable[..., OrderedPart]] = {
+    Op.LT: lambda value: OrderedPart(intervals.below(value)),
+    Op.LE: lambda value: OrderedPart(intervals.up_to(value)),
+    Op.GT: lambda value: OrderedPart(_above(value)),
+    Op.GE: lambda value: OrderedPart(Interval(value)),
+    Op.BETWEEN: lambda low, high: OrderedPart(Interval(low, intervals.successor(high))),
+    Op.PREFIX: lambda prefix: OrderedPart(intervals.starting_with(prefix)),
+    Op.SUFFIX: lambda suffix: OrderedPart(ALL_STRINGS, suffix=suffix),
+    Op.CONTAINS: lambda piece: OrderedPart(ALL_STRINGS, contains=(piece,)),
 }
-_NEGATED_PARTS: dict[Op, Callable[..., Part]] = {
+_NEGATED_PARTS: dict[Op, Callable[..., OrderedPart]] = {
     Op.LT: _PARTS[Op.GE],
     Op.LE: _PARTS[Op.GT],
     Op.GT: _PARTS[Op.LE],
     Op.GE: _PARTS[Op.LT],
-    Op.BETWEEN: lambda low, high: Part(intervals.everything_like(low), (Interval(low, intervals.successor(high)),)),
-    Op.PREFIX: lambda prefix: Part(ALL_STRINGS, (intervals.starting_with(prefix),)),
-    Op.SUFFIX: lambda suffix: Part(ALL_STRINGS, not_suffixes=(suffix,)),
-    Op.CONTAINS: lambda piece: Part(ALL_STRINGS, not_contains=(piece,)),
+    Op.BETWEEN: lambda low, high: OrderedPart(
+        intervals.everything_like(low), (Interval(low, intervals.successor(high)),)
+    ),
+    Op.PREFIX: lambda prefix: OrderedPart(ALL_STRINGS, (intervals.starting_with(prefix),)),
+    Op.SUFFIX: lambda suffix: OrderedPart(ALL_STRINGS, not_suffixes=(suffix,)),
+    Op.CONTAINS: lambda piece: OrderedPart(ALL_STRINGS, not_contains=(piece,)),
 }
 
 
@@ -254,14 +256,14 @@ def _meet(a: Broad, b: Broad) -> Broad:
     )
 
 
-def meet_parts(a: Part | None, b: Part | None) -> Part | None:
+def meet_parts(a: OrderedPart | None, b: OrderedPart | None) -> OrderedPart | None:
     """Return what both parts admit, not tidied; None if their intervals or suffixes exclude each other."""
     if a is None or b is None:
         return None
     longer, shorter = (a.suffix, b.suffix) if len(a.suffix) >= len(b.suffix) else (b.suffix, a.suffix)
     if not longer.endswith(shorter):
         return None
-    return Part(
+    return OrderedPart(
         a.interval.meet(b.interval),
         a.holes + b.holes,
         longer,
@@ -271,7 +273,7 @@ def meet_parts(a: Part | None, b: Part | None) -> Part | None:
     )
 
 
-def tidy(part: Part | None) -> Part | None:
+def tidy(part: OrderedPart | None) -> OrderedPart | None:
     """Return a part with the same values in which nothing follows from the rest; None if a contradiction shows."""
     if part is None or part.interval.is_empty:
         return None
@@ -289,11 +291,11 @@ def tidy(part: Part | None) -> Part | None:
     part = replace(part, interval=interval, holes=_largest(holes, interval))
     # 4. One value left decides everything.
     if interval.is_single:
-        return Part(interval) if part.admits(interval.low) else None
+        return OrderedPart(interval) if part.admits(interval.low) else None
     return _with_tidy_patterns(part) if part.has_patterns else part
 
 
-def _patterns_exclude(part: Part, hole: Interval) -> bool:
+def _patterns_exclude(part: OrderedPart, hole: Interval) -> bool:
     if not part.has_patterns:
         return False
     start = common_prefix(hole)
@@ -325,7 +327,7 @@ def _largest(holes: Iterable[Interval], interval: Interval) -> tuple[Interval, .
     return tuple(sorted(kept, key=lambda hole: identity(hole.low)))
 
 
-def _with_tidy_patterns(part: Part) -> Part | None:
+def _with_tidy_patterns(part: OrderedPart) -> OrderedPart | None:
     start = common_prefix(part.interval)
     known = (start, part.suffix, *part.contains)
     if any(piece in text for piece in part.not_contains for text in known):
@@ -382,7 +384,7 @@ def _lists(a: Finite, b: Broad) -> bool:
     return part is not None and all(a.admits(value) for value in _outside_holes(part))
 
 
-def _outside_holes(part: Part) -> Iterator[Value]:
+def _outside_holes(part: OrderedPart) -> Iterator[Value]:
     """Yield the values outside the holes, upwards. A hole is passed in one step, since one of strings may have no last
     value."""
     value: Value | None = part.interval.low
@@ -393,7 +395,7 @@ def _outside_holes(part: Part) -> Iterator[Value]:
         value = intervals.successor(value) if hole is None else hole.high
 
 
-def _part_includes(a: Part | None, b: Part | None) -> bool:
+def _part_includes(a: OrderedPart | None, b: OrderedPart | None) -> bool:
     if b is None or a is b:
         return True
     if a is None:
@@ -405,14 +407,14 @@ def _part_includes(a: Part | None, b: Part | None) -> bool:
     if b.interval.is_single:
         return a.admits(b.interval.low)
     for hole in a.holes:
-        if hole.meets(b.interval) and (b.is_plain or tidy(meet_parts(b, Part(hole))) is not None):
+        if hole.meets(b.interval) and (b.is_plain or tidy(meet_parts(b, OrderedPart(hole))) is not None):
             return False
     return not a.has_patterns or _patterns_include(a, b)
 
 
-def _patterns_include(a: Part, b: Part) -> bool:
+def _patterns_include(a: OrderedPart, b: OrderedPart) -> bool:
     if not b.suffix.endswith(a.suffix) or not all(b.implies_contains(piece) for piece in a.contains):
         return False
-    ruled_out = [Part(ALL_STRINGS, suffix=suffix) for suffix in a.not_suffixes]
-    ruled_out += [Part(ALL_STRINGS, contains=(piece,)) for piece in a.not_contains]
+    ruled_out = [OrderedPart(ALL_STRINGS, suffix=suffix) for suffix in a.not_suffixes]
+    ruled_out += [OrderedPart(ALL_STRINGS, contains=(piece,)) for piece in a.not_contains]
     return all(tidy(meet_parts(b, part)) is None for part in ruled_out)

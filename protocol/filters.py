@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.values import Kind, Value, canonical, check_name, check_value, identity, kind_of
+from tamis.protocol.values import Value, ValueKind, canonical, check_name, check_value, identity, kind_of
 
 
 class Op(enum.Enum):
@@ -40,9 +40,9 @@ _RANK = {op: rank for rank, op in enumerate(Op)}
 PATTERN_OPS = frozenset({Op.PREFIX, Op.SUFFIX, Op.CONTAINS})
 ORDER_OPS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE})
 
-_ANY = frozenset(Kind)
-_ORDERED = frozenset({Kind.NUMBER, Kind.STRING})
-_STRING = frozenset({Kind.STRING})
+_ANY = frozenset(ValueKind)
+_ORDERED = frozenset({ValueKind.NUMBER, ValueKind.STRING})
+_STRING = frozenset({ValueKind.STRING})
 _KINDS = {
     **dict.fromkeys((Op.EQ, Op.NE, Op.IN), _ANY),
     **dict.fromkeys((Op.LT, Op.LE, Op.GT, Op.GE, Op.BETWEEN), _ORDERED),

@@ -17,7 +17,7 @@ from tamis.protocol import limits
 from tamis.protocol.errors import MessageTextError, Refused
 from tamis.protocol.json_form import decode_message
 from tamis.protocol.language import literals
-from tamis.protocol.language.mistake import Mistake, check_unicode, refused
+from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
 from tamis.protocol.values import Value, check_name, check_value
 
 _WORD = re.compile(r"[^ \t\r\n]*")
@@ -69,11 +69,11 @@ def _collect(text: str, pairs: Iterator[_Pair]) -> dict[str, Value]:
         check_unicode(text)
         for pair in pairs:
             if pair.name in attributes:
-                raise Mistake(pair.start, f"the name {literals.write_name(pair.name, frozenset())} appears twice")
+                raise SyntaxMistake(pair.start, f"the name {literals.write_name(pair.name, frozenset())} appears twice")
             if len(attributes) == limits.ATTRIBUTES_MAX:
-                raise Mistake(pair.start, f"a message has at most {limits.ATTRIBUTES_MAX} attributes")
+                raise SyntaxMistake(pair.start, f"a message has at most {limits.ATTRIBUTES_MAX} attributes")
             attributes[pair.name] = pair.value
-    except Mistake as mistake:
+    except SyntaxMistake as mistake:
         raise refused(MessageTextError, text, mistake) from None
     return attributes
 
@@ -93,7 +93,7 @@ def _pairs_of_text(text: str) -> Iterator[_Pair]:
         yield pair
         start = _end(_BLANKS, text, pair.end)
         if start == pair.end < len(text):
-            raise Mistake(start, "a blank is missing between two attributes")
+            raise SyntaxMistake(start, "a blank is missing between two attributes")
 
 
 def _pair(text: str, start: int, stop: int | None) -> _Pair:
@@ -101,7 +101,7 @@ def _pair(text: str, start: int, stop: int | None) -> _Pair:
     None."""
     name, equals = _name(text, start)
     if text[equals : equals + 1] != "=":
-        raise Mistake(
+        raise SyntaxMistake(
             equals, "expected `=` right behind the name", "an attribute is written name=value, without blanks"
         )
     at = equals + 1
@@ -112,7 +112,7 @@ def _pair(text: str, start: int, stop: int | None) -> _Pair:
         end = _end(_WORD, text, at) if stop is None else stop
         value = _plain_value(text[at:end], at)
     if stop not in (None, end):
-        raise Mistake(end, "a word ends where its string ends")
+        raise SyntaxMistake(end, "a word ends where its string ends")
     _check(check_name, name, start)
     _check(check_value, value, at)
     return _Pair(name, value, start, end)
@@ -125,7 +125,7 @@ def _name(text: str, start: int) -> tuple[str, int]:
         return literals.read_quoted(text[start:end], start), end
     end = _end(literals.BARE_NAME, text, start)
     if end == start:
-        raise Mistake(start, "expected the name of an attribute", "an unusual name stands in backticks: `7 up`=3")
+        raise SyntaxMistake(start, "expected the name of an attribute", "an unusual name stands in backticks: `7 up`=3")
     return text[start:end], end
 
 
@@ -137,22 +137,22 @@ def _plain_value(word: str, at: int) -> Value:
     second = _SECOND.search(word)
     if second:
         hint = "write one attribute in a word, or put the value in quotes of its own"
-        raise Mistake(at + second.start(1), "a second attribute in the same word", hint)
+        raise SyntaxMistake(at + second.start(1), "a second attribute in the same word", hint)
     return word
 
 
 def _number(word: str, at: int) -> int | float:
     try:
         return literals.read_number(word, at)
-    except Mistake as mistake:
-        raise Mistake(at, mistake.problem, f'as a string it is written "{word}"') from None
+    except SyntaxMistake as mistake:
+        raise SyntaxMistake(at, mistake.problem, f'as a string it is written "{word}"') from None
 
 
 def _check(check: Callable[[object], object], part: object, at: int) -> None:
     try:
         check(part)
     except Refused as error:
-        raise Mistake(at, str(error)) from None
+        raise SyntaxMistake(at, str(error)) from None
 
 
 def _end(pattern: re.Pattern[str], text: str, start: int) -> int:

@@ -24,19 +24,19 @@ from collections.abc import Iterable, Iterator
 from tamis.protocol import _intervals as intervals
 from tamis.protocol import limits
 from tamis.protocol._intervals import ALL_STRINGS, LOWEST_NUMBER, Interval
-from tamis.protocol._regions import UNIVERSE, Broad, Finite, Part, Region, region_of
+from tamis.protocol._regions import UNIVERSE, Broad, Finite, OrderedPart, Region, region_of
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
-from tamis.protocol.values import Kind, Value, identity, kind_of
+from tamis.protocol.values import Value, ValueKind, identity, kind_of
 
 Phrase = tuple[Op, tuple[Value, ...]]
 """A constraint without its name and sign."""
 
 _NOTHING_ELSE = Broad(absent=True)
 _OPPOSITE = {Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT}
-_ANY_OF_KIND: dict[Kind, Phrase] = {
-    Kind.NUMBER: (Op.GE, (LOWEST_NUMBER,)),
-    Kind.STRING: (Op.PREFIX, ("",)),
+_ANY_OF_KIND: dict[ValueKind, Phrase] = {
+    ValueKind.NUMBER: (Op.GE, (LOWEST_NUMBER,)),
+    ValueKind.STRING: (Op.PREFIX, ("",)),
 }
 
 
@@ -96,7 +96,7 @@ def spell_region(name: str, region: Region) -> list[Constraint]:
 # --- one kind, in positive constraints -------------------------------------------------------------------------
 
 
-def _spell_part(name: str, part: Part) -> Iterator[Constraint]:
+def _spell_part(name: str, part: OrderedPart) -> Iterator[Constraint]:
     interval = part.interval
     if interval.low == "\0" and part.excludes_empty_text:
         interval = Interval("", interval.high)  # the patterns say it already
@@ -170,7 +170,7 @@ def _length(number: float) -> tuple[bool, int]:
 def _spell_left_out(name: str, region: Broad) -> Iterator[Constraint]:
     points: list[Value] = sorted({False, True} - region.booleans)
     phrases: list[Phrase] = []
-    for kind in (Kind.NUMBER, Kind.STRING):
+    for kind in (ValueKind.NUMBER, ValueKind.STRING):
         part = region.part(kind)
         if part is None:
             phrases.append(_ANY_OF_KIND[kind])
@@ -204,7 +204,7 @@ def _values(points: list[Value]) -> Iterator[Phrase]:
         yield (Op.EQ if len(chunk) == 1 else Op.IN, chunk)
 
 
-def _wide_holes(part: Part) -> Iterator[Phrase]:
+def _wide_holes(part: OrderedPart) -> Iterator[Phrase]:
     """Yield the constraints for holes of more than one value: they came from `not prefix` and `not between`."""
     for hole in part.holes:
         if hole.is_single:
@@ -221,7 +221,7 @@ def _last(hole: Interval) -> Value:
     return intervals.HIGHEST_NUMBER if hole.high is None else intervals.predecessor(hole.high)
 
 
-def _ruled_out(part: Part) -> Iterator[Phrase]:
+def _ruled_out(part: OrderedPart) -> Iterator[Phrase]:
     yield from ((Op.SUFFIX, (suffix,)) for suffix in part.not_suffixes)
     yield from ((Op.CONTAINS, (piece,)) for piece in part.not_contains)
 

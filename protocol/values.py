@@ -17,21 +17,21 @@ from tamis.protocol.errors import Refused
 Value = str | int | float | bool
 
 
-class Kind(enum.Enum):
+class ValueKind(enum.Enum):
     """What a value can be compared with. Its order is the order in which mixed values are sorted."""
 
     BOOLEAN = 0
     NUMBER = 1
     STRING = 2
 
-    def __lt__(self, other: Kind) -> bool:
+    def __lt__(self, other: ValueKind) -> bool:
         return self.value < other.value
 
 
-def kind_of(value: Value) -> Kind:
+def kind_of(value: Value) -> ValueKind:
     if isinstance(value, bool):
-        return Kind.BOOLEAN
-    return Kind.STRING if isinstance(value, str) else Kind.NUMBER
+        return ValueKind.BOOLEAN
+    return ValueKind.STRING if isinstance(value, str) else ValueKind.NUMBER
 
 
 def identity(value: Value) -> tuple[int, Value]:

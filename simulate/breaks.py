@@ -20,15 +20,15 @@ from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
-from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.statements.link_states import LinkStates
-from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import OwnPredicate
-from tamis.router.core.statements.rib import Change, Rib
+from tamis.router.core.statements.rib import AppliedChange, Rib
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
-from tamis.router.core.ways.windows import Entry, PublisherWindows, Run
+from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.run_parts import RunParts
 
@@ -48,14 +48,14 @@ class Credulous(Rib):
         known = super().judge(issuer, version, digest)
         return Verdict.NEWER if known is Verdict.OLDER else known
 
-    def apply(self, change: ReceiverAdvertisement) -> Change:
+    def apply(self, change: ReceiverAdvertisement) -> AppliedChange:
         if change.issuer not in self.entries:
             self.replace(change.issuer, Version(0, 0), NO_DIGEST, {})
         held = self.entries[change.issuer]
         removed = tuple(id_ for id_ in change.removed if held.filters.pop(id_, None) is not None)
         held.filters.update(change.added)
         self.restate(change.issuer, Version(change.epoch, change.seq), change.digest, held.size)
-        return Change(dict(change.added), removed)
+        return AppliedChange(dict(change.added), removed)
 
 
 class Whispering(Flood):
@@ -66,7 +66,7 @@ class Whispering(Flood):
         return False
 
 
-class Incurious(Neighbours):
+class Incurious(NeighbourTalks):
     """R4: a link that comes up is used without comparing what both ends know."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
@@ -141,7 +141,7 @@ class Hoarding(LinkStates):
         pass
 
 
-class Humble(Identity):
+class Humble(OwnFreshness):
     """R9: a router that is told newer things of itself says nothing newer."""
 
     def jump(self, now_us: int, most: int = 0) -> bool:  # noqa: ARG002 - the signature is the identity's
@@ -149,7 +149,7 @@ class Humble(Identity):
         return False
 
 
-class Trusting(Neighbours):
+class Trusting(NeighbourTalks):
     """R10: nobody asks whether something was missed."""
 
     def periodic(self, neighbour: int) -> None:
@@ -162,8 +162,8 @@ class Trusting(Neighbours):
 class Forgetful(PublisherWindows):
     """R11: nobody remembers which messages came before."""
 
-    def enter(self, publisher: int, counter: int) -> Entry:  # noqa: ARG002 - the signature is the windows'
-        return Entry.NEW
+    def enter(self, publisher: int, counter: int) -> EntryVerdict:  # noqa: ARG002 - the signature is the windows'
+        return EntryVerdict.NEW
 
     def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the same
         return True

@@ -13,7 +13,7 @@ from typing import Protocol
 from tamis.simulate.clock import Clock
 from tamis.simulate.faults import CLIENTS_PER_ROUTER
 from tamis.simulate.node import Node
-from tamis.simulate.recorder import Recorder
+from tamis.simulate.recorder import RunRecorder
 from tamis.simulate.workload import Wish
 
 
@@ -32,7 +32,7 @@ class ClientsWorld(Protocol):
     """The world, as its clients need it."""
 
     clock: Clock
-    recorder: Recorder
+    recorder: RunRecorder
     nodes: list[Node]
     wishes: tuple[Wish, ...]
     contents: list[int]

@@ -25,7 +25,7 @@ class Line:
     control_queue_bytes: int = 64 * 1024 * 1024
 
 
-class Session:
+class SimulatedSession:
     """One connection over the link. `over` is true once no byte passes any more, whatever its ends believe."""
 
     __slots__ = ("number", "over", "whole")
@@ -37,13 +37,13 @@ class Session:
         """True once both ends have greeted."""
 
 
-NO_SESSION = Session(0, over=True)
+NO_SESSION = SimulatedSession(0, over=True)
 
 
 class Frame(NamedTuple):
     """What travels over a link. `content` is a control body, a packet, or None for traffic that only takes room."""
 
-    session: Session
+    session: SimulatedSession
     control: bool
     size: int
     content: Any
@@ -63,7 +63,7 @@ class Direction:
         self.line = line
         self.dark = False
         """True while frames vanish without either end being told."""
-        self.deaf_to: Session | None = None
+        self.deaf_to: SimulatedSession | None = None
         """The session in which a frame was lost: no later frame of it arrives, since a stream does not go on behind a
         hole."""
         self.lose_control = 0
@@ -76,7 +76,7 @@ class Direction:
         """The longest that control has waited for data."""
         self.arrived: Callable[[Frame], bool]
         self.lost: Callable[[Frame, str], None]
-        self.overflowed: Callable[[Session], None]
+        self.overflowed: Callable[[SimulatedSession], None]
         self._clock = clock
         self._busy_until_us = 0
         self._control: deque[Frame] = deque()
@@ -96,7 +96,7 @@ class Direction:
         waiting_us = self._control_bytes * 1_000 // self.line.bytes_per_ms
         return max(self._busy_until_us, self._clock.now_us) + waiting_us
 
-    def send(self, session: Session, control: bool, size: int, content: Any) -> bool:  # noqa: ANN401 - see Frame
+    def send(self, session: SimulatedSession, control: bool, size: int, content: Any) -> bool:  # noqa: ANN401 - see Frame
         """Queue or send a frame. Returns false if it was dropped at once."""
         self.sent += 1
         now = self._clock.now_us

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
 
-from tamis.simulate.topologies import Network
+from tamis.simulate.topologies import NetworkPlan
 from tamis.simulate.workload import CONTENTS
 
 MS: Final = 1_000
@@ -93,7 +93,7 @@ def kinds_of(mix: str) -> tuple[str, ...]:
 class Guess:
     """The planner's guess of the network's state, if each operation so far did what it says."""
 
-    network: Network
+    network: NetworkPlan
     random: Random
     down: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
@@ -306,7 +306,7 @@ MAKE: Final[dict[str, Make]] = {
 }
 
 
-def plan(network: Network, count: int, kinds: tuple[str, ...], seed: int, says: int = 4) -> list[Operation]:
+def plan(network: NetworkPlan, count: int, kinds: tuple[str, ...], seed: int, says: int = 4) -> list[Operation]:
     """Plan `count` operations, about half of them faults if the mix has any. `says` is the average number of
     publications for each."""
     random = Random(f"{seed}/operations")

@@ -27,13 +27,13 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.ways.forwarder import Transit
+from tamis.router.core.ways.forwarder import TransitId
 from tamis.simulate import control, view
 from tamis.simulate.clock import Clock
 from tamis.simulate.faults import DAY_MS
-from tamis.simulate.message import Message, Packet
+from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.node import DATA_BYTES, Node
-from tamis.simulate.recorder import Recorder
+from tamis.simulate.recorder import RunRecorder
 from tamis.simulate.workload import CONTENTS, Wish
 
 TOP: Final = 2**64 - 1
@@ -49,7 +49,7 @@ class LiarsWorld(Protocol):
     """The world, as a liar needs it."""
 
     clock: Clock
-    recorder: Recorder
+    recorder: RunRecorder
     nodes: list[Node]
     by_number: dict[int, Node]
     wishes: tuple[Wish, ...]
@@ -160,9 +160,9 @@ class Liar:
         if may_be_believed and not to.forwarder.takes_from(source.number, self.node.number):
             epoch = view.versions(to).get(source.number, (0, 0))[0]
         serial = LIES_FROM + self._world.recorder.counts["lies"]
-        message = Message(serial, random.randrange(len(CONTENTS)), LIES_FROM, serial)
+        message = SimulatedMessage(serial, random.randrange(len(CONTENTS)), LIES_FROM, serial)
         link, side = self.node.links[to.number]
-        link.carry(side, DATA_BYTES, Packet(Transit(source.number, epoch, random.choice(EXTREMES)), 255, message))
+        link.carry(side, DATA_BYTES, Packet(TransitId(source.number, epoch, random.choice(EXTREMES)), 255, message))
 
 
 LIES: Final[tuple[Callable[[Liar, Random, Node, Node, bool], Body], ...]] = (

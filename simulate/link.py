@@ -13,7 +13,7 @@ from typing import Protocol
 
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.clock import Clock
-from tamis.simulate.direction import NO_SESSION, Direction, Frame, Line, Session
+from tamis.simulate.direction import NO_SESSION, Direction, Frame, Line, SimulatedSession
 from tamis.simulate.message import Packet
 
 MS = 1_000
@@ -25,7 +25,7 @@ DIAL_FIRST_US = 50 * MS
 DIAL_LAST_US = 1_000 * MS
 
 
-class Router(Protocol):
+class LinkEnd(Protocol):
     """What a link needs of the routers at its ends."""
 
     number: int
@@ -45,16 +45,16 @@ class Router(Protocol):
 class Watcher:
     """Receives what becomes of a link. Each method does nothing until a subclass overrides it."""
 
-    def joined(self, link: Link) -> None: ...
+    def joined(self, link: SimulatedLink) -> None: ...
 
-    def broken(self, link: Link) -> None: ...
+    def broken(self, link: SimulatedLink) -> None: ...
 
     def unsettled(self) -> None: ...
 
     def lost(self, frame: Frame, reason: str) -> None: ...
 
 
-class Link:
+class SimulatedLink:
     """A link between two routers, called side 0 and side 1; `ways[i]` is the direction that leaves from side i."""
 
     __slots__ = (
@@ -65,7 +65,7 @@ class Link:
     def __init__(
         self,
         clock: Clock,
-        ends: tuple[Router, Router],
+        ends: tuple[LinkEnd, LinkEnd],
         cost: int,
         line: Line,
         random: Random,
@@ -79,7 +79,7 @@ class Link:
         self.intact = True
         """False while the line is cut."""
         self.ways = (direction(clock, line), direction(clock, line))
-        self.believed: list[Session | None] = [None, None]
+        self.believed: list[SimulatedSession | None] = [None, None]
         """The session that each side takes for open; None: it has none."""
         self._clock = clock
         self._random = random
@@ -107,7 +107,7 @@ class Link:
             if is_told:
                 self._clock.at(self.ways[side].control_leaves_us, self._left, (side, session))
 
-    def _left(self, what: tuple[int, Session]) -> None:
+    def _left(self, what: tuple[int, SimulatedSession]) -> None:
         side, session = what
         if self.believed[side] is session:
             self.ends[side].sent(self.name[1 - side], session.number)
@@ -136,7 +136,7 @@ class Link:
             way.dark = False
         self.wake()
 
-    def reset(self, _: Session | None = None) -> None:
+    def reset(self, _: SimulatedSession | None = None) -> None:
         """Break the session and leave the line whole."""
         self._end_session()
         for side in (0, 1):
@@ -158,7 +158,7 @@ class Link:
 
     def join(self) -> None:
         """Put both ends into a new session at once, without dialling and without telling them."""
-        session = self._newest = Session(self._newest.number + 1)
+        session = self._newest = SimulatedSession(self._newest.number + 1)
         session.whole = True
         self.believed = [session, session]
 
@@ -190,7 +190,7 @@ class Link:
         self._newest.over = True
         self._broken(self._newest)
 
-    def _broken(self, session: Session) -> None:
+    def _broken(self, session: SimulatedSession) -> None:
         if session.whole:
             session.whole = False
             self._watcher.broken(self)
@@ -204,7 +204,7 @@ class Link:
         soon = (HOLD_US - HEARTBEAT_US, HOLD_US) if silently else (0, 2 * self.line.delay_us)
         self._clock.after(self._random.randint(*soon), self._close, (side, session))
 
-    def _close(self, what: tuple[int, Session]) -> None:
+    def _close(self, what: tuple[int, SimulatedSession]) -> None:
         side, session = what
         if self.believed[side] is not session:
             return
@@ -223,12 +223,12 @@ class Link:
         self._dialling = True
         dialler = self.believed.index(None)
         self._newest.over = True  # an end that still takes it for open learns of the new one
-        session = self._newest = Session(self._newest.number + 1)
+        session = self._newest = SimulatedSession(self._newest.number + 1)
         delay = self.line.delay_us
         self._clock.after(delay, self._greet, (1 - dialler, session))
         self._clock.after(2 * delay, self._greet, (dialler, session))
 
-    def _greet(self, what: tuple[int, Session]) -> None:
+    def _greet(self, what: tuple[int, SimulatedSession]) -> None:
         """Note that a side has read the other's greeting."""
         side, session = what
         last = self.believed[1 - side] is session

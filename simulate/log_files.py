@@ -17,7 +17,7 @@ BOUNDS: Final = Bounds(file_bytes_max=256 * 1024 * 1024, file_seconds_max=float(
 """Bounds so large that no file is removed: a run is analysed whole."""
 
 
-class Lines(Protocol):
+class LogLines(Protocol):
     """Writes lines of records into a router's files."""
 
     def write(self, router: str, epoch: int, family: Family, record: Mapping[str, object]) -> None: ...

@@ -21,7 +21,7 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.records.control import said_of
 from tamis.simulate import control
-from tamis.simulate.log_files import Lines
+from tamis.simulate.log_files import LogLines
 from tamis.simulate.message import Packet
 from tamis.simulate.node import DATA_BYTES, Node, Passing
 from tamis.simulate.wall import SECOND_US, START_US, Wall
@@ -34,7 +34,7 @@ PUBLISHERS_FROM: Final = 1_000_000
 
 
 @dataclass(slots=True)
-class Life:
+class LoggedLife:
     """What the logbook keeps of one router from its start to its end."""
 
     name: str
@@ -52,12 +52,12 @@ class Life:
 
 
 class Logbook:
-    def __init__(self, wall: Wall, lines: Lines, strategy: str, broadcast: str) -> None:
+    def __init__(self, wall: Wall, lines: LogLines, strategy: str, broadcast: str) -> None:
         self._wall = wall
         self._program = {"version": "simulated", "sampling": "all", "engine": "pure"}
         self._program |= {"strategy": strategy, "broadcast": broadcast}
         self._lines = lines
-        self._lives: dict[int, Life] = {}
+        self._lives: dict[int, LoggedLife] = {}
         self._nodes: dict[int, Node] = {}
         self._wishes: tuple[tuple[str, str], ...] = ()
 
@@ -75,7 +75,7 @@ class Logbook:
     # Lives and links.
 
     def started(self, router: int, epoch: int) -> None:
-        self._lives[router] = Life(self._nodes[router].name, epoch)
+        self._lives[router] = LoggedLife(self._nodes[router].name, epoch)
         self._write(router, "life", what="started", **self._program)
 
     def died(self, router: int) -> None:
@@ -220,7 +220,7 @@ class Logbook:
             over, life.second = life.second, second
             self._settle(router, life, (over + 1) * SECOND_US - 1)
 
-    def _settle(self, router: int, life: Life, at_us: int) -> None:
+    def _settle(self, router: int, life: LoggedLife, at_us: int) -> None:
         counters, life.counters = life.counters, {}
         for interface, counts in sorted(counters.items()):
             behind = self._behind(router, interface)

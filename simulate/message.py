@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tamis.router.core.ways.forwarder import Transit
+from tamis.router.core.ways.forwarder import TransitId
 
 
 class Try(NamedTuple):
@@ -19,7 +19,7 @@ class Try(NamedTuple):
     entered: bool
 
 
-class Message:
+class SimulatedMessage:
     __slots__ = (
         *("serial", "content", "publisher", "counter"),
         *("tries", "received", "lost", "last_us", "visits", "refusals"),
@@ -45,8 +45,8 @@ class Message:
 class Packet(NamedTuple):
     """A copy of a message on a link."""
 
-    transit: Transit
+    transit: TransitId
     hops_left: int
-    message: Message
+    message: SimulatedMessage
     hop: int = 0
     """How many links it has crossed; routers do not read it, records do."""

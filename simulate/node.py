@@ -19,23 +19,23 @@ from tamis.router.core.commands import (
     Command,
     Forget,
     Install,
+    NeighbourSession,
     RaiseEpoch,
     Reached,
     Reroute,
     Send,
-    Session,
     WaysChanged,
 )
-from tamis.router.core.events import Event, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.events import Event, FiltersWanted, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.core.ways.forwarder import Forwarder, Transit
+from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
-from tamis.router.core.ways.windows import Entry, PublisherWindows
+from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
-from tamis.simulate.link import Link
-from tamis.simulate.message import Message, Packet, Try
+from tamis.simulate.link import SimulatedLink
+from tamis.simulate.message import Packet, SimulatedMessage, Try
 from tamis.simulate.run_parts import AnyCore, RunParts
 from tamis.simulate.table import Matches, PureTable
 
@@ -57,19 +57,19 @@ class Passing(NamedTuple):
 class Observer:
     """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
 
-    def delivered(self, client: int, message: Message, entry: Transit) -> None: ...
+    def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None: ...
 
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
 
     def learnt(self, router: int, body: Body) -> None: ...
 
-    def took(self, router: int, message: Message) -> None: ...
+    def took(self, router: int, message: SimulatedMessage) -> None: ...
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
 
     def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None: ...
 
-    def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None: ...
+    def sent(self, router: int, to: tuple[NeighbourSession, ...], body: Body, size: int) -> None: ...
 
     def linked(self, router: int, neighbour: int, session: int, cost: int) -> None: ...
 
@@ -114,7 +114,7 @@ class Node:
         self.clock_skew_ms = 0
         """By how much the clock is wrong while the router starts; it is set right just after."""
         self.clock_off_ms = 0
-        self.links: dict[int, tuple[Link, int]] = {}
+        self.links: dict[int, tuple[SimulatedLink, int]] = {}
         """Neighbour -> the link to it, and which side of that link this router is."""
         self.core: AnyCore
         self.forwarder: Forwarder
@@ -229,7 +229,7 @@ class Node:
     def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
         """Add `filters` of a client; `contents` is everything that the client wants from now on."""
         self._listen(client, contents)
-        self._handle(Wanted(filters))
+        self._handle(FiltersWanted(filters))
 
     def unwant(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
         self._listen(client, contents)
@@ -238,13 +238,13 @@ class Node:
     def ask(self, event: Event) -> None:
         self._handle(event)
 
-    def publish(self, message: Message) -> None:
+    def publish(self, message: SimulatedMessage) -> None:
         entry = self._publishers.enter(message.publisher, message.counter)
-        entered = entry in (Entry.NEW, Entry.NEW_AND_DELIVERED)
+        entered = entry in (EntryVerdict.NEW, EntryVerdict.NEW_AND_DELIVERED)
         message.tries.append(Try(self.number, self._clock.now_us, entered))
         if entered:
             transit, hop_limit = self.forwarder.enter(self._clock.now_us)
-            self._take(Packet(transit, hop_limit, message), None, entry is Entry.NEW)
+            self._take(Packet(transit, hop_limit, message), None, entry is EntryVerdict.NEW)
 
     def _listen(self, client: int, contents: int) -> None:
         self._listeners.clear()
@@ -271,7 +271,7 @@ class Node:
         link, side = self.links[neighbour]
         return link.carry(side, DATA_BYTES, packet)
 
-    def _deliver(self, message: Message, entry: Transit) -> tuple[int, ...]:
+    def _deliver(self, message: SimulatedMessage, entry: TransitId) -> tuple[int, ...]:
         """Deliver to local clients; returns those that got the message."""
         listeners = self._listeners.get(message.content)
         if listeners is None:

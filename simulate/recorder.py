@@ -18,30 +18,30 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.commands import Audited, Session, WaysChanged
-from tamis.router.core.ways.forwarder import Transit
+from tamis.router.core.commands import Audited, NeighbourSession, WaysChanged
+from tamis.router.core.ways.forwarder import TransitId
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame
-from tamis.simulate.link import Link, Watcher
+from tamis.simulate.link import SimulatedLink, Watcher
 from tamis.simulate.logbook import Logbook
-from tamis.simulate.message import Message, Packet
+from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.node import Observer, Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
-from tamis.simulate.oracle.order import Entry, Order
+from tamis.simulate.oracle.order import EnteredAt, Order
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
-from tamis.simulate.trace import Trace
+from tamis.simulate.trace import Transcript
 
 Edges = list[tuple[int, int, int]]
 """(router, router, cost) of each edge."""
 
 
-class Records(NamedTuple):
+class RunRecords(NamedTuple):
     """What a run keeps for readers: logbook and account, if asked for."""
 
     book: Logbook
@@ -54,12 +54,12 @@ VIOLATIONS_MAX = 100
 """Violations kept of one run; further ones say nothing new."""
 
 
-class Recorder(Observer, Watcher):
-    def __init__(self, clock: Clock, patience: Patience, broadcast: str, records: Records | None = None) -> None:
+class RunRecorder(Observer, Watcher):
+    def __init__(self, clock: Clock, patience: Patience, broadcast: str, records: RunRecords | None = None) -> None:
         self._clock = clock
         self._records = records
         self.patience = patience
-        self.trace = Trace()
+        self.trace = Transcript()
         self.truth = Truth(lambda: clock.now_us)
         ways = edges_by_root if broadcast == "shared-tree" else edges_between
         self.deliveries = Deliveries(self.truth, patience, self.report, ways)
@@ -85,10 +85,10 @@ class Recorder(Observer, Watcher):
 
     # Routers.
 
-    def delivered(self, client: int, message: Message, entry: Transit) -> None:
+    def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
-        self.order.delivered(client, self.sessions[client], message.content, Entry(*entry))
+        self.order.delivered(client, self.sessions[client], message.content, EnteredAt(*entry))
         if self._records:
             self._records.account.delivered(client, self.sessions[client], message)
 
@@ -101,7 +101,7 @@ class Recorder(Observer, Watcher):
     def learnt(self, router: int, body: Body) -> None:
         self.on_learnt(router, body)
 
-    def took(self, router: int, message: Message) -> None:
+    def took(self, router: int, message: SimulatedMessage) -> None:
         message.last_us = self._clock.now_us
         message.visits.append(router)
         self.counts["hops"] += 1
@@ -122,7 +122,7 @@ class Recorder(Observer, Watcher):
             self._records.book.refused(router, packet, came_from, reason)
             self._records.account.refused(router, came_from, reason)
 
-    def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:
+    def sent(self, router: int, to: tuple[NeighbourSession, ...], body: Body, size: int) -> None:
         kind = _KINDS[type(body)]
         if isinstance(body, SenderRequest) and body.digest:
             kind = "digests"
@@ -197,13 +197,13 @@ class Recorder(Observer, Watcher):
 
     # Links.
 
-    def joined(self, link: Link) -> None:
+    def joined(self, link: SimulatedLink) -> None:
         self.trace.note(self._clock.now_us, *link.name)
         self.truth.joined(_edge(link), link.cost)
         if self._records:
             self._records.account.joined(link.name, link.cost, link.line.delay_us)
 
-    def broken(self, link: Link) -> None:
+    def broken(self, link: SimulatedLink) -> None:
         self.trace.note(self._clock.now_us, *link.name)
         self.truth.broken(_edge(link))
         if self._records:
@@ -221,7 +221,7 @@ class Recorder(Observer, Watcher):
             message.last_us = self._clock.now_us
 
 
-def _edge(link: Link) -> tuple[int, int]:
+def _edge(link: SimulatedLink) -> tuple[int, int]:
     a, b = link.name
     return (a, b) if a < b else (b, a)
 

@@ -20,7 +20,7 @@ from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.run_parts import RunParts
 from tamis.simulate.settle import Rest
-from tamis.simulate.topologies import Network
+from tamis.simulate.topologies import NetworkPlan
 from tamis.simulate.world import World
 
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
@@ -115,7 +115,7 @@ def plan_of(scenario: Scenario) -> list[Operation]:
     return [operation for operation in operations if operation.number in kept]
 
 
-def _kit(scenario: Scenario, network: Network) -> RunParts:
+def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
     settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
     kit = RunParts(scenario.strategy, settings)
     return kit if scenario.without is None else breaks.without(scenario.without, kit)

@@ -18,7 +18,7 @@ from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
-from tamis.simulate.oracle.tables import LAYERS, Layer, Tables, Ways, sources_of
+from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
 
@@ -54,7 +54,9 @@ class Rest:
         settings = world.kit.settings
         layer = LAYERS[settings.broadcast]
         if settings.coarse:
-            layer = Layer(layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree")
+            layer = LayerPromise(
+                layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree"
+            )
         self._layer = layer
         truth, asked_by = world.recorder.truth, ASKED_BY[world.kit.facts.asks]
         asked = partial(asked_by, truth, world.everything)
@@ -112,7 +114,7 @@ class Rest:
 
     # Looking.
 
-    def _look(self) -> dict[int, dict[int, Ways]]:
+    def _look(self) -> dict[int, dict[int, TreePlace]]:
         """Invariants 4, 7, 8, 11: judge what routers hold. Returns the ways that messages of some sources take now."""
         world, report = self._world, self._world.recorder.report
         for link in world.links:
@@ -154,7 +156,7 @@ class Rest:
 
     # Probing.
 
-    def _probe(self, round_: int, ways: Mapping[int, Mapping[int, Ways]]) -> None:
+    def _probe(self, round_: int, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
         """Invariants 1, 2, 3, 6: publish from many routers, now that everything must work, and judge who gets what."""
         world, recorder = self._world, self._world.recorder
         random = Random(f"{self._seed}/probes/{round_}")

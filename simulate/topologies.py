@@ -20,7 +20,7 @@ COSTS = (1, 1, 1, 2, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class NetworkPlan:
     """A network to simulate: names of routers by index, and links (smaller index, larger index, cost)."""
 
     names: tuple[str, ...]
@@ -87,14 +87,14 @@ KINDS: dict[str, Callable[[int, Random], set[Edge]]] = {
 SIZE_MAX = 10_000
 
 
-def make(kind: str, size: int, seed: int) -> Network:
+def make(kind: str, size: int, seed: int) -> NetworkPlan:
     random = Random(f"{seed}/{kind}/{size}")
     costs = COSTS if random.random() < 0.5 else (1,)
     edges = sorted(KINDS[kind](size, random))
-    return Network(tuple(f"r{i}" for i in range(size)), tuple((a, b, random.choice(costs)) for a, b in edges))
+    return NetworkPlan(tuple(f"r{i}" for i in range(size)), tuple((a, b, random.choice(costs)) for a, b in edges))
 
 
-def read(what: str, seed: int) -> Network:
+def read(what: str, seed: int) -> NetworkPlan:
     """Return the network that `what` names: "KIND:N", or the path of a topology file. ValueError for an unknown kind or
     a bad size."""
     kind, colon, size = what.partition(":")
@@ -107,9 +107,9 @@ def read(what: str, seed: int) -> Network:
     return make(kind, int(size), seed)
 
 
-def from_file(path: str) -> Network:
+def from_file(path: str) -> NetworkPlan:
     topology = load_topology(path)
     names = tuple(sorted(topology.routers))
     index = {name: i for i, name in enumerate(names)}
     links = tuple((index[a], index[b], cost) for a, b, cost in topology.edges)
-    return Network(names, links, cast("Broadcast", topology.broadcast))
+    return NetworkPlan(names, links, cast("Broadcast", topology.broadcast))

@@ -11,7 +11,7 @@ from array import array
 _BATCH = 8_192
 
 
-class Trace:
+class Transcript:
     __slots__ = ("_digest", "_numbers")
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tamis.router.core.core import Core
 from tamis.simulate.node import Node
-from tamis.simulate.oracle.tables import Holding, Ways
+from tamis.simulate.oracle.tables import Holding, TreePlace
 
 
 def holding(node: Node) -> Holding:
@@ -27,10 +27,10 @@ def version(node: Node, issuer: int) -> tuple[int, int] | None:
     return _core(node).desk.rib.version(issuer)
 
 
-def ways(node: Node, sources: Iterable[int]) -> dict[int, Ways]:
+def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:
     """Return what `node` does with messages of each source, by its newest trees."""
     trees = _core(node).desk.trees
-    return {source: Ways(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
+    return {source: TreePlace(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
 
 
 def in_reach(node: Node) -> frozenset[int]:

@@ -14,11 +14,11 @@ from tamis.simulate import view
 from tamis.simulate.clients import SimulatedClient
 from tamis.simulate.clock import Clock
 from tamis.simulate.node import Node
-from tamis.simulate.recorder import Recorder
+from tamis.simulate.recorder import RunRecorder
 
 
 @dataclass(slots=True)
-class Ticket:
+class NetworkWait:
     """A wait for a subscription to be known everywhere."""
 
     router: int
@@ -30,7 +30,7 @@ class WaitsWorld(Protocol):
     """The world, as waits need it."""
 
     clock: Clock
-    recorder: Recorder
+    recorder: RunRecorder
     nodes: list[Node]
     by_number: dict[int, Node]
 
@@ -40,12 +40,12 @@ class WaitsWorld(Protocol):
 class Waits:
     def __init__(self, world: WaitsWorld) -> None:
         self._world = world
-        self._tickets: dict[int, Ticket] = {}
+        self._tickets: dict[int, NetworkWait] = {}
 
     def begin(self, client: SimulatedClient) -> None:
         recorder, node = self._world.recorder, self._world.nodes[client.home]
         number = recorder.counts["waits"] = recorder.counts["waits"] + 1
-        self._tickets[number] = Ticket(node.number, node.life, recorder.truth.contents_wanted(client.number))
+        self._tickets[number] = NetworkWait(node.number, node.life, recorder.truth.contents_wanted(client.number))
         node.ask(Await(number))
 
     def answered(self, router: int, number: int) -> None:

@@ -21,19 +21,19 @@ from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
 from tamis.simulate.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
 from tamis.simulate.liar import Liar
-from tamis.simulate.link import Link
-from tamis.simulate.log_files import Lines
+from tamis.simulate.link import SimulatedLink
+from tamis.simulate.log_files import LogLines
 from tamis.simulate.logbook import Logbook
-from tamis.simulate.message import Message
+from tamis.simulate.message import SimulatedMessage
 from tamis.simulate.node import Node
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.paths import SharedPaths
-from tamis.simulate.recorder import Recorder, Records
+from tamis.simulate.recorder import RunRecorder, RunRecords
 from tamis.simulate.run_parts import RunParts
 from tamis.simulate.table import Matches
-from tamis.simulate.topologies import Network
+from tamis.simulate.topologies import NetworkPlan
 from tamis.simulate.waits import Waits
 from tamis.simulate.wall import Wall
 from tamis.simulate.workload import CONTENTS, wishes
@@ -68,20 +68,20 @@ def patience(times: Times) -> Patience:
 
 
 class World:
-    def __init__(self, network: Network, seed: int, kit: RunParts, lines: Lines | None = None) -> None:
+    def __init__(self, network: NetworkPlan, seed: int, kit: RunParts, lines: LogLines | None = None) -> None:
         """Build routers, links and clients. `lines` is where routers write their records; None: they write none."""
         self.network = network
         self.kit = kit
         self._seed = seed
         self.clock = Clock()
         self.records = None if lines is None else self._records(lines, seed)
-        self.recorder = Recorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
+        self.recorder = RunRecorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         self.everything = contents_of((), CONTENTS)
         self._meanings[encode_filter(Filter(()))] = self.everything  # which a strategy may state, whatever clients want
-        self.messages: list[Message] = []
+        self.messages: list[SimulatedMessage] = []
         """Messages published in this round."""
         self._random = Random(f"{seed}/world")
         self._matches = Matches(CONTENTS)
@@ -96,7 +96,7 @@ class World:
         self.clients = SimulatedClients(self)
         self.waits = Waits(self)
         self.recorder.on_reached = self.waits.answered
-        self._partition: list[Link] = []
+        self._partition: list[SimulatedLink] = []
         self.liar: Liar | None = None
         self._counters: dict[int, int] = {}
         self._serial = self._starts = 0
@@ -295,7 +295,7 @@ class World:
         self._starts += 1
         self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * S_NS // 1_000
 
-    def fill(self, link: Link) -> None:
+    def fill(self, link: SimulatedLink) -> None:
         """Send as much data as the queues of `link` hold, both ways."""
         for side in (0, 1):
             for _ in range(link.line.data_queue_bytes // FILLER_BYTES):
@@ -303,14 +303,14 @@ class World:
 
     # Publishing.
 
-    def publish(self, router: int, content: int, publisher: int) -> Message | None:
+    def publish(self, router: int, content: int, publisher: int) -> SimulatedMessage | None:
         """Publish `content` at `router`. Returns the message; None if the router is down."""
         node = self.nodes[router]
         if not node.alive or node.is_leaving:
             return None
         counter = self._counters[publisher] = self._counters.get(publisher, 0) + 1
         self._serial += 1
-        message = Message(self._serial, content, publisher + 1, counter)
+        message = SimulatedMessage(self._serial, content, publisher + 1, counter)
         self.messages.append(message)
         self.recorder.counts["messages"] += 1
         node.publish(message)
@@ -329,7 +329,7 @@ class World:
         if message is not None and say.retry_after_us:
             self.clock.after(say.retry_after_us, self._say_again, (say.retry_router, message))
 
-    def _say_again(self, what: tuple[int, Message]) -> None:
+    def _say_again(self, what: tuple[int, SimulatedMessage]) -> None:
         node = self.nodes[what[0]]
         if node.alive and not node.is_leaving:
             self.recorder.counts["retries"] += 1
@@ -337,10 +337,10 @@ class World:
 
     # Building.
 
-    def _records(self, lines: Lines, seed: int) -> Records:
+    def _records(self, lines: LogLines, seed: int) -> RunRecords:
         wall = Wall(self.clock, seed, self._name_of)
         book = Logbook(wall, lines, self.kit.facts.recorded, self.kit.settings.broadcast)
-        return Records(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
+        return RunRecords(book, Account(wall), lambda router: list(view.edges(self.by_number[router])))
 
     def _name_of(self, router: int) -> str:
         return self.by_number[router].name
@@ -352,21 +352,21 @@ class World:
         self.recorder.truth.began(node.number)
         node.start()
 
-    def _link(self, a: int, b: int, cost: int) -> Link:
+    def _link(self, a: int, b: int, cost: int) -> SimulatedLink:
         """Build the link between two routers. Its delay depends on its ends alone and is the same both ways."""
         ends = self.nodes[a], self.nodes[b]
         slowest = min(DELAY_MAX_US, NEWS_US // len(self.nodes))
         chance = Random(f"{ends[0].name}/{ends[1].name}/{self._seed}")
         line = Line(delay_us=chance.randint(min(500, slowest), slowest))
-        link = Link(self.clock, ends, cost, line, chance, self.recorder, self.kit.direction)
+        link = SimulatedLink(self.clock, ends, cost, line, chance, self.recorder, self.kit.direction)
         ends[0].links[ends[1].number] = (link, 0)
         ends[1].links[ends[0].number] = (link, 1)
         return link
 
-    def _at(self, index: int) -> Link | None:
+    def _at(self, index: int) -> SimulatedLink | None:
         return self.links[index] if index < len(self.links) else None
 
-    def _ends(self, link: Link) -> list[Node]:
+    def _ends(self, link: SimulatedLink) -> list[Node]:
         return [self.by_number[number] for number in link.name]
 
 

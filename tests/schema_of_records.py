@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.protocol.records import COMMON, KINDS, VERSION, Field
+from tamis.protocol.records import COMMON, KINDS, VERSION, RecordField
 
 OPTIONAL = {
     "link": {"cost", "reason"},
@@ -34,7 +34,7 @@ CHECKS = {
 def check_record(record: dict[str, object], family: str) -> None:
     kind = KINDS[str(record["kind"])]
     assert (record["v"], kind.family) == (VERSION, family)
-    fields: dict[str, Field] = {field.name: field for field in (*COMMON, *kind.fields)}
+    fields: dict[str, RecordField] = {field.name: field for field in (*COMMON, *kind.fields)}
     assert record.keys() <= fields.keys(), f"unknown {record.keys() - fields.keys()}: {record}"
     missing = fields.keys() - record.keys() - OPTIONAL.get(kind.name, set())
     assert not missing, f"missing {missing}: {record}"

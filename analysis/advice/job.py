@@ -20,7 +20,7 @@ from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
 from tamis.analysis.advice.say import Advice, Evidence
 from tamis.analysis.files import log_files
-from tamis.analysis.study import Study
+from tamis.analysis.study import Findings
 from tamis.configs import Topology, load_topology, parse_topology
 from tamis.configs.edit import edited
 from tamis.protocol.errors import TamisError
@@ -37,7 +37,7 @@ class OtherNetwork(TamisError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AdviceRequest:
     """A sound topology file of the network that the logs are of."""
 
     file: Path
@@ -45,7 +45,7 @@ class Wanted:
     topology: Topology
 
 
-def wanted(file: Path, logs: Path) -> Wanted:
+def wanted(file: Path, logs: Path) -> AdviceRequest:
     """Read the topology file. ConfigError if it has mistakes, OtherNetwork if the logs have a router that it does not
     name."""
     topology = load_topology(file)
@@ -53,10 +53,10 @@ def wanted(file: Path, logs: Path) -> Wanted:
     strangers = sorted(logged - set(topology.routers))
     if strangers:
         raise OtherNetwork(f"{file} names no router {', '.join(strangers)}, of which there are logs in {logs}")
-    return Wanted(file, file.read_text(encoding="utf-8"), topology)
+    return AdviceRequest(file, file.read_text(encoding="utf-8"), topology)
 
 
-def advise(study: Study, asked: Wanted, out: Path, told: Told) -> list[Advice]:
+def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list[Advice]:
     """Give advice on the topology file, and write tables, changed file and patch to `out`. Returns the advice."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for name, make in _tables(study, asked.topology).items():
@@ -69,7 +69,7 @@ def advise(study: Study, asked: Wanted, out: Path, told: Told) -> list[Advice]:
     return found
 
 
-def _tables(study: Study, topology: Topology) -> dict[str, Callable[[], DataFrame]]:
+def _tables(study: Findings, topology: Topology) -> dict[str, Callable[[], DataFrame]]:
     messages, interface = study.logs.messages, study.logs.kind("interface")
     return {
         "match_times": lambda: evidence.match_times(messages),
@@ -86,7 +86,7 @@ def _tables(study: Study, topology: Topology) -> dict[str, Callable[[], DataFram
     }
 
 
-def _trials(study: Study, topology: Topology) -> DataFrame:
+def _trials(study: Findings, topology: Topology) -> DataFrame:
     routers = trials.busiest(evidence.match_times(study.logs.messages)).cache()
     loads = trials.loads(
         trials.seen(study.logs.messages, study.published, routers),
@@ -106,7 +106,7 @@ def _kept(table: DataFrame, out: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def write(found: Sequence[Advice], asked: Wanted, out: Path) -> None:
+def write(found: Sequence[Advice], asked: AdviceRequest, out: Path) -> None:
     """Write the changed topology file and the patch."""
     changes = {path: value for each in found for path, value in each.edits.items()}
     after = edited(asked.text, changes)

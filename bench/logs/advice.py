@@ -257,11 +257,11 @@ def _advice(spark: SparkSession, network: Network, logs: str, out: str) -> list[
     """As `tamis analyze --advise` gives it, without the other answers."""
     from tamis.analysis import logs as reading
     from tamis.analysis.advice.job import advise, wanted
-    from tamis.analysis.study import Study
+    from tamis.analysis.study import Findings
 
     folder = network.file.parent
     network.file.write_text(network.text)
-    study = Study(spark, reading.read(spark, folder / logs, folder / out / "store"))
+    study = Findings(spark, reading.read(spark, folder / logs, folder / out / "store"))
     found = advise(study, wanted(network.file, folder / logs), folder / out, lambda _: None)
     study.close()
     for each in found:

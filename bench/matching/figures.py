@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tamis.analysis.svg import Axis, Line, plot
+from tamis.analysis.svg import Axis, PlotLine, plot
 from tamis.bench.matching.match import Contender, Result, Setup, contenders
 from tamis.bench.matching.report import label
 from tamis.bench.matching.runner import Measured, Runner, interfaces_label, size_label
@@ -89,7 +89,7 @@ def draw_rounds(measured: Sequence[Measured]) -> str:
     for colour, each in enumerate(measured):
         plain = next(result.mean_us for result in each.results if result.rounds == 0)
         points = [(float(result.rounds or 0), 100 * (1 - result.mean_us / plain)) for result in each.results]
-        lines.append(Line(f"{each.setup.filter_count:,} filters", points, colour))
+        lines.append(PlotLine(f"{each.setup.filter_count:,} filters", points, colour))
     x = Axis.over("pre-processing rounds", [a for line in lines for a, _ in line.points], log=False)
     y = Axis.over("advantage of the selectivity table (%)", [b for line in lines for _, b in line.points], log=False)
     return plot("Pre-processing rounds of sff (paper 004, figure 11)", x, y, lines)
@@ -121,7 +121,7 @@ def _with_interfaces(setup: Setup, result: Result) -> str:
 
 def _series(
     measured: Sequence[Measured], name: Callable[[Setup, Result], str], across: Callable[[Setup], float]
-) -> list[Line]:
+) -> list[PlotLine]:
     points: dict[str, list[tuple[float, float]]] = {}
     looks: dict[str, tuple[str, str]] = {}
     for each in measured:
@@ -131,12 +131,12 @@ def _series(
             looks[key] = (label(result), key.removeprefix(label(result)))
     engines, kinds = (list(dict.fromkeys(look[part] for look in looks.values())) for part in (0, 1))
     return [
-        Line(key, sorted(points[key]), engines.index(engine), kinds.index(kind))
+        PlotLine(key, sorted(points[key]), engines.index(engine), kinds.index(kind))
         for key, (engine, kind) in looks.items()
     ]
 
 
-def _drawn(title: str, across: str, lines: list[Line]) -> str:
+def _drawn(title: str, across: str, lines: list[PlotLine]) -> str:
     """Both axes logarithmic."""
     x = Axis.over(across, [a for line in lines for a, _ in line.points], log=True)
     y = Axis.over("us per message", [b for line in lines for _, b in line.points], log=True)

@@ -33,7 +33,7 @@ from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Body, decode, encode
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Welcome
@@ -114,7 +114,7 @@ def _source(listener: socket.socket, messages: int) -> None:
 
 _DELIVER: Final = encode_data(
     DataFrame(
-        Kind.DELIVER,
+        FrameKind.DELIVER,
         Message(ATTRIBUTES, PAYLOAD, MessageId(7, 1)),
         hop_limit=8,
         transit=Transit(1, 1, 1),

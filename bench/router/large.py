@@ -29,7 +29,7 @@ import click
 from tamis.bench.scratch import scratch_folder
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, Subscription
+from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish
 from tamis.protocol.wire.frames import Body, decode, encode
 from tamis.protocol.wire.numbers import stable_number
@@ -137,14 +137,14 @@ class Client:
 def frames_of(shape: str, numbers: range) -> list[bytes]:
     make, _ = SHAPES[shape]
     frames: list[bytes] = []
-    batch: list[Subscription] = []
+    batch: list[SubscriptionItem] = []
     size = 0
     for number in numbers:
         packed = encode_filter(make(number))
         if batch and (size + len(packed) > FRAME_BYTES or len(batch) == 10_000):
             frames.append(encode(Subscribe(len(frames), tuple(batch), False, Reach.HOME, False)))
             batch, size = [], 0
-        batch.append(Subscription(number, (packed,)))
+        batch.append(SubscriptionItem(number, (packed,)))
         size += len(packed) + 12
     frames.append(encode(Subscribe(len(frames), tuple(batch), False, Reach.HOME, False)))
     return frames

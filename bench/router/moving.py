@@ -29,7 +29,7 @@ from tamis.native import Admission, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import SubscribeFrame
 from tamis.protocol.language import parse
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
+from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import ID_OFFSET
@@ -149,7 +149,7 @@ class _Run:
 
     def subscribe(self, connection: int) -> None:
         (wanted,) = parse('symbol = "S7" and side = "buy" and price < 2000000').filters
-        batch = Subscribe(1, (Subscription(1, (encode_filter(wanted),)),), False, Reach.HOME, False)
+        batch = Subscribe(1, (SubscriptionItem(1, (encode_filter(wanted),)),), False, Reach.HOME, False)
         if self.switch.subscribe(self.switch.subscriber_of(connection), SubscribeFrame(encode(batch)), 10):
             raise RuntimeError("the subscription was refused")
 

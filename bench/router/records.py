@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Final
 
 from tamis.bench.router.transit import Around, feed, instructions, measure, run_command, tell
-from tamis.native import Records, Switch, Table
+from tamis.native import RecordRing, Switch, Table
 from tamis.protocol.language import parse
 from tamis.protocol.sampling import ALL, threshold_of
 from tamis.router.records.files import Bounds
-from tamis.router.records.lines import Lines
+from tamis.router.records.lines import RecordLines
 from tamis.router.records.writer import Writer
 
 SHARES: Final = {"none": 0, "0.01": threshold_of(0.01), "where": 0, "all": ALL}
@@ -44,8 +44,8 @@ def around(choice: str) -> Around:
 
 @contextlib.contextmanager
 def _recording(choice: str, switch: Switch) -> Iterator[None]:
-    lines = Lines("bench", 1)
-    records = Records(lines.prefix("message"), SHARES[choice], _wanted() if choice == "where" else None)
+    lines = RecordLines("bench", 1)
+    records = RecordRing(lines.prefix("message"), SHARES[choice], _wanted() if choice == "where" else None)
     with tempfile.TemporaryDirectory(prefix="tamis-records-") as folder:
         writer = Writer(Path(folder) / "bench", BOUNDS, lines, records)
         switch.record(records)

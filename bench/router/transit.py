@@ -39,11 +39,11 @@ from tamis.bench.router.moving import (
 from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.protocol.language import parse
 from tamis.protocol.messages import Message, MessageId
-from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
+from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 
 PAYLOAD: Final = b"x" * 4
@@ -104,7 +104,7 @@ class Router:
         source = self.admit(PUBLISHER if first else self.number - 1, came_from, is_link=not first)
         sink = self.admit(SUBSCRIBER if last else self.number + 1, goes_to, is_link=not last)
         if last:
-            subscriptions = tuple(Subscription(i, (packed,)) for i, packed in enumerate(self.wanted))
+            subscriptions = tuple(SubscriptionItem(i, (packed,)) for i, packed in enumerate(self.wanted))
             frame = SubscribeFrame(encode(Subscribe(1, subscriptions, False, Reach.HOME, False)))
             if self.switch.subscribe(self.switch.subscriber_of(sink), frame, 100_000):
                 raise RuntimeError("a subscription was refused")
@@ -181,7 +181,7 @@ def _frame(role: str, counter: int) -> bytes:
     if role in ("alone", "entry"):
         return encode_publish(PUBLISHER, counter, 0, ATTRIBUTES, PAYLOAD)
     body = Message(ATTRIBUTES, PAYLOAD, MessageId(PUBLISHER, counter))
-    return encode_data(DataFrame(Kind.PUBLISH, body, hop_limit=HOPS, transit=Transit(LINE[0], 1, counter)))
+    return encode_data(DataFrame(FrameKind.PUBLISH, body, hop_limit=HOPS, transit=Transit(LINE[0], 1, counter)))
 
 
 def feed(role: str, filters: int, messages: int, around: Around = contextlib.nullcontext) -> float:

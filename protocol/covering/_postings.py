@@ -21,7 +21,7 @@ from tamis.protocol import _intervals as intervals
 from tamis.protocol._intervals import Interval, common_prefix, lowest_like, successor
 from tamis.protocol._regions import Broad, Finite, Region
 from tamis.protocol.covering._buckets import Bucket, Buckets, discard
-from tamis.protocol.values import Kind, Value, identity, kind_of
+from tamis.protocol.values import Value, ValueKind, identity, kind_of
 
 EntryT = TypeVar("EntryT", bound=Hashable)
 
@@ -41,7 +41,7 @@ class Postings(Generic[EntryT]):
     def __init__(self) -> None:
         self._size = 0
         self._started: Buckets[Key, EntryT] = Buckets()
-        self._unstarted: dict[Kind, Buckets[End, EntryT]] = {}
+        self._unstarted: dict[ValueKind, Buckets[End, EntryT]] = {}
         self._loose: Bucket[EntryT] = {}
         self._anchors: _Anchors[EntryT] = _Anchors()
 
@@ -130,7 +130,7 @@ class _Anchors(Generic[EntryT]):
     def __init__(self) -> None:
         self._values: dict[Key, Bucket[EntryT]] = {}
         self._prefixes: dict[str, Bucket[EntryT]] = {}
-        self._ranges: dict[Kind, _Ranges[EntryT]] = {}
+        self._ranges: dict[ValueKind, _Ranges[EntryT]] = {}
         self._loose: Bucket[EntryT] = {}
 
     def add(self, entry: EntryT, region: Region) -> None:
@@ -228,7 +228,7 @@ def _interval(region: Region) -> Interval | None:
         return None if part is None else part.interval
     kind, first = next(iter(region.values))
     last_kind, last = next(reversed(region.values))
-    return None if kind != last_kind or kind == Kind.BOOLEAN.value else Interval(first, successor(last))
+    return None if kind != last_kind or kind == ValueKind.BOOLEAN.value else Interval(first, successor(last))
 
 
 def _least(region: Finite) -> Key:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from tamis.protocol._regions import Finite, Part, Region
-from tamis.protocol.values import Kind, Value, kind_of
+from tamis.protocol._regions import Finite, OrderedPart, Region
+from tamis.protocol.values import Value, ValueKind, kind_of
 
 _PRESENT = 0.5
-_KIND_SHARE = {Kind.BOOLEAN: 0.1, Kind.NUMBER: 0.45, Kind.STRING: 0.45}
+_KIND_SHARE = {ValueKind.BOOLEAN: 0.1, ValueKind.NUMBER: 0.45, ValueKind.STRING: 0.45}
 _VALUE_SHARE = 0.001
 _CHARACTER_SHARE = 0.05
 _PLACES = 4
@@ -30,8 +30,8 @@ def filter_share(regions: Mapping[str, Region]) -> float:
 def _region_share(region: Region) -> float:
     if isinstance(region, Finite):
         return _PRESENT * min(1.0, sum(_value_share(value) for value in region.values.values()))
-    share = _KIND_SHARE[Kind.BOOLEAN] * len(region.booleans) / 2
-    for kind in (Kind.NUMBER, Kind.STRING):
+    share = _KIND_SHARE[ValueKind.BOOLEAN] * len(region.booleans) / 2
+    for kind in (ValueKind.NUMBER, ValueKind.STRING):
         part = region.part(kind)
         share += 0.0 if part is None else _KIND_SHARE[kind] * _part_share(part)
     return share * _PRESENT + (1 - _PRESENT) * region.absent
@@ -39,10 +39,10 @@ def _region_share(region: Region) -> float:
 
 def _value_share(value: Value) -> float:
     kind = kind_of(value)
-    return _KIND_SHARE[kind] * (0.5 if kind is Kind.BOOLEAN else _VALUE_SHARE)
+    return _KIND_SHARE[kind] * (0.5 if kind is ValueKind.BOOLEAN else _VALUE_SHARE)
 
 
-def _part_share(part: Part) -> float:
+def _part_share(part: OrderedPart) -> float:
     high = part.interval.high
     width = (1.0 if high is None else _position(high)) - _position(part.interval.low)
     return max(width, _VALUE_SHARE) * _pattern_share(part.suffix, part.contains)

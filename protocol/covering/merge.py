@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from tamis.protocol import _intervals as intervals
 from tamis.protocol import limits
 from tamis.protocol._intervals import Interval, at, shared_length
-from tamis.protocol._regions import PRESENT, UNIVERSE, Broad, Finite, Part, Region, includes, region_of, tidy
+from tamis.protocol._regions import PRESENT, UNIVERSE, Broad, Finite, OrderedPart, Region, includes, region_of, tidy
 from tamis.protocol.covering._shares import filter_share
 from tamis.protocol.covering.covers import regions_cover
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import Constraint, Filter
 from tamis.protocol.normal import normalize, regions_of, spell_region
-from tamis.protocol.values import Kind, Value, kind_of
+from tamis.protocol.values import Value, ValueKind, kind_of
 
 VALUES_MAX = 16
 """Values that a merged set may have. A range is shorter to send than more of them, and as quick to match."""
@@ -90,12 +90,12 @@ def _hull(a: Region, b: Region) -> Region:
     ours, theirs = _only_part(a), _only_part(b)
     if ours is not None and theirs is not None and _kind(ours) is _kind(theirs):
         suffix = _shared_suffix(ours.suffix, theirs.suffix)
-        hull = tidy(Part(_interval_hull(ours.interval, theirs.interval), suffix=suffix))
-        return Broad(numbers=hull) if _kind(ours) is Kind.NUMBER else Broad(strings=hull)
+        hull = tidy(OrderedPart(_interval_hull(ours.interval, theirs.interval), suffix=suffix))
+        return Broad(numbers=hull) if _kind(ours) is ValueKind.NUMBER else Broad(strings=hull)
     return UNIVERSE if _may_be_absent(a) or _may_be_absent(b) else PRESENT
 
 
-def _only_part(region: Region) -> Part | None:
+def _only_part(region: Region) -> OrderedPart | None:
     """Return the part of a region of one ordered kind: for a set, the range that it spans and the suffix that it
     shares."""
     if isinstance(region, Broad):
@@ -107,7 +107,7 @@ def _only_part(region: Region) -> Part | None:
     suffix = str(first) if isinstance(first, str) else ""
     for value in values:
         suffix = _shared_suffix(suffix, str(value)) if suffix else ""
-    return Part(at(first).hull(at(last)), suffix=suffix)
+    return OrderedPart(at(first).hull(at(last)), suffix=suffix)
 
 
 def _interval_hull(a: Interval, b: Interval) -> Interval:
@@ -126,7 +126,7 @@ def _shared_suffix(a: str, b: str) -> str:
     return a[len(a) - length :]
 
 
-def _kind(part: Part) -> Kind:
+def _kind(part: OrderedPart) -> ValueKind:
     return kind_of(part.interval.low)
 
 
@@ -174,18 +174,18 @@ def _is_filled(merged: Region, a: Region, b: Region) -> bool:
         return False
     if not all(any(region.admits(value) for region in both) for value in merged.booleans):
         return False
-    return all(_is_part_filled(merged, a, b, kind) for kind in (Kind.NUMBER, Kind.STRING))
+    return all(_is_part_filled(merged, a, b, kind) for kind in (ValueKind.NUMBER, ValueKind.STRING))
 
 
-def _is_part_filled(merged: Broad, a: Region, b: Region, kind: Kind) -> bool:
+def _is_part_filled(merged: Broad, a: Region, b: Region, kind: ValueKind) -> bool:
     part = merged.part(kind)
     if part is None or any(isinstance(region, Broad) and region.part(kind) == part for region in (a, b)):
         return True
     pieces = tuple(_pieces(a, kind) + _pieces(b, kind))
-    return tidy(Part(part.interval, part.holes + pieces)) is None
+    return tidy(OrderedPart(part.interval, part.holes + pieces)) is None
 
 
-def _pieces(region: Region, kind: Kind) -> list[Interval]:
+def _pieces(region: Region, kind: ValueKind) -> list[Interval]:
     """Return the intervals between the holes; none if patterns leave out more."""
     if isinstance(region, Finite):
         return [at(value) for value in region.values.values() if kind_of(value) is kind]

@@ -22,7 +22,7 @@ from tamis.protocol.errors import PredicateError
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language.compile import Compiled, compile_tree
 from tamis.protocol.language.format import format_constraint, format_filter, format_predicate
-from tamis.protocol.language.mistake import Mistake, refused
+from tamis.protocol.language.mistake import SyntaxMistake, refused
 from tamis.protocol.language.parse import parse_tree
 
 __all__ = ["parse", "compile_text", "Compiled", "format_predicate", "format_filter", "format_constraint"]
@@ -36,5 +36,5 @@ def compile_text(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX) -> Compil
     """Like `parse`, with the warnings about alternatives that can never match."""
     try:
         return compile_tree(parse_tree(text), disjuncts_max)
-    except Mistake as mistake:
+    except SyntaxMistake as mistake:
         raise refused(PredicateError, text, mistake) from None

@@ -12,64 +12,64 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from tamis.protocol.language import literals, suggest
-from tamis.protocol.language.mistake import Mistake
-from tamis.protocol.language.suggest import Place
+from tamis.protocol.language.mistake import SyntaxMistake
+from tamis.protocol.language.suggest import Position
 
 if TYPE_CHECKING:
     from lark import Token
 
 # The two terminals that give a place away when both may follow, tried in this order; the rest stand behind a condition.
 _PLACES = (
-    ("TRUE", "NAME", Place.CONDITION),
-    ("TRUE", "_RBRACE", Place.LIST_ITEM),
-    ("TRUE", "NUMBER", Place.VALUE),
-    ("NAME", "NAME", Place.NAME),
-    ("OPERATOR", "OPERATOR", Place.OPERATOR),
-    ("LBRACE", "LBRACE", Place.LIST),
-    ("_COMMA", "_COMMA", Place.LIST_END),
-    ("_AND", "_AND", Place.BETWEEN_AND),
+    ("TRUE", "NAME", Position.CONDITION),
+    ("TRUE", "_RBRACE", Position.LIST_ITEM),
+    ("TRUE", "NUMBER", Position.VALUE),
+    ("NAME", "NAME", Position.NAME),
+    ("OPERATOR", "OPERATOR", Position.OPERATOR),
+    ("LBRACE", "LBRACE", Position.LIST),
+    ("_COMMA", "_COMMA", Position.LIST_END),
+    ("_AND", "_AND", Position.BETWEEN_AND),
 )
 _NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9][\w.]*")
 
 
-def about_token(token: Token, expected: Collection[str], open_tokens: Collection[Token]) -> Mistake:
+def about_token(token: Token, expected: Collection[str], open_tokens: Collection[Token]) -> SyntaxMistake:
     """Return the mistake for a token that cannot stand where it does. `open_tokens` were read before it and are not yet
     part of a whole."""
     unclosed = [kept for kept in open_tokens if kept.type == "LPAR"]
-    place = _place(expected, Place.END_OF_GROUP if unclosed else Place.END)
+    place = _place(expected, Position.END_OF_GROUP if unclosed else Position.END)
     if token.type != "$END":
         hint = suggest.for_token(place, token.type, str(token))
-        return Mistake(token.start_pos or 0, f"expected {place.value}, found `{_shortened(str(token))}`", hint)
-    if place is Place.END_OF_GROUP:
-        return Mistake(unclosed[-1].start_pos or 0, "this `(` is never closed")
+        return SyntaxMistake(token.start_pos or 0, f"expected {place.value}, found `{_shortened(str(token))}`", hint)
+    if place is Position.END_OF_GROUP:
+        return SyntaxMistake(unclosed[-1].start_pos or 0, "this `(` is never closed")
     hint = "" if token.end_pos else "`true` is the predicate that matches everything"
-    return Mistake(token.end_pos or 0, f"expected {place.value}, but the text ends here", hint)
+    return SyntaxMistake(token.end_pos or 0, f"expected {place.value}, but the text ends here", hint)
 
 
-def about_character(text: str, at: int) -> Mistake:
+def about_character(text: str, at: int) -> SyntaxMistake:
     """Return the mistake for a character at which no token starts."""
     char = text[at]
     if char in "\"'`":
         return _about_quote(text, at)
     number = _NUMBER_LIKE.match(text, at)
     if number:
-        return Mistake(at, f"{_shortened(number[0])} is not a number", _number_hint(number[0]))
+        return SyntaxMistake(at, f"{_shortened(number[0])} is not a number", _number_hint(number[0]))
     name = unicodedata.name(char, "")
     shown = char if char.isprintable() else f"U+{ord(char):04X}"
     problem = f"the character `{shown}`{f' ({name})' if name and not char.isascii() else ''} has no meaning here"
-    return Mistake(at, problem, suggest.for_character(char))
+    return SyntaxMistake(at, problem, suggest.for_character(char))
 
 
-def _place(expected: Collection[str], end: Place) -> Place:
+def _place(expected: Collection[str], end: Position) -> Position:
     if {"_AND", "_OR"} <= set(expected):
         return end
     return next((place for one, other, place in _PLACES if one in expected and other in expected), end)
 
 
-def _about_quote(text: str, at: int) -> Mistake:
+def _about_quote(text: str, at: int) -> SyntaxMistake:
     try:
         literals.quoted_end(text, at)
-    except Mistake as mistake:
+    except SyntaxMistake as mistake:
         return mistake
     raise AssertionError(f"quoted text at {at} is whole, yet no token")  # the two patterns disagree: a bug of ours
 

@@ -16,7 +16,7 @@ import re
 from typing import Final
 
 from tamis.protocol import limits
-from tamis.protocol.language.mistake import Mistake
+from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.shown import escaped
 from tamis.protocol.values import Value
 
@@ -49,10 +49,10 @@ def quoted_end(text: str, start: int) -> int:
         return end + 1
     stop = end + (text[end : end + 1] == "\\")
     if text[stop : stop + 1] in ("", "\n", "\r"):
-        raise Mistake(
+        raise SyntaxMistake(
             start, f"this {what} is not closed by {quote}", f"a {what} ends on its line; write \\n for a line break"
         )
-    raise Mistake(stop, f"a control character in a {what}", f"write {escaped(text[stop])} instead")
+    raise SyntaxMistake(stop, f"a control character in a {what}", f"write {escaped(text[stop])} instead")
 
 
 def read_quoted(token: str, at: int) -> str:
@@ -75,7 +75,7 @@ def read_number(token: str, at: int) -> int | float:
         return _within_64_bits(int(token) if len(token) <= _INT_DIGITS_MAX else None, token, at)
     number = float(token)
     if math.isinf(number):
-        raise Mistake(at, f"{_shortened(token)} is beyond the largest float, about 1.8e308")
+        raise SyntaxMistake(at, f"{_shortened(token)} is beyond the largest float, about 1.8e308")
     return number
 
 
@@ -100,22 +100,24 @@ def _single(char: str, at: int) -> str:
     if char in _SINGLE:
         return _SINGLE[char]
     if char in _HEX_DIGITS:
-        raise Mistake(at, f"the escape \\{char} takes {_HEX_DIGITS[char]} hexadecimal digits")
-    raise Mistake(at, f"there is no escape \\{char}", "a backslash itself is written \\\\")
+        raise SyntaxMistake(at, f"the escape \\{char} takes {_HEX_DIGITS[char]} hexadecimal digits")
+    raise SyntaxMistake(at, f"there is no escape \\{char}", "a backslash itself is written \\\\")
 
 
 def _code_point(digits: str, at: int) -> str:
     code = int(digits, 16)
     if code > 0x10FFFF:
-        raise Mistake(at, "the last code point is \\U0010FFFF")
+        raise SyntaxMistake(at, "the last code point is \\U0010FFFF")
     if 0xD800 <= code <= 0xDFFF:
-        raise Mistake(at, "a surrogate is not a character", "write a character past \\uFFFF as one \\UXXXXXXXX")
+        raise SyntaxMistake(at, "a surrogate is not a character", "write a character past \\uFFFF as one \\UXXXXXXXX")
     return chr(code)
 
 
 def _within_64_bits(number: int | None, token: str, at: int) -> int:
     if number is None or not limits.INT_MIN <= number <= limits.INT_MAX:
-        raise Mistake(at, f"integer {_shortened(token)} is outside 64 bits ({limits.INT_MIN} to {limits.INT_MAX})")
+        raise SyntaxMistake(
+            at, f"integer {_shortened(token)} is outside 64 bits ({limits.INT_MIN} to {limits.INT_MAX})"
+        )
     return number
 
 

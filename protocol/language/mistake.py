@@ -12,7 +12,7 @@ from tamis.protocol.errors import SyntaxRefused
 Error = TypeVar("Error", bound=SyntaxRefused)
 
 
-class Mistake(Exception):
+class SyntaxMistake(Exception):
     """What is wrong at `offset`, and a hint at what to write instead. Callers see what `refused` makes of it."""
 
     def __init__(self, offset: int, problem: str, hint: str = "") -> None:
@@ -22,7 +22,7 @@ class Mistake(Exception):
         self.hint = hint
 
 
-def refused(error: type[Error], text: str, mistake: Mistake) -> Error:
+def refused(error: type[Error], text: str, mistake: SyntaxMistake) -> Error:
     line, column = place(text, mistake.offset)
     return error(mistake.problem, text, line, column, mistake.hint)
 
@@ -38,4 +38,4 @@ def check_unicode(text: str) -> int:
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
-        raise Mistake(error.start, "this is not valid UTF-8") from None
+        raise SyntaxMistake(error.start, "this is not valid UTF-8") from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from tamis.protocol import limits
 from tamis.protocol.language import complaint
-from tamis.protocol.language.mistake import Mistake, check_unicode
+from tamis.protocol.language.mistake import SyntaxMistake, check_unicode
 from tamis.protocol.language.tree import Node, TreeBuilder
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def parse_tree(text: str) -> Node:
 
     size = check_unicode(text)
     if size > limits.PREDICATE_BYTES_MAX:
-        raise Mistake(0, f"a predicate has at most {limits.PREDICATE_BYTES_MAX} bytes of UTF-8, this one has {size}")
+        raise SyntaxMistake(
+            0, f"a predicate has at most {limits.PREDICATE_BYTES_MAX} bytes of UTF-8, this one has {size}"
+        )
     try:
         return cast(Node, parser().parse(text))
     except UnexpectedCharacters as error:

@@ -10,7 +10,7 @@ import difflib
 import enum
 
 
-class Place(enum.Enum):
+class Position(enum.Enum):
     """Where in a predicate a reader stands, by what may come next; the value is that in human words."""
 
     CONDITION = "a condition such as `price < 10`"
@@ -70,19 +70,19 @@ def for_character(char: str) -> str:
     return _CHARACTERS.get(char, "")
 
 
-def for_token(place: Place, kind: str, word: str) -> str:
+def for_token(place: Position, kind: str, word: str) -> str:
     """Return a hint for a token of terminal `kind` that stands where something else is expected."""
-    if place is Place.OPERATOR:
+    if place is Position.OPERATOR:
         return "write `exists` before the name" if kind == "EXISTS" else for_operator(word)
-    if place in (Place.VALUE, Place.LIST_ITEM) and kind == "NAME":
+    if place in (Position.VALUE, Position.LIST_ITEM) and kind == "NAME":
         return _close(word, ("true", "false"), 0.75) or f'a string stands in quotes: "{word}"'
-    if place is Place.CONDITION:
+    if place is Position.CONDITION:
         return _for_condition(kind, word)
-    if place is Place.NAME and kind == "LPAR":
+    if place is Position.NAME and kind == "LPAR":
         return "write `exists x`, without parentheses"
-    if place is Place.LIST and kind == "LPAR":
+    if place is Position.LIST and kind == "LPAR":
         return _BRACES
-    if place in (Place.END, Place.END_OF_GROUP):
+    if place in (Position.END, Position.END_OF_GROUP):
         return _for_end(kind, word)
     return ""
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Op
 from tamis.protocol.language import literals, suggest
-from tamis.protocol.language.mistake import Mistake
+from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.values import Value
 
 _SYNONYMS = {"==": Op.EQ, "<>": Op.NE, "^=": Op.PREFIX, "$=": Op.SUFFIX, "*=": Op.CONTAINS, "substring": Op.CONTAINS}
@@ -88,7 +88,7 @@ class TreeBuilder:
         name, token, value = parts
         op = _OPERATORS.get(token.lower())
         if op is None:
-            raise Mistake(token.start_pos, f"there is no operator `{token}`", suggest.for_operator(token))
+            raise SyntaxMistake(token.start_pos, f"there is no operator `{token}`", suggest.for_operator(token))
         return _leaf(name, op, [value])
 
     def between(self, parts: list[Any]) -> Leaf:
@@ -138,4 +138,4 @@ def _build(at: int, name: str, op: Op, operands: tuple[Value, ...]) -> Constrain
     try:
         return Constraint(name, op, operands)
     except Refused as error:
-        raise Mistake(at, str(error)) from None
+        raise SyntaxMistake(at, str(error)) from None

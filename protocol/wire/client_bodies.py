@@ -23,7 +23,7 @@ class Reach(enum.IntEnum):
     NETWORK = 1
 
 
-class Subscription(NamedTuple):
+class SubscriptionItem(NamedTuple):
     """A disjunction of packed filters under an id that is the client's own."""
 
     id: U32
@@ -35,7 +35,7 @@ class Subscribe:
     """A batch of subscriptions. The options hold for all of them."""
 
     request: U32
-    subscriptions: Annotated[tuple[Subscription, ...], Between(1, limits.SUBSCRIPTIONS_PER_FRAME_MAX)]
+    subscriptions: Annotated[tuple[SubscriptionItem, ...], Between(1, limits.SUBSCRIPTIONS_PER_FRAME_MAX)]
     own_messages: bool
     wait: Reach
     durable: bool

@@ -27,9 +27,9 @@ from tamis.protocol.wire.header import (
     check_header,
     check_trace,
 )
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
-_PUBLISH: Final = int(Kind.PUBLISH)
+_PUBLISH: Final = int(FrameKind.PUBLISH)
 _PUBLISH_HEADER: Final = struct.Struct("<IBB2x24xQQQH2xI")
 """The header in which the fields that a client leaves 0 are padding: fewer arguments are most of the gain."""
 
@@ -38,7 +38,7 @@ _PUBLISH_HEADER: Final = struct.Struct("<IBB2x24xQQQH2xI")
 class DataFrame:
     """A data frame, read as a whole. Flag TRACED is set exactly where there is a TRACE extension."""
 
-    kind: Kind
+    kind: FrameKind
     message: Message
     flags: int = 0
     hop_limit: int = 0
@@ -80,7 +80,7 @@ def encode_publish(
     area = b""
     if extensions is not NO_EXTENSIONS or flags & TRACED:
         flags |= TRACED if ExtensionType.TRACE in extensions else 0
-        area = _checked_area(Kind.PUBLISH, flags, extensions)
+        area = _checked_area(FrameKind.PUBLISH, flags, extensions)
     packed = encode_attributes(attributes)
     length = HEADER_BYTES + len(area) + len(packed) + len(payload)
     if length > FRAME_BYTES_MAX:
@@ -103,7 +103,7 @@ def decode_data(frame: bytes | memoryview) -> DataFrame:
     )
 
 
-def _checked_area(kind: Kind, flags: int, extensions: Extensions) -> bytes:
+def _checked_area(kind: FrameKind, flags: int, extensions: Extensions) -> bytes:
     try:
         check_trace(kind, flags, extensions)
     except FrameError as error:

@@ -31,7 +31,7 @@ from tamis.protocol.wire.header import (
     check_header,
     check_trace,
 )
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
 _LEAD: Final = struct.Struct("<IBBxB24xQQ8xII")
 """What the header's check needs. The lengths of extensions and the reserved bytes behind it are one number: the length,
@@ -42,8 +42,8 @@ _TIME: Final = struct.Struct("<Q")
 _LENGTHS: Final = struct.Struct("<H2xI")
 _ONE_SATISFIED: Final = struct.Struct("<II")
 _ONE_SATISFIED_LEAD: Final = ExtensionType.SATISFIED | 4 << 16  # type and length, read as one number
-_DATA_KINDS: Final = frozenset(int(kind) for kind in Kind if kind.is_data)
-_DELIVER: Final = int(Kind.DELIVER)
+_DATA_KINDS: Final = frozenset(int(kind) for kind in FrameKind if kind.is_data)
+_DELIVER: Final = int(FrameKind.DELIVER)
 
 
 class DeliverView:
@@ -81,8 +81,8 @@ class DeliverView:
         return time_ns
 
     @property
-    def kind(self) -> Kind:
-        return Kind(self._frame[KIND_OFFSET])
+    def kind(self) -> FrameKind:
+        return FrameKind(self._frame[KIND_OFFSET])
 
     @property
     def transit(self) -> Transit:

@@ -20,7 +20,7 @@ from tamis.protocol import limits
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.values import check_name
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
 MUST_UNDERSTAND: Final = 0x8000
 _HEADER: Final = struct.Struct("<HH")
@@ -121,7 +121,7 @@ _CODECS: Final[Mapping[int, _Codec]] = {
 }
 
 
-def encode_extensions(extensions: Extensions, kind: Kind) -> bytes:
+def encode_extensions(extensions: Extensions, kind: FrameKind) -> bytes:
     """Return the area's bytes; Refused if it could not be decoded. An unknown type carries bytes."""
     parts: list[bytes] = []
     for type_, value in extensions.items():
@@ -138,7 +138,7 @@ def encode_extensions(extensions: Extensions, kind: Kind) -> bytes:
     return area
 
 
-def decode_extensions(area: bytes, kind: Kind) -> dict[int, ExtensionValue]:
+def decode_extensions(area: bytes, kind: FrameKind) -> dict[int, ExtensionValue]:
     """Return every extension by its type; FrameError for an area that breaks the law above."""
     extensions: dict[int, ExtensionValue] = {}
     at = 0
@@ -160,7 +160,7 @@ def shown(type_: int) -> str:
     return ExtensionType(type_).name if type_ in _CODECS else f"0x{type_:04x}"
 
 
-def _pack(type_: int, value: ExtensionValue, kind: Kind) -> bytes:
+def _pack(type_: int, value: ExtensionValue, kind: FrameKind) -> bytes:
     _check_place(type_, kind)
     if type_ in _CODECS:
         data = _CODECS[type_].pack(value)
@@ -173,7 +173,7 @@ def _pack(type_: int, value: ExtensionValue, kind: Kind) -> bytes:
     return data
 
 
-def _read(type_: int, data: bytes, kind: Kind) -> ExtensionValue:
+def _read(type_: int, data: bytes, kind: FrameKind) -> ExtensionValue:
     if type_ not in _CODECS:
         if type_ & MUST_UNDERSTAND:
             raise FrameError(ErrorCode.UNKNOWN_EXTENSION, f"extension {shown(type_)} must be understood, and is not")
@@ -185,6 +185,6 @@ def _read(type_: int, data: bytes, kind: Kind) -> ExtensionValue:
         raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)}: {error}") from None
 
 
-def _check_place(type_: int, kind: Kind) -> None:
-    if type_ in DELIVER_ONLY and kind is not Kind.DELIVER:
+def _check_place(type_: int, kind: FrameKind) -> None:
+    if type_ in DELIVER_ONLY and kind is not FrameKind.DELIVER:
         raise Refused(f"only a DELIVER frame carries it, not {kind.name}")

@@ -15,7 +15,7 @@ from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
-from tamis.protocol.wire.kinds import KINDS, Kind
+from tamis.protocol.wire.kinds import KINDS, FrameKind
 from tamis.protocol.wire.prefix import PREFIX_BYTES, pack_prefix, read_prefix
 from tamis.protocol.wire.schema import record_of
 from tamis.protocol.wire.slices import at_once, packed
@@ -45,33 +45,33 @@ Body = (
 )
 Frame = DataFrame | Body
 
-BODY_OF: Final[dict[Kind, type[Body]]] = {
-    Kind.HELLO: session_bodies.Hello,
-    Kind.WELCOME: session_bodies.Welcome,
-    Kind.AUTH: session_bodies.Auth,
-    Kind.AUTHENTICATED: session_bodies.Authenticated,
-    Kind.ERROR: session_bodies.Error,
-    Kind.PING: session_bodies.Ping,
-    Kind.PONG: session_bodies.Pong,
-    Kind.DRAIN: session_bodies.Drain,
-    Kind.SUBSCRIBE: client_bodies.Subscribe,
-    Kind.UNSUBSCRIBE: client_bodies.Unsubscribe,
-    Kind.ACK: client_bodies.Ack,
-    Kind.CREDIT: client_bodies.Credit,
-    Kind.LOST: client_bodies.Lost,
-    Kind.TRACE_RECORD: report_bodies.TraceRecord,
-    Kind.DRY_RUN_REPORT: report_bodies.DryRunReport,
-    Kind.LSA: routing_bodies.LinkState,
-    Kind.RA: parts.AdvertisementPart,
-    Kind.SR: parts.RequestPart,
-    Kind.UR: parts.ReplyPart,
-    Kind.HELD: routing_bodies.Held,
-    Kind.EPOCH_REFUSED: routing_bodies.EpochRefused,
+BODY_OF: Final[dict[FrameKind, type[Body]]] = {
+    FrameKind.HELLO: session_bodies.Hello,
+    FrameKind.WELCOME: session_bodies.Welcome,
+    FrameKind.AUTH: session_bodies.Auth,
+    FrameKind.AUTHENTICATED: session_bodies.Authenticated,
+    FrameKind.ERROR: session_bodies.Error,
+    FrameKind.PING: session_bodies.Ping,
+    FrameKind.PONG: session_bodies.Pong,
+    FrameKind.DRAIN: session_bodies.Drain,
+    FrameKind.SUBSCRIBE: client_bodies.Subscribe,
+    FrameKind.UNSUBSCRIBE: client_bodies.Unsubscribe,
+    FrameKind.ACK: client_bodies.Ack,
+    FrameKind.CREDIT: client_bodies.Credit,
+    FrameKind.LOST: client_bodies.Lost,
+    FrameKind.TRACE_RECORD: report_bodies.TraceRecord,
+    FrameKind.DRY_RUN_REPORT: report_bodies.DryRunReport,
+    FrameKind.LSA: routing_bodies.LinkState,
+    FrameKind.RA: parts.AdvertisementPart,
+    FrameKind.SR: parts.RequestPart,
+    FrameKind.UR: parts.ReplyPart,
+    FrameKind.HELD: routing_bodies.Held,
+    FrameKind.EPOCH_REFUSED: routing_bodies.EpochRefused,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
 
 
-def kind_of(frame: Frame) -> Kind:
+def kind_of(frame: Frame) -> FrameKind:
     return frame.kind if isinstance(frame, DataFrame) else _KIND_OF[type(frame)]
 
 
@@ -88,7 +88,7 @@ def decode(frame: bytes) -> Frame:
     prefix = read_prefix(frame)
     if prefix.kind not in KINDS:
         raise FrameError(ErrorCode.UNKNOWN_KIND, f"no frame kind 0x{prefix.kind:02x}")
-    kind = Kind(prefix.kind)
+    kind = FrameKind(prefix.kind)
     if kind.is_data:
         return decode_data(frame)
     if prefix.flags or prefix.hop_limit:

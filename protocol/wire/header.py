@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.extensions import Extensions, ExtensionType
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
 HEADER: Final = struct.Struct("<IBBBBQQQQQQHHI")
 HEADER_BYTES: Final = 64
@@ -51,8 +51,8 @@ DURABLE: Final = int(Flags.DURABLE)
 OWN: Final = int(Flags.OWN)
 TRACED: Final = int(Flags.TRACED)
 _UNNAMED: Final = ~(CONFIRM | RETRY | DURABLE | OWN | TRACED)
-_DELIVER: Final = int(Kind.DELIVER)
-_DRY_RUN: Final = int(Kind.DRY_RUN)
+_DELIVER: Final = int(FrameKind.DELIVER)
+_DRY_RUN: Final = int(FrameKind.DRY_RUN)
 
 
 class Transit(NamedTuple):

@@ -17,7 +17,7 @@ DATA_KINDS_END: Final = 0x10
 """Every kind below it is a data frame: a switch tells them apart with one comparison."""
 
 
-class Kind(enum.IntEnum):
+class FrameKind(enum.IntEnum):
     PUBLISH = 0x01
     DELIVER = 0x02
     DRY_RUN = 0x03
@@ -53,7 +53,7 @@ class Kind(enum.IntEnum):
         return self < DATA_KINDS_END
 
 
-KINDS: Final = frozenset(int(kind) for kind in Kind)
+KINDS: Final = frozenset(int(kind) for kind in FrameKind)
 
 
 def is_skippable(kind: int) -> bool:

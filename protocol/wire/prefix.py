@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.kinds import KINDS, Kind, is_skippable
+from tamis.protocol.wire.kinds import KINDS, FrameKind, is_skippable
 
 PREFIX_BYTES: Final = 8
 _PREFIX: Final = struct.Struct("<IBBBB")
@@ -27,7 +27,7 @@ class Prefix(NamedTuple):
     reserved: int
 
 
-def pack_prefix(kind: Kind, length: int) -> bytes:
+def pack_prefix(kind: FrameKind, length: int) -> bytes:
     """Return the prefix of a frame that is not a data frame."""
     return _PREFIX.pack(length, kind, 0, 0, 0)
 

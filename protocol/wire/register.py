@@ -17,7 +17,7 @@ from tamis.protocol.wire.client_bodies import AckOf, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
 from tamis.protocol.wire.session_bodies import AuthMethod, Role
 
@@ -61,32 +61,32 @@ KINDS: Final = Register(
     "Frame kinds",
     "Byte 4 of every frame. Below 0x10: data frames. From 0x80: a receiver that does not know the kind skips the "
     "frame; any other unknown kind ends the connection.",
-    Kind,
+    FrameKind,
     {
-        Kind.PUBLISH: Meaning("a message, from a client to its router or between routers"),
-        Kind.DELIVER: Meaning("a message, from a router to a client that wants it"),
-        Kind.DRY_RUN: Meaning("goes where a PUBLISH would, and is delivered to nobody"),
-        Kind.HELLO: Meaning("opens a connection: name, versions, limits"),
-        Kind.WELCOME: Meaning("answers HELLO: the chosen version, methods to prove a name"),
-        Kind.AUTH: Meaning("the connecting side's credential"),
-        Kind.AUTHENTICATED: Meaning("ends the greeting"),
-        Kind.ERROR: Meaning("says what was wrong with a frame"),
-        Kind.PING: Meaning("asks for a sign of life"),
-        Kind.PONG: Meaning("answers PING, and tells the clock"),
-        Kind.DRAIN: Meaning("the sender starts nothing new and will close"),
-        Kind.SUBSCRIBE: Meaning("a batch of subscriptions"),
-        Kind.UNSUBSCRIBE: Meaning("ends a batch of subscriptions"),
-        Kind.ACK: Meaning("which items are done, and which are refused"),
-        Kind.CREDIT: Meaning("how much a client may publish in all"),
-        Kind.LOST: Meaning("messages are missing here, and why"),
-        Kind.TRACE_RECORD: Meaning("what one router did with a traced message"),
-        Kind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
-        Kind.LSA: Meaning("a router's links"),
-        Kind.RA: Meaning("what the clients of a router want, whole or as a change"),
-        Kind.SR: Meaning("asks for what the sender lacks"),
-        Kind.UR: Meaning("answers SR"),
-        Kind.HELD: Meaning("confirms that routers hold an advertisement"),
-        Kind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
+        FrameKind.PUBLISH: Meaning("a message, from a client to its router or between routers"),
+        FrameKind.DELIVER: Meaning("a message, from a router to a client that wants it"),
+        FrameKind.DRY_RUN: Meaning("goes where a PUBLISH would, and is delivered to nobody"),
+        FrameKind.HELLO: Meaning("opens a connection: name, versions, limits"),
+        FrameKind.WELCOME: Meaning("answers HELLO: the chosen version, methods to prove a name"),
+        FrameKind.AUTH: Meaning("the connecting side's credential"),
+        FrameKind.AUTHENTICATED: Meaning("ends the greeting"),
+        FrameKind.ERROR: Meaning("says what was wrong with a frame"),
+        FrameKind.PING: Meaning("asks for a sign of life"),
+        FrameKind.PONG: Meaning("answers PING, and tells the clock"),
+        FrameKind.DRAIN: Meaning("the sender starts nothing new and will close"),
+        FrameKind.SUBSCRIBE: Meaning("a batch of subscriptions"),
+        FrameKind.UNSUBSCRIBE: Meaning("ends a batch of subscriptions"),
+        FrameKind.ACK: Meaning("which items are done, and which are refused"),
+        FrameKind.CREDIT: Meaning("how much a client may publish in all"),
+        FrameKind.LOST: Meaning("messages are missing here, and why"),
+        FrameKind.TRACE_RECORD: Meaning("what one router did with a traced message"),
+        FrameKind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
+        FrameKind.LSA: Meaning("a router's links"),
+        FrameKind.RA: Meaning("what the clients of a router want, whole or as a change"),
+        FrameKind.SR: Meaning("asks for what the sender lacks"),
+        FrameKind.UR: Meaning("answers SR"),
+        FrameKind.HELD: Meaning("confirms that routers hold an advertisement"),
+        FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
     },
     (
         Reserved(

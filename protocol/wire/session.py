@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
 
-class State(enum.Enum):
+class SessionState(enum.Enum):
     """The state of a connection, which both ends see alike; before OPEN it says which frame is due."""
 
     HELLO_DUE = "the connector's HELLO is due"
@@ -34,46 +34,56 @@ class State(enum.Enum):
     CLOSED = "closed"
 
 
-Table = dict[tuple[State, Kind], State]
+Table = dict[tuple[SessionState, FrameKind], SessionState]
 
-_GREETING: Final = frozenset({State.HELLO_DUE, State.WELCOME_DUE, State.AUTH_DUE, State.VERDICT_DUE})
-_ALIVE: Final = frozenset({Kind.ERROR, Kind.PING, Kind.PONG})
+_GREETING: Final = frozenset(
+    {SessionState.HELLO_DUE, SessionState.WELCOME_DUE, SessionState.AUTH_DUE, SessionState.VERDICT_DUE}
+)
+_ALIVE: Final = frozenset({FrameKind.ERROR, FrameKind.PING, FrameKind.PONG})
 
-_CLIENT_BEGINS: Final = frozenset({Kind.PUBLISH, Kind.DRY_RUN, Kind.SUBSCRIBE})
-_CLIENT_GOES_ON: Final = _ALIVE | {Kind.UNSUBSCRIBE, Kind.ACK}
-_HOME_BEGINS: Final = frozenset({Kind.CREDIT})
-_HOME_GOES_ON: Final = _ALIVE | {Kind.DELIVER, Kind.ACK, Kind.LOST, Kind.TRACE_RECORD, Kind.DRY_RUN_REPORT}
-_ROUTER_BEGINS: Final = frozenset({Kind.SR})
+_CLIENT_BEGINS: Final = frozenset({FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.SUBSCRIBE})
+_CLIENT_GOES_ON: Final = _ALIVE | {FrameKind.UNSUBSCRIBE, FrameKind.ACK}
+_HOME_BEGINS: Final = frozenset({FrameKind.CREDIT})
+_HOME_GOES_ON: Final = _ALIVE | {
+    FrameKind.DELIVER,
+    FrameKind.ACK,
+    FrameKind.LOST,
+    FrameKind.TRACE_RECORD,
+    FrameKind.DRY_RUN_REPORT,
+}
+_ROUTER_BEGINS: Final = frozenset({FrameKind.SR})
 _ROUTER_GOES_ON: Final = _ALIVE | {
-    *(Kind.PUBLISH, Kind.DRY_RUN, Kind.LOST, Kind.TRACE_RECORD, Kind.DRY_RUN_REPORT),
-    *(Kind.LSA, Kind.RA, Kind.UR, Kind.HELD, Kind.EPOCH_REFUSED),
+    *(FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.LOST, FrameKind.TRACE_RECORD, FrameKind.DRY_RUN_REPORT),
+    *(FrameKind.LSA, FrameKind.RA, FrameKind.UR, FrameKind.HELD, FrameKind.EPOCH_REFUSED),
 }
 
 _CONNECTOR_GREETS: Final[Table] = {
-    (State.HELLO_DUE, Kind.HELLO): State.WELCOME_DUE,
-    (State.AUTH_DUE, Kind.AUTH): State.VERDICT_DUE,
+    (SessionState.HELLO_DUE, FrameKind.HELLO): SessionState.WELCOME_DUE,
+    (SessionState.AUTH_DUE, FrameKind.AUTH): SessionState.VERDICT_DUE,
 }
 _ACCEPTOR_GREETS: Final[Table] = {
-    (State.WELCOME_DUE, Kind.WELCOME): State.AUTH_DUE,
-    (State.VERDICT_DUE, Kind.AUTHENTICATED): State.OPEN,
+    (SessionState.WELCOME_DUE, FrameKind.WELCOME): SessionState.AUTH_DUE,
+    (SessionState.VERDICT_DUE, FrameKind.AUTHENTICATED): SessionState.OPEN,
 }
-_ERROR_ENDS_GREETING: Final[Table] = {(state, Kind.ERROR): State.CLOSED for state in _GREETING}
+_ERROR_ENDS_GREETING: Final[Table] = {(state, FrameKind.ERROR): SessionState.CLOSED for state in _GREETING}
 
 _CONNECTOR_DRAINS: Final = {
-    State.OPEN: State.CONNECTOR_DRAINING,
-    State.ACCEPTOR_DRAINING: State.BOTH_DRAINING,
+    SessionState.OPEN: SessionState.CONNECTOR_DRAINING,
+    SessionState.ACCEPTOR_DRAINING: SessionState.BOTH_DRAINING,
 }
 _ACCEPTOR_DRAINS: Final = {
-    State.OPEN: State.ACCEPTOR_DRAINING,
-    State.CONNECTOR_DRAINING: State.BOTH_DRAINING,
+    SessionState.OPEN: SessionState.ACCEPTOR_DRAINING,
+    SessionState.CONNECTOR_DRAINING: SessionState.BOTH_DRAINING,
 }
 
 
-def _open_life(begins: frozenset[Kind], goes_on: frozenset[Kind], drains: Mapping[State, State]) -> Table:
+def _open_life(
+    begins: frozenset[FrameKind], goes_on: frozenset[FrameKind], drains: Mapping[SessionState, SessionState]
+) -> Table:
     """Return a side's table while it is open: before its DRAIN it may begin things and go on with them, after it only
     go on."""
     before = {(state, kind): state for state in drains for kind in begins | goes_on}
-    at = {(state, Kind.DRAIN): after for state, after in drains.items()}
+    at = {(state, FrameKind.DRAIN): after for state, after in drains.items()}
     return before | at | {(state, kind): state for state in drains.values() for kind in goes_on}
 
 
@@ -102,20 +112,20 @@ class Session:
 
     def __init__(self, sides: Sides, is_connector: bool) -> None:
         self._is_connector = is_connector
-        self.state = State.HELLO_DUE
+        self.state = SessionState.HELLO_DUE
         self.use(sides)
 
     def use(self, sides: Sides) -> None:
         """Judge from now on by the tables of another sort of connection: an acceptor's step after HELLO."""
         self._ours, self._theirs = sides if self._is_connector else (sides.acceptor, sides.connector)
 
-    def sent(self, kind: Kind) -> None:
+    def sent(self, kind: FrameKind) -> None:
         """Note that we are about to send `kind`; Refused if we may not send it now."""
         if (self.state, kind) not in self._ours:
             raise Refused(f"{kind.name} is not ours to send: {self.state.value}")
         self.state = self._ours[self.state, kind]
 
-    def received(self, kind: Kind) -> None:
+    def received(self, kind: FrameKind) -> None:
         """Note that the peer has sent `kind`; FrameError if the peer may not send it now."""
         if (self.state, kind) not in self._theirs:
             raise FrameError(ErrorCode.UNEXPECTED_KIND, f"{kind.name} is not the peer's to send: {self.state.value}")
@@ -123,4 +133,4 @@ class Session:
 
     def closed(self) -> None:
         """Note that the connection has ended, by a fatal error or otherwise."""
-        self.state = State.CLOSED
+        self.state = SessionState.CLOSED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.routing_bodies import (
@@ -17,18 +17,18 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 
-Stream = tuple[Kind, int]
+Stream = tuple[FrameKind, int]
 """Bodies of one kind and origin: they stay in order."""
-REPORTS: Final[Stream] = (Kind.TRACE_RECORD, 0)
+REPORTS: Final[Stream] = (FrameKind.TRACE_RECORD, 0)
 """What routers say of messages, dry runs included: all of it takes one turn."""
 
-_KINDS: Final[dict[type, Kind]] = {
-    LinkState: Kind.LSA,
-    ReceiverAdvertisement: Kind.RA,
-    SenderRequest: Kind.SR,
-    UpdateReply: Kind.UR,
-    Held: Kind.HELD,
-    EpochRefused: Kind.EPOCH_REFUSED,
+_KINDS: Final[dict[type, FrameKind]] = {
+    LinkState: FrameKind.LSA,
+    ReceiverAdvertisement: FrameKind.RA,
+    SenderRequest: FrameKind.SR,
+    UpdateReply: FrameKind.UR,
+    Held: FrameKind.HELD,
+    EpochRefused: FrameKind.EPOCH_REFUSED,
 }
 
 

@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class Problem(TamisError):
+class BadRequest(TamisError):
     """A request that cannot be answered as asked."""
 
     def __init__(self, status: int, what: str, headers: tuple[tuple[str, str], ...] = ()) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tamis.protocol.shown import shown
-from tamis.router.admin.answers import Problem
+from tamis.router.admin.answers import BadRequest
 from tamis.router.daemon.settings import CannotStart
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
@@ -37,7 +37,7 @@ def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> N
     if local is None or host is None:  # no page of the Web reaches a Unix socket, and every browser names a host
         return
     if host.lower() not in _own_names(*local) and not _is_one_of(host.lower(), names):
-        raise Problem(
+        raise BadRequest(
             421,
             f"administration does not listen at {shown(host[:_SHOWN])}: ask for {_address(*local)}, or name it under "
             "`admin_names` in the topology file",
@@ -48,9 +48,9 @@ def check_origin(headers: Headers) -> None:
     """Problem for what a foreign page has a browser ask."""
     origin = headers.get("origin")
     if origin is not None and origin.lower() != f"http://{headers.get('host', '').lower()}":
-        raise Problem(403, f"pages of {shown(origin[:_SHOWN])} may not ask here")
+        raise BadRequest(403, f"pages of {shown(origin[:_SHOWN])} may not ask here")
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-        raise Problem(403, "pages of other sites may not ask here")
+        raise BadRequest(403, "pages of other sites may not ask here")
 
 
 def has_token(headers: Headers, token: bytes) -> bool:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.admin.answers import Answer, Budget, Items, Problem, json_answer
+from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
@@ -45,25 +45,25 @@ class Request:
             parts = urlsplit(target)
             query = parse_qs(parts.query, keep_blank_values=True, max_num_fields=16)
         except ValueError as error:
-            raise Problem(400, f"the target cannot be read: {error}") from None
+            raise BadRequest(400, f"the target cannot be read: {error}") from None
         return cls(method, parts.path, {name: values[-1] for name, values in query.items()}, body)
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
         text = self.query.get(name, str(default))
         if not text.isascii() or not text.isdigit() or len(text) > 20 or not least <= int(text) <= most:
-            raise Problem(400, f"{name} must be from {least} to {most}, got {text[:40]!r}")
+            raise BadRequest(400, f"{name} must be from {least} to {most}, got {text[:40]!r}")
         return int(text)
 
 
 def answer(request: Request, running: RouterView) -> Answer:
     """What `request` gets; Problem where it asks for what there is not, or too often."""
     if request.path not in PAGES:
-        raise Problem(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
+        raise BadRequest(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
     page = PAGES[request.path]
     if request.method != page.method and (request.method, page.method) != ("HEAD", "GET"):
-        raise Problem(405, f"{request.path} takes {page.method}", (("Allow", page.method),))
+        raise BadRequest(405, f"{request.path} takes {page.method}", (("Allow", page.method),))
     if page.method == "POST" and not running.rates.take(request.path):
-        raise Problem(429, f"{request.path} is asked too often; try again in a second", (("Retry-After", "1"),))
+        raise BadRequest(429, f"{request.path} is asked too often; try again in a second", (("Retry-After", "1"),))
     return page.show(request, running)
 
 
@@ -130,9 +130,9 @@ def _explain(request: Request, running: RouterView) -> Answer:
     try:
         attributes = parse_message([request.body.decode()])
     except UnicodeDecodeError:
-        raise Problem(400, "the body must be UTF-8") from None
+        raise BadRequest(400, "the body must be UTF-8") from None
     except SyntaxRefused as error:
-        raise Problem(400, f"the body must be one JSON object of attributes: {error.problem}") from None
+        raise BadRequest(400, f"the body must be one JSON object of attributes: {error.problem}") from None
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.plane.table, attributes)
     items = Items(limit, budget)
@@ -176,7 +176,7 @@ def _audited(request: Request, running: RouterView) -> Answer:
     network = _network(running)
     ticket = request.number("ticket", 0, 0, 2**32 - 1)
     if ticket not in network.audits:
-        raise Problem(404, "there is no such audit, or a later one")
+        raise BadRequest(404, "there is no such audit, or a later one")
     found = network.audits[ticket]
     if found is None:
         return json_answer({"done": False})
@@ -188,7 +188,7 @@ def _audited(request: Request, running: RouterView) -> Answer:
 
 def _network(running: RouterView) -> Network:
     if running.network is None:
-        raise Problem(404, "this router has no links")
+        raise BadRequest(404, "this router has no links")
     return running.network
 
 

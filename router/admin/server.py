@@ -17,7 +17,7 @@ from typing import Final
 
 import h11
 
-from tamis.router.admin.answers import Answer, Problem
+from tamis.router.admin.answers import Answer, BadRequest
 from tamis.router.admin.guard import OPEN, Headers, Local, check_addressed, check_origin, has_token
 from tamis.router.admin.pages import Request, answer
 from tamis.router.admin.view import RouterView
@@ -126,9 +126,9 @@ class _Conversation:
             try:
                 head, body = await self._request()
             except h11.RemoteProtocolError as error:
-                await self._give_up(Problem(error.error_status_hint, str(error)))
+                await self._give_up(BadRequest(error.error_status_hint, str(error)))
                 return
-            except Problem as problem:
+            except BadRequest as problem:
                 await self._give_up(problem)
                 return
             if head is None:
@@ -165,7 +165,7 @@ class _Conversation:
                 elif isinstance(event, h11.Data):
                     body += event.data
                     if len(body) > BODY_BYTES_MAX:
-                        raise Problem(413, f"a body has at most {BODY_BYTES_MAX} bytes")
+                        raise BadRequest(413, f"a body has at most {BODY_BYTES_MAX} bytes")
                 else:
                     return (head if isinstance(event, h11.EndOfMessage) else None), bytes(body)
 
@@ -179,7 +179,7 @@ class _Conversation:
                 made = self._page(head, body)
                 await asyncio.sleep(time.thread_time() - began_s)
                 return made
-        except Problem as problem:
+        except BadRequest as problem:
             return problem.answer
 
     async def _check(self, head: _Head) -> None:
@@ -195,7 +195,7 @@ class _Conversation:
         if not has_token(head.headers, running.admin_token):
             running.admin_slowing.failed(address)
             _log.warning("administration refused", extra={"fields": {"peer": self._peer, "path": head.path[:100]}})
-            raise Problem(401, "this router's administration asks for its token", (("WWW-Authenticate", "Bearer"),))
+            raise BadRequest(401, "this router's administration asks for its token", (("WWW-Authenticate", "Bearer"),))
 
     def _local(self) -> Local:
         if self._sock.family == socket.AF_UNIX:
@@ -206,15 +206,15 @@ class _Conversation:
     def _page(self, head: _Head, body: bytes) -> Answer:
         try:
             return answer(Request.of(head.method, head.target, body), self._running)
-        except Problem:
+        except BadRequest:
             raise
         except Exception:  # a bug in a page: logged, and the page alone fails
             _log.exception("an administration page failed")
-            return Problem(500, "this page has failed; see the router's log").answer
+            return BadRequest(500, "this page has failed; see the router's log").answer
 
     # --- what is answered --------------------------------------------------------------------------------------------
 
-    async def _give_up(self, problem: Problem) -> None:
+    async def _give_up(self, problem: BadRequest) -> None:
         """Answer, and read on for a while: closing before all has been read would take the answer away again."""
         await self._send(problem.answer, None)
         self._writer.write_eof()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a router that stands alone starts without it
     from tamis.router.links.network import Network
 
 
-class Life(enum.Enum):
+class RouterLife(enum.Enum):
     STARTING = "starting"
     SERVING = "serving"
     DRAINING = "draining"
@@ -33,7 +33,7 @@ class RouterView:
     plane: Connections
     clients: Clients
     stalls: StallWatch
-    life: Life = Life.STARTING
+    life: RouterLife = RouterLife.STARTING
     network: Network | None = None
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)
@@ -44,7 +44,7 @@ class RouterView:
     @property
     def is_ready(self) -> bool:
         """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
-        return self.life is Life.SERVING and self.plane.network.was_in_step and not self.plane.health.problems
+        return self.life is RouterLife.SERVING and self.plane.network.was_in_step and not self.plane.health.problems
 
     @property
     def settings(self) -> RouterSettings:

@@ -15,9 +15,9 @@ from tamis.native import Admission, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
-from tamis.protocol.wire.session import State
+from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import Error, Hello, Ping, Pong
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
@@ -101,14 +101,14 @@ class Client(OtherEnd):
         """Its subscriber had a subscription then, and has one."""
         return self.is_open and self.subscriber is not None and self.subscriber.wanted_before(at_s)
 
-    def receive(self, kind: Kind, frame: bytes) -> None:
+    def receive(self, kind: FrameKind, frame: bytes) -> None:
         if self._is_ending:
             return
         if self._is_greeting:
             self._greet(kind, frame)
             return
         self._session.received(kind)
-        if kind in (Kind.SUBSCRIBE, Kind.UNSUBSCRIBE):
+        if kind in (FrameKind.SUBSCRIBE, FrameKind.UNSUBSCRIBE):
             assert self.subscriber is not None  # noqa: S101 - it does not greet any more
             self._requests = self._requests or Requests(self, self.subscriber)
             self._requests.add(kind, frame)
@@ -118,25 +118,25 @@ class Client(OtherEnd):
     def _take(self, body: object) -> None:
         """What needs no answer, but for a PING in an unusual spelling, which C leaves to us."""
         if isinstance(body, Ping):
-            self.send(Kind.PONG, encode(Pong(body.token)))
+            self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
             _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
 
-    def _greet(self, kind: Kind, frame: bytes) -> None:
+    def _greet(self, kind: FrameKind, frame: bytes) -> None:
         if self.plane.is_draining:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
         self._spoke()
         if self._held is not None:
             raise FrameError(ErrorCode.UNEXPECTED_KIND, "the answer to AUTH has not come yet")
-        if kind is Kind.AUTH and self._has_to_wait(frame):
+        if kind is FrameKind.AUTH and self._has_to_wait(frame):
             return
-        if kind is Kind.AUTH and not self._register.has_place:
+        if kind is FrameKind.AUTH and not self._register.has_place:
             raise FrameError(ErrorCode.FULL, "this router has no room for another client")
         greeting = self._greeting
         answer = greeting.receive(frame, kind)
         if answer:
             self._queue(answer)
-        if self._session.state is State.CLOSED:
+        if self._session.state is SessionState.CLOSED:
             self._end()
         if greeting.grant is not None and greeting.hello is not None:
             self._come_in(greeting.hello, greeting.grant)
@@ -158,7 +158,7 @@ class Client(OtherEnd):
 
     def _come_again(self, frame: bytes) -> None:
         self._held = None
-        self.plane.come_again(self, Kind.AUTH, frame)
+        self.plane.come_again(self, FrameKind.AUTH, frame)
 
     def _refused(self, reason: Reason, problem: str) -> None:
         super()._refused(reason, problem)

@@ -18,7 +18,7 @@ from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
 from tamis.router.clients.grants import Grant
@@ -164,5 +164,5 @@ class Clients:
         frame = encode(lost)
         self.plane.each(
             self.by_connection,
-            lambda client: client.send(Kind.LOST, frame, urgent=False) if client.wanted_before(before_s) else None,
+            lambda client: client.send(FrameKind.LOST, frame, urgent=False) if client.wanted_before(before_s) else None,
         )

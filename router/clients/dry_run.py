@@ -15,13 +15,13 @@ from tamis.protocol.values import Value
 MATCHES_MAX: Final = 1_000
 
 
-class Reached(NamedTuple):
+class ReachedSubscriptions(NamedTuple):
     """Some of the filters that match, as (subscriber, handle) in order, and how many there are."""
 
     rows: list[tuple[int, int]]
     total: int
 
 
-def reached(table: Table, attributes: Mapping[str, Value]) -> Reached:
+def reached(table: Table, attributes: Mapping[str, Value]) -> ReachedSubscriptions:
     rows, count = table.match_some(attributes, MATCHES_MAX)
-    return Reached(sorted(rows), count)
+    return ReachedSubscriptions(sorted(rows), count)

@@ -14,7 +14,7 @@ from typing import Final
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
@@ -62,7 +62,7 @@ class Greeting:
         self.version = 0
         self.grant: Grant | None = None
 
-    def receive(self, frame: bytes, kind: Kind) -> bytes:
+    def receive(self, frame: bytes, kind: FrameKind) -> bytes:
         """The frame that answers `frame`; nothing for an ERROR, with which the client has given up."""
         self.session.received(kind)
         body = decode(frame)
@@ -81,7 +81,7 @@ class Greeting:
                 "only clients connect here; neighbours connect to the addresses under `neighbours`",
             )
         self.version = version = negotiate(SPOKEN, hello.versions)
-        self.session.sent(Kind.WELCOME)
+        self.session.sent(FrameKind.WELCOME)
         return encode(
             Welcome(
                 *(policy.name, policy.epoch, policy.nonce(), version, (), policy.frame_bytes_max, policy.hold_ms, 0),
@@ -97,7 +97,7 @@ class Greeting:
         found = policy.admits(hello.name, auth.credential)
         if isinstance(found, Denial):
             raise FrameError(ErrorCode.AUTHENTICATION_FAILED, found.problem)
-        self.session.sent(Kind.AUTHENTICATED)
+        self.session.sent(FrameKind.AUTHENTICATED)
         self.grant = found
         number = stable_number(hello.name)
         newest = policy.newest(number) if self.version >= COUNTERS_TOLD else 0

@@ -20,7 +20,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import decode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.acks import answer, refusal
 from tamis.router.clients.subscriber import Subscriber
@@ -52,7 +52,7 @@ class Requester(Protocol):
     def is_open(self) -> bool:
         """It is let in, and not ending."""
 
-    def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None: ...
+    def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
     def fail(self, error: FrameError, kind: int = 0) -> None: ...
 
@@ -68,13 +68,13 @@ class Requests:
 
     def __init__(self, client: Requester, subscriber: Subscriber) -> None:
         self._client, self._subscriber = client, subscriber
-        self._frames: deque[tuple[Kind, bytes]] = deque()
+        self._frames: deque[tuple[FrameKind, bytes]] = deque()
         self._is_running = False
 
     def __len__(self) -> int:
         return len(self._frames)
 
-    def add(self, kind: Kind, frame: bytes) -> None:
+    def add(self, kind: FrameKind, frame: bytes) -> None:
         self._frames.append((kind, frame))
         if len(self._frames) >= REQUESTS_MAX:
             self._client.pause(True)
@@ -87,7 +87,7 @@ class Requests:
         while self._frames and client.is_open:
             kind, frame = self._frames.popleft()
             try:
-                yield from (self._subscribe(frame) if kind is Kind.SUBSCRIBE else self._unsubscribe(frame))
+                yield from (self._subscribe(frame) if kind is FrameKind.SUBSCRIBE else self._unsubscribe(frame))
             except FrameError as error:
                 client.fail(error, kind)
             except Gone:
@@ -153,7 +153,7 @@ class Requests:
         client = self._client
         if client.is_open:
             for frame in answer(of, request, done, refusals, client.frame_bytes_max):
-                client.send(Kind.ACK, frame, urgent=of is AckOf.SUBSCRIBE)
+                client.send(FrameKind.ACK, frame, urgent=of is AckOf.SUBSCRIBE)
 
 
 def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:

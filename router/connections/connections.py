@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from tamis.configs import RouterSettings
-from tamis.native import Event, EventType, Gone, Switch, Table, Trace
+from tamis.native import EventType, Gone, Switch, SwitchEvent, Table, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session_bodies import Drain
 from tamis.router.connections.admissions import Admissions
 from tamis.router.connections.other_end import OtherEnd
@@ -65,7 +65,7 @@ class Connections:
         self.work = SlicedWork(loop.call_soon, self.health.caught)
         self.is_draining = False
         self.loop = loop
-        self._events: deque[Event] = deque()
+        self._events: deque[SwitchEvent] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
         self._polling_soon: asyncio.Handle | None = None
@@ -180,9 +180,9 @@ class Connections:
         if self._polling_soon is None:
             self._polling_soon = self.loop.call_soon(self._poll)
 
-    def come_again(self, end: OtherEnd, kind: Kind, frame: bytes) -> None:
+    def come_again(self, end: OtherEnd, kind: FrameKind, frame: bytes) -> None:
         """A frame whose answer had to wait."""
-        self._take([Event(EventType.FRAME, end.connection, kind, 0, frame, "")])
+        self._take([SwitchEvent(EventType.FRAME, end.connection, kind, 0, frame, "")])
 
     def _poll(self) -> None:
         self._polling_soon = None
@@ -199,7 +199,7 @@ class Connections:
     async def next_tick(self) -> None:
         await asyncio.shield(self._ticked)
 
-    def _take(self, events: list[Event]) -> None:
+    def _take(self, events: list[SwitchEvent]) -> None:
         is_behind = bool(self._events)
         self._events.extend(events)
         if not is_behind:
@@ -217,7 +217,7 @@ class Connections:
         for callback in waiting:
             callback()
 
-    def _handle_safely(self, event: Event) -> None:
+    def _handle_safely(self, event: SwitchEvent) -> None:
         end = self._ends.get(event.connection)
         if end is None:
             return
@@ -231,9 +231,9 @@ class Connections:
             self.health.caught("failed to handle an event", name=end.name, event=event.type)
             end.vanish()
 
-    def _handle(self, end: OtherEnd, event: Event) -> None:
+    def _handle(self, end: OtherEnd, event: SwitchEvent) -> None:
         if event.type == EventType.FRAME:
-            end.receive(Kind(event.kind), event.frame)
+            end.receive(FrameKind(event.kind), event.frame)
         elif event.type == EventType.FAULT:
             raise FrameError(event.code, event.text)
         elif event.type == EventType.CLOSED:
@@ -266,7 +266,7 @@ class Connections:
         self.switch.drain(True)
         self.resume()
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))
-        self.each(self._ends, lambda end: end.send(Kind.DRAIN, frame) if end.is_open else None)
+        self.each(self._ends, lambda end: end.send(FrameKind.DRAIN, frame) if end.is_open else None)
 
     def dismiss(self) -> None:
         """Everybody has to leave now."""

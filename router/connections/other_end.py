@@ -19,7 +19,7 @@ from tamis.native import EventType, Switch, Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session import Session
 from tamis.protocol.wire.session_bodies import Error
 from tamis.router.connections.admissions import Admissions, Reason, Side, TooLate, reason_of
@@ -90,7 +90,7 @@ class OtherEnd:
 
     # --- what comes ------------------------------------------------------------------------------------------------
 
-    def receive(self, kind: Kind, frame: bytes) -> None:
+    def receive(self, kind: FrameKind, frame: bytes) -> None:
         """A control frame; FrameError if it is not allowed."""
         raise NotImplementedError
 
@@ -157,7 +157,7 @@ class OtherEnd:
 
     # --- what goes -------------------------------------------------------------------------------------------------
 
-    def send(self, kind: Kind, frame: bytes, urgent: bool = True) -> None:
+    def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None:
         """One of our frames; who lets too many of them wait is disconnected."""
         self._session.sent(kind)
         if not self._queue(frame, urgent):

@@ -14,7 +14,7 @@ from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.ways.trees import Trees
 
 
-class Session(NamedTuple):
+class NeighbourSession(NamedTuple):
     """One session with one neighbour."""
 
     neighbour: int
@@ -25,7 +25,7 @@ class Session(NamedTuple):
 class Send:
     """The same body to each of these. `is_told`: the event Sent follows when it has left, once for each."""
 
-    to: tuple[Session, ...]
+    to: tuple[NeighbourSession, ...]
     body: Body
     is_told: bool = False
 

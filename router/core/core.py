@@ -26,6 +26,7 @@ from tamis.router.core.events import (
     Audit,
     Await,
     Event,
+    FiltersWanted,
     Heard,
     Leave,
     LinkDown,
@@ -34,7 +35,6 @@ from tamis.router.core.events import (
     Stood,
     Tick,
     Unwanted,
-    Wanted,
 )
 from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
@@ -44,15 +44,15 @@ from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.flood import Flood
-from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.statements.layouts import FALLBACK, RIB, layout_of
 from tamis.router.core.statements.link_states import LinkStates
-from tamis.router.core.statements.links import Link, Links
-from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.links import CoreLink, Links
+from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import Rib
-from tamis.router.core.statements.topology import Topology
+from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
 from tamis.router.core.ways.paths import Graph, PathCache
@@ -72,9 +72,9 @@ class CoreSettings:
 class CoreParts:
     """What a core is made of; an experiment may put something else in a place."""
 
-    identity: type[Identity] = Identity
+    identity: type[OwnFreshness] = OwnFreshness
     links: type[Links] = Links
-    topology: type[Topology] = Topology
+    topology: type[KnownLinks] = KnownLinks
     rib: type[Rib] = Rib
     cover: type[Cover] = Cover
     own: type[OwnPredicate] = OwnPredicate
@@ -83,7 +83,7 @@ class CoreParts:
     advertiser: type[Advertiser] = Advertiser
     link_states: type[LinkStates] = LinkStates
     predicates: type[Predicates] = Predicates
-    neighbours: type[Neighbours] = Neighbours
+    neighbours: type[NeighbourTalks] = NeighbourTalks
     audits: type[Audits] = Audits
     make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
 
@@ -223,7 +223,7 @@ class Core:
         if link is not None:
             _ON_BODY[type(event.body)](self, event.body, link)
 
-    def _wanted(self, event: Wanted) -> None:
+    def _wanted(self, event: FiltersWanted) -> None:
         self._advertiser.wanted(event.filters, event.ticket)
 
     def _unwanted(self, event: Unwanted) -> None:
@@ -246,33 +246,33 @@ class Core:
 
     # --- bodies
 
-    def _hear_state(self, body: LinkState, link: Link) -> None:
+    def _hear_state(self, body: LinkState, link: CoreLink) -> None:
         self._states.hear(body, link.neighbour)
         issuer = stable_number(body.issuer)
         if issuer in self.desk.topology.states:
             self._states.keep_for_a_while(issuer)
 
-    def _hear_advertisement(self, body: ReceiverAdvertisement, link: Link) -> None:
+    def _hear_advertisement(self, body: ReceiverAdvertisement, link: CoreLink) -> None:
         self._predicates.hear(body, link.neighbour)
 
-    def _hear_request(self, body: SenderRequest, link: Link) -> None:
+    def _hear_request(self, body: SenderRequest, link: CoreLink) -> None:
         if body.scope is Scope.TREE:
             self._audits.requested(body, link.neighbour)
         elif body.requester == link.neighbour:
             self.desk.believes(link.neighbour, body.epoch, link.neighbour)
             self._neighbours.requested(body, link)
 
-    def _hear_reply(self, body: UpdateReply, link: Link) -> None:
+    def _hear_reply(self, body: UpdateReply, link: CoreLink) -> None:
         self._neighbours.replied(body, link)
         self._audits.replied(body, link.neighbour)
 
-    def _hear_held(self, body: Held, _: Link) -> None:
+    def _hear_held(self, body: Held, _: CoreLink) -> None:
         if body.issuer == self.me:
             self._advertiser.held(body)
         else:
             self._predicates.pass_held(body)
 
-    def _hear_refusal(self, body: EpochRefused, link: Link) -> None:
+    def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
         """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too.
         All are asked about one's own that is refused: it goes back if their clocks say so."""
         desk, is_mine = self.desk, body.issuer == self.me and body.epoch == self.epoch
@@ -365,7 +365,7 @@ _ON_EVENT: Final = cast(
         LinkDown: Core._link_down,
         Sent: Core._sent,
         Heard: Core._heard,
-        Wanted: Core._wanted,
+        FiltersWanted: Core._wanted,
         Unwanted: Core._unwanted,
         Await: Core._await,
         Audit: Core._audit,
@@ -375,7 +375,7 @@ _ON_EVENT: Final = cast(
     },
 )
 _ON_BODY: Final = cast(
-    "dict[type, Callable[[Core, object, Link], None]]",
+    "dict[type, Callable[[Core, object, CoreLink], None]]",
     {
         LinkState: Core._hear_state,
         ReceiverAdvertisement: Core._hear_advertisement,

@@ -49,7 +49,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FiltersWanted:
     """Filters that local clients want from now on, packed; one is wanted as often as it is named.
 
     With a ticket it is an `Await` besides, which the advertisement of these very filters asks to be confirmed for.
@@ -97,4 +97,4 @@ class Tick:
     """Time has passed: `due_us` has come, or not."""
 
 
-Event = LinkUp | LinkDown | Sent | Heard | Wanted | Unwanted | Await | Audit | Leave | Stood | Tick
+Event = LinkUp | LinkDown | Sent | Heard | FiltersWanted | Unwanted | Await | Audit | Leave | Stood | Tick

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.configs import Address, RouterSettings
-from tamis.configs.records import Records
+from tamis.configs.records import RecordSettings
 from tamis.protocol.errors import ConfigError
-from tamis.router.admin.view import Life, RouterView
+from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.admissions import Side
@@ -63,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DaemonOptions:
     """What the command line says."""
 
     file: str
@@ -75,7 +75,7 @@ class Options:
 class Daemon:
     """CannotStart or ConfigError where it cannot even begin."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: DaemonOptions) -> None:
         self._options = options
         self._settings = load_settings(options.file, options.router_id)
         self._configure_logs(self._settings)
@@ -146,7 +146,7 @@ class Daemon:
         else:
             loop.default_exception_handler(context)
 
-    def _record(self, chosen: Records) -> None:
+    def _record(self, chosen: RecordSettings) -> None:
         plane, running = self._running.plane, self._running
         recorder = Recorder(self._settings, chosen, plane.epoch, plane.work.add)
         self._closers.append(recorder.close)  # after the plane's end
@@ -209,12 +209,12 @@ class Daemon:
     # --- serve -----------------------------------------------------------------------------------------------------
 
     async def _serve(self) -> None:
-        self._enter(Life.SERVING, "ready")
+        self._enter(RouterLife.SERVING, "ready")
         self._say_ready()
         notify.ready()
         await self._asked.wait()
 
-    def _enter(self, life: Life, recorded: str) -> None:
+    def _enter(self, life: RouterLife, recorded: str) -> None:
         self._running.life = life
         self._running.plane.happenings.tell(LifeChanged, recorded)
 
@@ -270,7 +270,7 @@ class Daemon:
     async def _drain(self) -> int:
         """0: everything was flushed. Other routers go around this one before its links close."""
         plane, clients = self._running.plane, self._running.clients
-        self._enter(Life.DRAINING, "stopping")
+        self._enter(RouterLife.DRAINING, "stopping")
         notify.stopping()
         _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)
@@ -312,7 +312,7 @@ def _admin_token(settings: RouterSettings) -> bytes | None:
     return read_admin_token(settings.admin_token)
 
 
-def serve(options: Options) -> int:
+def serve(options: DaemonOptions) -> int:
     """One router in the foreground; the exit code."""
     try:
         daemon = Daemon(options)

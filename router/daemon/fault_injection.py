@@ -12,7 +12,7 @@ import logging
 import os
 from typing import Final
 
-from tamis.native import Bug, Event, Switch
+from tamis.native import Bug, Switch, SwitchEvent
 from tamis.protocol.wire.header import HEADER
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart
@@ -35,7 +35,7 @@ def plant(switch: Switch) -> None:
     _log.error("A BUG IS PLANTED: DELIVERIES OF THIS ROUTER GO WRONG ON PURPOSE", extra=fields(bug=text))
 
 
-def tell(event: Event) -> None:
+def tell(event: SwitchEvent) -> None:
     """`went_to` is the same connection, unless it went astray."""
     *_, origin, number, _, _, _, _ = HEADER.unpack(event.frame)
     _log.warning(

@@ -21,7 +21,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import UNAUTHENTICATED_BYTES_MAX
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.prefix import PREFIX_BYTES, read_prefix
 from tamis.protocol.wire.session_bodies import Error
 from tamis.router.connections.tls import TlsConnection
@@ -38,7 +38,7 @@ _LENGTH_BYTES: Final = 4
 _log = logging.getLogger(__name__)
 
 
-class Stream(Protocol):
+class GreetingStream(Protocol):
     """Where a greeting takes place."""
 
     async def send(self, data: bytes) -> None: ...
@@ -130,7 +130,7 @@ class Dialler:
             raise OSError("this router has no room for another connection")
         return link[0]
 
-    async def _greet(self, stream: Stream, certified: Certified) -> tuple[Dialling, Greeted]:
+    async def _greet(self, stream: GreetingStream, certified: Certified) -> tuple[Dialling, Greeted]:
         dialling = Dialling(self._neighbours.local_identity(), self._neighbour.expected, certified)
         await stream.send(dialling.begin())
         while dialling.other is None:
@@ -150,7 +150,7 @@ def _answer(dialling: Dialling, frame: bytes) -> bytes:
     body = decode(frame)
     if isinstance(body, Error):
         raise TurnedAway(body)
-    return dialling.receive(frame, Kind(kind))
+    return dialling.receive(frame, FrameKind(kind))
 
 
 async def _connected(address: Address) -> socket.socket:
@@ -176,7 +176,7 @@ async def _connect(family: int, where: str | tuple[object, ...]) -> socket.socke
     return sock
 
 
-async def _frame(stream: Stream) -> bytes:
+async def _frame(stream: GreetingStream) -> bytes:
     head = await stream.receive(_LENGTH_BYTES)
     length = int.from_bytes(head, "little")
     if not PREFIX_BYTES <= length <= UNAUTHENTICATED_BYTES_MAX:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
@@ -83,7 +83,7 @@ class Dialling:
 
     def begin(self) -> bytes:
         me, neighbour = self._me, self._neighbour
-        self.session.sent(Kind.HELLO)
+        self.session.sent(FrameKind.HELLO)
         self._hello = encode(
             Hello(
                 *(Role.ROUTER, me.name, me.epoch, me.nonce, SPOKEN.low, SPOKEN.high, ()),
@@ -92,7 +92,7 @@ class Dialling:
         )
         return self._hello
 
-    def receive(self, frame: bytes, kind: Kind) -> bytes:
+    def receive(self, frame: bytes, kind: FrameKind) -> bytes:
         """The frame that answers; nothing for the last one, nor for an ERROR, with which the other end has given up."""
         self.session.received(kind)
         body = decode(frame)
@@ -117,7 +117,7 @@ class Dialling:
         self._welcome, self._welcome_frame = welcome, frame
         secret = neighbour.secret
         credential = proof(secret, Prover.CONNECTOR, self._hello, frame) if secret is not None else b""
-        self.session.sent(Kind.AUTH)
+        self.session.sent(FrameKind.AUTH)
         return encode(Auth(neighbour.method, credential))
 
     def _believe(self, verdict: Authenticated, welcome: Welcome) -> None:
@@ -155,7 +155,7 @@ class Accepting:
         hello, method = self._hello, self._method
         return None if hello is None else hello.name, None if method is None else method.name.lower()
 
-    def receive(self, frame: bytes, kind: Kind) -> bytes:
+    def receive(self, frame: bytes, kind: FrameKind) -> bytes:
         """The frame that answers; nothing for an ERROR, with which the other end has given up."""
         self.session.received(kind)
         body = decode(frame)
@@ -175,7 +175,7 @@ class Accepting:
         neighbour = self._expected(hello.name)
         _check_certificate(hello.name, self._certified)
         version = negotiate(SPOKEN, hello.versions)
-        self.session.sent(Kind.WELCOME)
+        self.session.sent(FrameKind.WELCOME)
         welcome = encode(
             Welcome(
                 *(me.name, me.epoch, me.nonce, version, (), me.frame_bytes_max),
@@ -198,7 +198,7 @@ class Accepting:
             *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions)),
         )
         self._admit(other)
-        self.session.sent(Kind.AUTHENTICATED)
+        self.session.sent(FrameKind.AUTHENTICATED)
         self.other = other
         return encode(Authenticated(own_proof, stable_number(hello.name), 0))
 

@@ -21,7 +21,7 @@ from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import KIND_OFFSET
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
@@ -124,7 +124,7 @@ class Link(OtherEnd):
 
     # --- what comes ------------------------------------------------------------------------------------------------
 
-    def receive(self, kind: Kind, frame: bytes) -> None:
+    def receive(self, kind: FrameKind, frame: bytes) -> None:
         if self._is_ending:
             return
         self.frames_in += 1
@@ -143,7 +143,7 @@ class Link(OtherEnd):
 
     def _take(self, body: object) -> None:
         if isinstance(body, Ping):
-            self.send(Kind.PONG, encode(Pong(body.token)))
+            self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
             self._told(body)
         elif isinstance(body, TraceRecord | DryRunReport):
@@ -166,12 +166,12 @@ class Link(OtherEnd):
             if error.code == ErrorCode.REPLACED and not error.fatal:
                 self._links.is_twin(self.name, error.text, is_refused=False)
 
-    def _greet(self, kind: Kind, frame: bytes) -> None:
+    def _greet(self, kind: FrameKind, frame: bytes) -> None:
         if self.plane.is_draining:
             raise FrameError(ErrorCode.FULL, DRAIN_REASON)
         self._spoke()
         answer = self._greeting.receive(frame, kind)
-        if kind is Kind.ERROR:
+        if kind is FrameKind.ERROR:
             body = decode(frame)
             if isinstance(body, Error):
                 self._told(body)
@@ -212,7 +212,7 @@ class Link(OtherEnd):
 
     def _hand(self, frame: bytes) -> None:
         with suppress(Refused):  # a request after our own DRAIN: what it would have repaired is ours no more
-            self.send(Kind(frame[KIND_OFFSET]), frame)
+            self.send(FrameKind(frame[KIND_OFFSET]), frame)
 
     def _overflow(self) -> None:
         self.cut(FrameError(ErrorCode.SLOW, "too much control waits: the link begins anew"))

@@ -56,7 +56,7 @@ class _Waiting:
         return Lost(self.messages, self.bytes, reason, (), span_ms, sources=sources, hops=self.hops)
 
 
-class Losses:
+class LinkLosses:
     """`trees` gives those that are in force; `tell_link` sends a loss to a neighbour, `tell_clients` to each client
     that wanted something at a time (monotonic, in seconds)."""
 

@@ -20,7 +20,7 @@ from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import Body
@@ -29,7 +29,7 @@ from tamis.router.connections.connections import Connections
 from tamis.router.connections.tls import TlsConnection
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.connections.wires import PlainWire, TlsWire, Wire
-from tamis.router.core.commands import Session
+from tamis.router.core.commands import NeighbourSession
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.happenings import ControlPassed, LinkCameUp, LinkWentDown
 from tamis.router.daemon.settings import link_admission
@@ -192,7 +192,7 @@ class Neighbours:
         """Behind the messages that wait; one that is not linked learns of it by the way that has changed."""
         link = self._numbered[neighbour].link
         if link is not None and link.is_open:
-            link.send(Kind.LOST, encode(lost), urgent=False)
+            link.send(FrameKind.LOST, encode(lost), urgent=False)
 
     def unrouted(self, link: Link, frame: bytes) -> None:
         """A message of a source without a route has come."""
@@ -214,7 +214,9 @@ class Neighbours:
         if link is not None:
             link.report(report)
 
-    def send(self, to: Iterable[Session], body: Body, left: Callable[[Session], None] | None = None) -> None:
+    def send(
+        self, to: Iterable[NeighbourSession], body: Body, left: Callable[[NeighbourSession], None] | None = None
+    ) -> None:
         """The same body to each of these sessions, packed once; those that are over get nothing. `left` is called when
         it has left for one of them."""
         current = {session: link for session in to if (link := self._current(session)) is not None}
@@ -238,7 +240,7 @@ class Neighbours:
         neighbour = self.named.get(link.name)
         return neighbour if neighbour is not None and neighbour.link is link else None
 
-    def _current(self, session: Session) -> Link | None:
+    def _current(self, session: NeighbourSession) -> Link | None:
         link = self._numbered[session.neighbour].link
         return link if link is not None and link.session == session.session else None
 

@@ -31,15 +31,27 @@ from tamis.router.core.commands import (
     Command,
     Forget,
     Install,
+    NeighbourSession,
     RaiseEpoch,
     Reached,
     Reroute,
     Send,
-    Session,
     WaysChanged,
 )
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Audit, Event, Heard, Leave, LinkDown, LinkUp, Sent, Stood, Tick, Unwanted, Wanted
+from tamis.router.core.events import (
+    Audit,
+    Event,
+    FiltersWanted,
+    Heard,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Sent,
+    Stood,
+    Tick,
+    Unwanted,
+)
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Broadcast, Trees
@@ -49,7 +61,7 @@ from tamis.router.daemon.settings import CannotStart, new_table
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.link import Link
-from tamis.router.links.losses import QUEUED_MS, Losses
+from tamis.router.links.losses import QUEUED_MS, LinkLosses
 from tamis.router.links.neighbours import Neighbours
 from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep
@@ -86,7 +98,7 @@ class Network:
         self._bound_epochs()
         self.neighbours = Neighbours(plane, settings, self)
         self.installer = Installer(plane.switch, plane.work, plane.settle)
-        self.losses = Losses(plane.switch, lambda: self.core.desk.trees, self.neighbours.tell_loss, clients.lost)
+        self.losses = LinkLosses(plane.switch, lambda: self.core.desk.trees, self.neighbours.tell_loss, clients.lost)
         times = self.core.desk.times
         hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
         self.routes = Routes(plane.switch, self.core.me, hold_ms, wait_ms)
@@ -195,7 +207,7 @@ class Network:
         self.step.down(neighbour)
         self._handle(LinkDown(neighbour, session))
 
-    def _sent(self, session: Session) -> None:
+    def _sent(self, session: NeighbourSession) -> None:
         """At the next turn of the loop: what is sent next must not leave before the frame that is in hand."""
         self.plane.loop.call_soon(self._handle, Sent(*session))
 
@@ -237,7 +249,7 @@ class Network:
         if known is not None:
             ticket = next(self._tickets)
             self._awaited[ticket] = known
-        self._handle(Wanted(tuple(filters), ticket))
+        self._handle(FiltersWanted(tuple(filters), ticket))
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
         self._handle(Unwanted(tuple(filters)))

@@ -21,7 +21,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 
 @dataclass(slots=True)
-class Lines:
+class RecordLines:
     """Of one life of one router."""
 
     router: str

@@ -27,7 +27,7 @@ LINE_BYTES_MAX: Final = 16 * 1024 * 1024
 """Longer than any line there is: what has no end by then is no text."""
 
 
-class Line(NamedTuple):
+class RecordLine(NamedTuple):
     t_us: int
     text: str
     record: dict[str, Any]
@@ -42,7 +42,7 @@ def router_folders(folder: Path) -> list[Path]:
 
 
 @dataclass(slots=True)
-class Stream:
+class RecordStream:
     """One family of one router. `read` again gives what has come since; `broken` counts lines that were none."""
 
     folder: Path
@@ -51,7 +51,7 @@ class Stream:
     _offsets: dict[tuple[int, int], int] = field(default_factory=dict)
     _done: set[tuple[int, int]] = field(default_factory=set)
 
-    def read(self) -> Iterator[Line]:
+    def read(self) -> Iterator[RecordLine]:
         files = self._files()
         for file in files:
             key = file.epoch, file.number
@@ -64,9 +64,9 @@ class Stream:
             if file.is_compressed or file is not files[-1]:
                 self._done.add(key)
 
-    def skip_to_end(self, lines: int) -> list[Line]:
+    def skip_to_end(self, lines: int) -> list[RecordLine]:
         """The last lines, so many at most; `read` goes on behind them. Only the files that have them are read."""
-        files, last = self._files(), deque[Line](maxlen=lines)
+        files, last = self._files(), deque[RecordLine](maxlen=lines)
         for file in reversed(files):
             if len(last) < lines:
                 with suppress(FileNotFoundError):
@@ -84,7 +84,7 @@ class Stream:
                 found[key] = file
         return [found[key] for key in sorted(found)]
 
-    def _read_file(self, file: RecordFile, key: tuple[int, int]) -> Iterator[Line]:
+    def _read_file(self, file: RecordFile, key: tuple[int, int]) -> Iterator[RecordLine]:
         try:
             with _opened(file) as stream:
                 stream.seek(self._offsets.get(key, 0))
@@ -105,22 +105,22 @@ class Stream:
 class Reader:
     """All streams of these folders, as one in order of time."""
 
-    streams: list[Stream]
+    streams: list[RecordStream]
 
     @classmethod
     def of(cls, folders: Iterable[Path], families: Iterable[str] = FAMILIES) -> Reader:
         chosen = tuple(families)
-        return cls([Stream(folder, family) for folder in folders for family in chosen])
+        return cls([RecordStream(folder, family) for folder in folders for family in chosen])
 
     @property
     def broken(self) -> int:
         return sum(stream.broken for stream in self.streams)
 
-    def read(self) -> Iterator[Line]:
+    def read(self) -> Iterator[RecordLine]:
         """What has come since the last time; at first, everything."""
         return heapq.merge(*(stream.read() for stream in self.streams), key=lambda line: line.t_us)
 
-    def last(self, lines: int) -> list[Line]:
+    def last(self, lines: int) -> list[RecordLine]:
         """The last lines of all together."""
         found = [line for stream in self.streams for line in stream.skip_to_end(lines)]
         return sorted(found, key=lambda line: line.t_us)[-lines:]
@@ -139,9 +139,9 @@ def _whole_lines(stream: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
             raise OSError("a line without an end")
 
 
-def _line(text: bytes) -> Line | None:
+def _line(text: bytes) -> RecordLine | None:
     try:
         record = json.loads(text)
-        return Line(int(record["t_us"]), text.decode().rstrip("\n"), record)
+        return RecordLine(int(record["t_us"]), text.decode().rstrip("\n"), record)
     except (ValueError, TypeError, KeyError):
         return None

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tamis.configs import RouterSettings
-from tamis.configs.records import Records as RecordSettings
-from tamis.native import Records, Table
+from tamis.configs.records import RecordSettings
+from tamis.native import RecordRing, Table
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.language import parse
@@ -41,7 +41,7 @@ from tamis.router.daemon.happenings import (
 )
 from tamis.router.records.control import said_of
 from tamis.router.records.files import Bounds
-from tamis.router.records.lines import Lines
+from tamis.router.records.lines import RecordLines
 from tamis.router.records.writer import Writer
 
 EVENTS_PER_SLICE: Final = 200
@@ -58,7 +58,7 @@ class Recorder:
         later: Callable[[Generator[None, None, None]], None],
     ) -> None:
         self._settings, self._chosen, self._later = settings, chosen, later
-        lines = Lines(settings.id, epoch)
+        lines = RecordLines(settings.id, epoch)
         self.messages = _messages(chosen, lines)
         bounds = Bounds(chosen.file_bytes_max, chosen.rotate.seconds, chosen.keep)
         self._writer = Writer(Path(chosen.folder) / settings.id, bounds, lines, self.messages)
@@ -225,11 +225,11 @@ def _with_filters(head: dict[str, object], packed: tuple[bytes, ...]) -> Callabl
     return said
 
 
-def _messages(chosen: RecordSettings, lines: Lines) -> Records:
+def _messages(chosen: RecordSettings, lines: RecordLines) -> RecordRing:
     where = chosen.messages.where
     if where is None:
-        return Records(lines.prefix("message"), threshold_of(chosen.messages.share))
+        return RecordRing(lines.prefix("message"), threshold_of(chosen.messages.share))
     wanted = Table()
     for one in parse(where).filters:
         wanted.add(one, 0)
-    return Records(lines.prefix("message"), 0, wanted)
+    return RecordRing(lines.prefix("message"), 0, wanted)

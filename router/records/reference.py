@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
-from tamis.protocol.records import COMMON, KINDS, VERSION, Field, Kind
+from tamis.protocol.records import COMMON, KINDS, VERSION, RecordField, RecordKind
 
 _TYPES = {
     "integer": "integer",
@@ -53,16 +53,16 @@ def page() -> str:
     return "\n".join([_INTRO, _table(COMMON), *sections])
 
 
-def _section(kind: Kind) -> str:
+def _section(kind: RecordKind) -> str:
     where = f"In the files `{kind.family}-*`."
     return f"## `{kind.name}`\n\n{kind.meaning[0].upper()}{kind.meaning[1:]}. {where}\n\n{_table(kind.fields)}"
 
 
-def _table(fields: Iterable[Field]) -> str:
+def _table(fields: Iterable[RecordField]) -> str:
     return "\n".join(["| field | type | meaning |", "|---|---|---|", *_rows(fields)]) + "\n"
 
 
-def _rows(fields: Iterable[Field]) -> Iterator[str]:
+def _rows(fields: Iterable[RecordField]) -> Iterator[str]:
     for field in fields:
         yield f"| `{field.name}` | {_TYPES[field.type]} | {field.meaning} |"
 

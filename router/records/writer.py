@@ -19,10 +19,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from tamis.native import Records
+from tamis.native import RecordRing
 from tamis.router.daemon.logs import fields
 from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, sweep
-from tamis.router.records.lines import Family, Lines, family_of
+from tamis.router.records.lines import Family, RecordLines, family_of
 
 WAIT_MS: Final = 200
 EVENTS_MAX: Final = 100_000
@@ -48,8 +48,8 @@ class Writer:
         self,
         folder: Path,
         bounds: Bounds,
-        lines: Lines,
-        records: Records,
+        lines: RecordLines,
+        records: RecordRing,
         clock_s: Callable[[], float] = time.time,
     ) -> None:
         self._folder, self._lines, self._records, self._clock_s = folder, lines, records, clock_s
@@ -57,7 +57,7 @@ class Writer:
         self._files = RecordFiles(folder, lines.epoch, bounds, self._compressor.add)
         self._events: deque[Event] = deque()
         self._names: deque[tuple[int, bytes, int]] = deque()
-        self._lost = Losses()
+        self._lost = LostRecords()
         self._is_closing = False
         self._blocked_until_s = 0.0
         self._is_troubled = False
@@ -172,7 +172,7 @@ class Writer:
             _log.warning("records are written again", extra=fields(folder=str(self._folder), lost=self._lost.total))
 
 
-class Losses:
+class LostRecords:
     """Records lost since the last time somebody was told, by family; `total` is all of this life's."""
 
     def __init__(self) -> None:

@@ -19,14 +19,14 @@ _START_FIELD = 19
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ProcessIdentity:
     """`started` is the boot of the machine and the tick at which the process began."""
 
     pid: int
     started: str
 
     @classmethod
-    def of(cls, pid: int) -> Identity | None:
+    def of(cls, pid: int) -> ProcessIdentity | None:
         """None where there is no such process."""
         try:
             stat = Path(f"/proc/{pid}/stat").read_text()
@@ -54,7 +54,7 @@ class Handle:
 
 
 @contextlib.contextmanager
-def held(identity: Identity) -> Iterator[Handle | None]:
+def held(identity: ProcessIdentity) -> Iterator[Handle | None]:
     """A hold on the process, or None where it has ended."""
     try:
         descriptor = os.pidfd_open(identity.pid)
@@ -62,11 +62,11 @@ def held(identity: Identity) -> Iterator[Handle | None]:
         yield None
         return
     try:
-        yield Handle(descriptor) if Identity.of(identity.pid) == identity else None
+        yield Handle(descriptor) if ProcessIdentity.of(identity.pid) == identity else None
     finally:
         os.close(descriptor)
 
 
-def is_running(identity: Identity) -> bool:
+def is_running(identity: ProcessIdentity) -> bool:
     with held(identity) as handle:
         return handle is not None and not handle.wait(0)

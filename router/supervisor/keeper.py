@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Sequence
 from logging import Handler
 
-from tamis.router.supervisor.identity import Identity
-from tamis.router.supervisor.life import TRANSITIONS, Deaths, Event, Patience, State
+from tamis.router.supervisor.identity import ProcessIdentity
+from tamis.router.supervisor.life import TRANSITIONS, Deaths, LifeEvent, ProcessState, RestartPolicy
 from tamis.router.supervisor.state import RouterState
 
 LINE_BYTES_MAX = 262_144
@@ -26,7 +26,7 @@ LAST_WORDS_CHARACTERS_MAX = 500
 
 class Keeper:
     def __init__(
-        self, command: Sequence[str], log: Handler, patience: Patience, stop_s: float, changed: Callable[[], None]
+        self, command: Sequence[str], log: Handler, patience: RestartPolicy, stop_s: float, changed: Callable[[], None]
     ) -> None:
         """`changed` is called after each change of `state`; a process that does not end in `stop_s` is killed."""
         self.state = RouterState()
@@ -41,17 +41,17 @@ class Keeper:
     async def run(self) -> None:
         """Until the process has stopped for good."""
         try:
-            while self.state.state is State.STARTING:
-                if self._move(self._deaths.after(await self._life())) is State.RESTARTING:
+            while self.state.state is ProcessState.STARTING:
+                if self._move(self._deaths.after(await self._life())) is ProcessState.RESTARTING:
                     await self._pause()
-            if self.state.state is State.STOPPING:  # asked to before anything was started
-                self._move(Event.ENDED)
+            if self.state.state is ProcessState.STOPPING:  # asked to before anything was started
+                self._move(LifeEvent.ENDED)
         finally:
             self._log.close()
 
     def stop(self) -> None:
         """Ask for a clean end; ask again for a quick one."""
-        self._move(Event.STOP_ASKED)
+        self._move(LifeEvent.STOP_ASKED)
         self._stop_asked.set()
         self._signal(signal.SIGTERM)
 
@@ -89,7 +89,7 @@ class Keeper:
         with contextlib.suppress(ValueError, TypeError):
             said = json.loads(await stdout.readline())
             self.state.clients, self.state.admin = said.get("clients", []), said.get("admin", [])
-            self._move(Event.SAID_READY)
+            self._move(LifeEvent.SAID_READY)
         await self._copy(stdout)
 
     async def _copy(self, stream: asyncio.StreamReader | None) -> None:
@@ -114,20 +114,20 @@ class Keeper:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._deaths.pause_s):
                 await self._stop_asked.wait()
-        if self.state.state is State.RESTARTING:
+        if self.state.state is ProcessState.RESTARTING:
             self.state.restarts += 1
-            self._move(Event.PAUSE_OVER)
+            self._move(LifeEvent.PAUSE_OVER)
 
     def _note_start(self, pid: int) -> None:
-        identity = Identity.of(pid)
+        identity = ProcessIdentity.of(pid)
         self.state.pid, self.state.started, self.state.last_words = pid, identity.started if identity else "", ""
         self._changed()
 
-    def _move(self, event: Event) -> State:
+    def _move(self, event: LifeEvent) -> ProcessState:
         state = self.state
         state.state = TRANSITIONS[state.state, event]
-        state.pause_s = self._deaths.pause_s if state.state is State.RESTARTING else None
-        if state.state in (State.RESTARTING, State.STOPPED, State.FAILED):
+        state.pause_s = self._deaths.pause_s if state.state is ProcessState.RESTARTING else None
+        if state.state in (ProcessState.RESTARTING, ProcessState.STOPPED, ProcessState.FAILED):
             state.pid, state.clients, state.admin = None, [], []
         self._changed()
         return state.state

@@ -11,7 +11,7 @@ import enum
 from dataclasses import dataclass
 
 
-class State(enum.StrEnum):
+class ProcessState(enum.StrEnum):
     STARTING = "starting"
     READY = "ready"
     RESTARTING = "restarting"
@@ -20,7 +20,7 @@ class State(enum.StrEnum):
     FAILED = "failed"
 
 
-class Event(enum.Enum):
+class LifeEvent(enum.Enum):
     SAID_READY = enum.auto()
     ENDED = enum.auto()
     ENDED_TOO_OFTEN = enum.auto()
@@ -28,30 +28,30 @@ class Event(enum.Enum):
     STOP_ASKED = enum.auto()
 
 
-TRANSITIONS: dict[tuple[State, Event], State] = {
-    (State.STARTING, Event.SAID_READY): State.READY,
-    (State.STARTING, Event.ENDED): State.RESTARTING,
-    (State.STARTING, Event.ENDED_TOO_OFTEN): State.FAILED,
-    (State.STARTING, Event.STOP_ASKED): State.STOPPING,
-    (State.READY, Event.ENDED): State.RESTARTING,
-    (State.READY, Event.ENDED_TOO_OFTEN): State.FAILED,
-    (State.READY, Event.STOP_ASKED): State.STOPPING,
-    (State.RESTARTING, Event.PAUSE_OVER): State.STARTING,
-    (State.RESTARTING, Event.STOP_ASKED): State.STOPPED,
-    (State.STOPPING, Event.SAID_READY): State.STOPPING,
-    (State.STOPPING, Event.ENDED): State.STOPPED,
-    (State.STOPPING, Event.ENDED_TOO_OFTEN): State.STOPPED,
-    (State.STOPPING, Event.STOP_ASKED): State.STOPPING,
-    (State.STOPPED, Event.STOP_ASKED): State.STOPPED,
-    (State.FAILED, Event.STOP_ASKED): State.FAILED,
+TRANSITIONS: dict[tuple[ProcessState, LifeEvent], ProcessState] = {
+    (ProcessState.STARTING, LifeEvent.SAID_READY): ProcessState.READY,
+    (ProcessState.STARTING, LifeEvent.ENDED): ProcessState.RESTARTING,
+    (ProcessState.STARTING, LifeEvent.ENDED_TOO_OFTEN): ProcessState.FAILED,
+    (ProcessState.STARTING, LifeEvent.STOP_ASKED): ProcessState.STOPPING,
+    (ProcessState.READY, LifeEvent.ENDED): ProcessState.RESTARTING,
+    (ProcessState.READY, LifeEvent.ENDED_TOO_OFTEN): ProcessState.FAILED,
+    (ProcessState.READY, LifeEvent.STOP_ASKED): ProcessState.STOPPING,
+    (ProcessState.RESTARTING, LifeEvent.PAUSE_OVER): ProcessState.STARTING,
+    (ProcessState.RESTARTING, LifeEvent.STOP_ASKED): ProcessState.STOPPED,
+    (ProcessState.STOPPING, LifeEvent.SAID_READY): ProcessState.STOPPING,
+    (ProcessState.STOPPING, LifeEvent.ENDED): ProcessState.STOPPED,
+    (ProcessState.STOPPING, LifeEvent.ENDED_TOO_OFTEN): ProcessState.STOPPED,
+    (ProcessState.STOPPING, LifeEvent.STOP_ASKED): ProcessState.STOPPING,
+    (ProcessState.STOPPED, LifeEvent.STOP_ASKED): ProcessState.STOPPED,
+    (ProcessState.FAILED, LifeEvent.STOP_ASKED): ProcessState.FAILED,
 }
 
-SETTLED = frozenset({State.READY, State.STOPPED, State.FAILED})
+SETTLED = frozenset({ProcessState.READY, ProcessState.STOPPED, ProcessState.FAILED})
 """Where nothing changes unless something happens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RestartPolicy:
     """A port that is still held is free within seconds; what fails five times needs a person."""
 
     pause_s_min: float = 0.5
@@ -63,14 +63,14 @@ class Patience:
 class Deaths:
     """How often in a row a process has ended before it was steady."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: RestartPolicy) -> None:
         self._patience = patience
         self._in_a_row = 0
 
-    def after(self, lived_s: float) -> Event:
+    def after(self, lived_s: float) -> LifeEvent:
         """What the end of a process means that lived for so long."""
         self._in_a_row = 1 if lived_s >= self._patience.steady_s else self._in_a_row + 1
-        return Event.ENDED_TOO_OFTEN if self._in_a_row >= self._patience.deaths_max else Event.ENDED
+        return LifeEvent.ENDED_TOO_OFTEN if self._in_a_row >= self._patience.deaths_max else LifeEvent.ENDED
 
     @property
     def pause_s(self) -> float:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from tamis.protocol.errors import TamisError
-from tamis.router.supervisor.identity import Identity, is_running
-from tamis.router.supervisor.life import State
+from tamis.router.supervisor.identity import ProcessIdentity, is_running
+from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.log_file import LogFile
 
 
@@ -33,7 +33,7 @@ class SupervisorError(TamisError):
 class RouterState:
     """`clients` and `admin` are the addresses at which it listens, as it says them."""
 
-    state: State = State.STARTING
+    state: ProcessState = ProcessState.STARTING
     pid: int | None = None
     started: str = ""
     restarts: int = 0
@@ -44,8 +44,8 @@ class RouterState:
     admin: list[str] = field(default_factory=list)
 
     @property
-    def identity(self) -> Identity | None:
-        return None if self.pid is None else Identity(self.pid, self.started)
+    def identity(self) -> ProcessIdentity | None:
+        return None if self.pid is None else ProcessIdentity(self.pid, self.started)
 
     def form(self) -> dict[str, Any]:
         return asdict(self)
@@ -53,7 +53,7 @@ class RouterState:
     @property
     def is_clean_end(self) -> bool:
         """Stopped on request, as it should; SIGTERM itself ends one that was just starting."""
-        return self.state is State.STOPPED and self.exit_code in (None, 0, -signal.SIGTERM)
+        return self.state is ProcessState.STOPPED and self.exit_code in (None, 0, -signal.SIGTERM)
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class NetworkState:
     """`stop_s` is how long its slowest router may take to stop."""
 
     file: str
-    supervisor: Identity
+    supervisor: ProcessIdentity
     stop_s: float
     routers: dict[str, RouterState]
 
@@ -81,10 +81,10 @@ class NetworkState:
     @classmethod
     def of(cls, form: dict[str, Any]) -> NetworkState:
         routers = {
-            router_id: RouterState(**state | {"state": State(state["state"])})
+            router_id: RouterState(**state | {"state": ProcessState(state["state"])})
             for router_id, state in form["routers"].items()
         }
-        return cls(form["file"], Identity(**form["supervisor"]), form["stop_s"], routers)
+        return cls(form["file"], ProcessIdentity(**form["supervisor"]), form["stop_s"], routers)
 
 
 class StateFolder:

@@ -12,14 +12,14 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tamis.router.supervisor.identity import Identity
+from tamis.router.supervisor.identity import ProcessIdentity
 from tamis.router.supervisor.keeper import Keeper
-from tamis.router.supervisor.life import Patience
+from tamis.router.supervisor.life import RestartPolicy
 from tamis.router.supervisor.plan import Task, plan
 from tamis.router.supervisor.state import NetworkState, StateFolder
 
 Show = Callable[[NetworkState], None]
-ORDINARY: Final = Patience()
+ORDINARY: Final = RestartPolicy()
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """SIGHUP: the terminal was closed."""
 
@@ -42,14 +42,14 @@ def keep_up(file: str, machine: str | None, is_insecure: bool, show: Show) -> bo
 
 class Supervisor:
     def __init__(
-        self, file: str, tasks: Mapping[str, Task], folder: StateFolder, show: Show, patience: Patience = ORDINARY
+        self, file: str, tasks: Mapping[str, Task], folder: StateFolder, show: Show, patience: RestartPolicy = ORDINARY
     ) -> None:
         """The folder is claimed by the caller."""
         self._keepers = {
             router_id: Keeper(task.command, folder.log(router_id), patience, task.stop_s, self._changed)
             for router_id, task in tasks.items()
         }
-        supervisor = Identity.of(os.getpid())
+        supervisor = ProcessIdentity.of(os.getpid())
         assert supervisor is not None  # noqa: S101 - we are
         routers = {router_id: keeper.state for router_id, keeper in self._keepers.items()}
         self.state = NetworkState(file, supervisor, max(task.stop_s for task in tasks.values()), routers)

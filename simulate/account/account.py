@@ -13,10 +13,10 @@ from pathlib import Path
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.simulate.account.changes import Changes
 from tamis.simulate.account.control import Control
-from tamis.simulate.account.interfaces import Interfaces
+from tamis.simulate.account.interfaces import InterfaceCounts
 from tamis.simulate.account.messages import InForce, Messages
 from tamis.simulate.account.wants import Wants
-from tamis.simulate.message import Message, Packet
+from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.node import Passing
 from tamis.simulate.wall import Wall
 
@@ -24,7 +24,7 @@ from tamis.simulate.wall import Wall
 class Account:
     def __init__(self, wall: Wall) -> None:
         self.messages = Messages(wall)
-        self.interfaces = Interfaces(wall)
+        self.interfaces = InterfaceCounts(wall)
         self.control = Control(wall)
         self.changes = Changes(wall)
         self.wants = Wants(wall)
@@ -75,7 +75,7 @@ class Account:
         self.wants.unwanted(client, wish)
         self.changes.counted(router)
 
-    def delivered(self, client: int, session: int, message: Message) -> None:
+    def delivered(self, client: int, session: int, message: SimulatedMessage) -> None:
         self.messages.delivered_to(client, session, message)
 
     def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing, in_force: InForce) -> None:

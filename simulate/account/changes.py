@@ -14,7 +14,7 @@ from tamis.simulate.wall import SECOND_US, Wall
 
 
 @dataclass(slots=True)
-class Life:
+class LifeSpan:
     router: str
     epoch: int
     began_us: int
@@ -24,7 +24,7 @@ class Life:
 
 
 @dataclass(slots=True)
-class Topology:
+class SeenTopology:
     """What a router took for the network from then on."""
 
     at_us: int
@@ -39,26 +39,26 @@ class Changes:
 
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
-        self._living: dict[int, Life] = {}
+        self._living: dict[int, LifeSpan] = {}
         self._summed_up: Counter[int] = Counter()
         """Router -> the last second in which it counted something; it writes the sum when that second is over."""
         self.ahead_us: dict[str, int] = {}
         """Router -> how far its clock is ahead of the true time; negative where it is behind."""
         self.delays_us: dict[str, int] = {}
         """Link that was ever whole -> the delay of its line."""
-        self.lives: list[Life] = []
+        self.lives: list[LifeSpan] = []
         self.whole: list[tuple[int, str, int | None]] = []
         """(time, link, cost) of each link that came; cost None: the link went."""
         self.noticed: list[tuple[int, str, str, str | None]] = []
         """(time, router, what it noticed, neighbour): about its own life, where neighbour is None, or about a link."""
-        self.topologies: list[Topology] = []
+        self.topologies: list[SeenTopology] = []
 
     def epoch(self, router: int) -> int:
         return self._living[router].epoch
 
     def started(self, router: int, epoch: int) -> None:
         name, now_us = self._wall.name_of(router), self._wall.true_us
-        life = self._living[router] = Life(name, epoch, now_us, now_us)
+        life = self._living[router] = LifeSpan(name, epoch, now_us, now_us)
         self.ahead_us[name] = self._wall.ahead_us(router)
         self.lives.append(life)
         self.notices(router, "router started")
@@ -89,7 +89,7 @@ class Changes:
         name_of = self._wall.name_of
         seen = [(name_of(one), name_of(other), cost) for one, other, cost in edges]
         reach = sorted(map(name_of, routers))
-        self.topologies.append(Topology(self._wall.true_us, name_of(router), self.epoch(router), reach, seen))
+        self.topologies.append(SeenTopology(self._wall.true_us, name_of(router), self.epoch(router), reach, seen))
         self.wrote(router)
 
     def end(self) -> None:

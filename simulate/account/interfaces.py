@@ -15,7 +15,7 @@ from tamis.simulate.wall import Wall
 NO_ROOM = "dropped:no session, or no room"
 
 
-class Interfaces:
+class InterfaceCounts:
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
         self.counted: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))

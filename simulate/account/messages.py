@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from tamis.router.core.ways.forwarder import Transit
-from tamis.simulate.message import Message, Packet
+from tamis.router.core.ways.forwarder import TransitId
+from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.node import DATA_BYTES, Passing
 from tamis.simulate.oracle.truth import Want
 from tamis.simulate.wall import Wall
@@ -21,7 +21,7 @@ class Messages:
 
     def __init__(self, wall: Wall) -> None:
         self._wall = wall
-        self._at: dict[tuple[Transit, int], int] = {}
+        self._at: dict[tuple[TransitId, int], int] = {}
         """(transit id, router) -> when the message was there."""
         self._said: set[tuple[int, int]] = set()
         self.published: list[tuple[int, int, str, int, int, int]] = []
@@ -85,7 +85,7 @@ class Messages:
         self.link_us[link][str(at_us - self._at[packet.transit, came_from])] += 1
         self.way_us[packet.hop][str(at_us - self._at[packet.transit, packet.transit.source])] += 1
 
-    def delivered_to(self, client: int, session: int, message: Message) -> None:
+    def delivered_to(self, client: int, session: int, message: SimulatedMessage) -> None:
         self.delivered.append((message.publisher, message.counter, client, session))
 
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from tamis.simulate.oracle.deliveries import Judged, Patience, Report, Trial
 from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
-from tamis.simulate.oracle.truth import FOREVER, Span, Truth, Want
+from tamis.simulate.oracle.truth import FOREVER, Truth, Want, WantedSpan
 
 TOLD_AFTER_US = 15_000_000
 """How long after its cause a gap may come at the latest."""
@@ -30,7 +30,7 @@ Stream = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ToldGap:
     """A gap as a client was told it."""
 
     at_us: int
@@ -48,7 +48,7 @@ class Gaps:
     ) -> None:
         self._truth, self._patience, self._report, self._ways = truth, patience, report, ways
         self._counts: Counter[str] = Counter()
-        self._told: dict[Stream, list[Gap]] = {}
+        self._told: dict[Stream, list[ToldGap]] = {}
         self._lost: dict[Stream, list[int]] = {}
         """Stream -> times at which the missing messages were published."""
         self._fresh: list[tuple[int, int]] = []
@@ -66,7 +66,7 @@ class Gaps:
         for client, wants in self._truth.in_force.items():
             first = min(wants.values(), key=lambda want: want.since_us, default=None)
             if first is not None and first.router == router and first.since_us <= now_us - ago_us:
-                self._told.setdefault((client, first.session), []).append(Gap(now_us, span_us, goes_on))
+                self._told.setdefault((client, first.session), []).append(ToldGap(now_us, span_us, goes_on))
 
     # Afterwards.
 
@@ -165,14 +165,14 @@ class Gaps:
         return self._graphs[peace]
 
 
-def _is_over_a_loss(gap: Gap, later: list[Gap], stream: Stream, lost: Mapping[Stream, list[int]]) -> bool:
+def _is_over_a_loss(gap: ToldGap, later: list[ToldGap], stream: Stream, lost: Mapping[Stream, list[int]]) -> bool:
     times = sorted(lost.get(stream, ()))
     until_us = gap.at_us if not gap.goes_on else later[0].at_us if later else FOREVER
     at = bisect_left(times, gap.at_us - gap.span_us)
     return at < len(times) and times[at] <= until_us
 
 
-def _changes(history: Mapping[What, Iterable[Span]], since_us: int, until_us: int) -> tuple[set[What], set[What]]:
+def _changes(history: Mapping[What, Iterable[WantedSpan]], since_us: int, until_us: int) -> tuple[set[What], set[What]]:
     """Return what ended and what began between the two times."""
     ended: set[What] = set()
     began: set[What] = set()

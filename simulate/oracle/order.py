@@ -14,7 +14,7 @@ from tamis.simulate.oracle.deliveries import Patience, Report
 from tamis.simulate.oracle.truth import Truth
 
 
-class Entry(NamedTuple):
+class EnteredAt(NamedTuple):
     """Where a message entered, in which life of that router, and as which."""
 
     source: int
@@ -32,7 +32,7 @@ class Order:
         self._truth, self._patience, self._report = truth, patience, report
         self._latest: dict[Stream, int] = {}
 
-    def delivered(self, client: int, session: int, content: int, entry: Entry) -> None:
+    def delivered(self, client: int, session: int, content: int, entry: EnteredAt) -> None:
         stream = client, session, entry.source, entry.epoch
         latest = self._latest.get(stream, 0)
         self._latest[stream] = max(latest, entry.counter)

@@ -31,7 +31,7 @@ class Holding:
     """Issuer -> its predicate as messages are matched by it; the router's own is not in it."""
 
 
-class Ways(NamedTuple):
+class TreePlace(NamedTuple):
     """What one router does with messages of one source."""
 
     parent: int | None
@@ -39,7 +39,7 @@ class Ways(NamedTuple):
     below: Mapping[int, int]
 
 
-class Layer(NamedTuple):
+class LayerPromise(NamedTuple):
     """What is promised of the ways; broadcast layers differ in it."""
 
     shortest: bool
@@ -50,9 +50,9 @@ class Layer(NamedTuple):
 
 
 LAYERS = {
-    "source-trees": Layer(shortest=True, mutual=True, exact=True),
-    "shared-tree": Layer(shortest=False, mutual=True, exact=True),
-    "reverse-path": Layer(shortest=True, mutual=False, exact=False),
+    "source-trees": LayerPromise(shortest=True, mutual=True, exact=True),
+    "shared-tree": LayerPromise(shortest=False, mutual=True, exact=True),
+    "reverse-path": LayerPromise(shortest=True, mutual=False, exact=False),
 }
 
 
@@ -60,7 +60,7 @@ class Tables:
     def __init__(
         self,
         truth: Truth,
-        layer: Layer,
+        layer: LayerPromise,
         meaning: Callable[[bytes], int],
         report: Report,
         asked: Callable[[], Asked] | None = None,
@@ -121,7 +121,7 @@ class Tables:
 
     # 4: trees.
 
-    def compare_ways(self, ways: Mapping[int, Mapping[int, Ways]]) -> None:
+    def compare_ways(self, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
         """Invariant 4: report ways that do not fit together. `ways`: router -> source -> what it does with messages of
         that source."""
         graph = graph_of(self._truth.edges(self._truth.now_us), self._truth.living())
@@ -129,7 +129,7 @@ class Tables:
             together = component(graph, source)
             self._compare_tree(source, graph, {router: ways[router][source] for router in sorted(together)})
 
-    def _compare_tree(self, source: int, graph: Graph, ways: Mapping[int, Ways]) -> None:
+    def _compare_tree(self, source: int, graph: Graph, ways: Mapping[int, TreePlace]) -> None:
         costs = costs_from(graph, source)
         for router, way in ways.items():
             if router == source:
@@ -145,7 +145,7 @@ class Tables:
         elif self._layer.mutual:
             self._compare_children(source, ways, {router: line for router, line in lines.items() if line})
 
-    def _compare_children(self, source: int, ways: Mapping[int, Ways], lines: Mapping[int, list[int]]) -> None:
+    def _compare_children(self, source: int, ways: Mapping[int, TreePlace], lines: Mapping[int, list[int]]) -> None:
         children: dict[int, list[int]] = {router: [] for router in ways}
         below: dict[int, dict[int, int]] = {router: {} for router in ways}
         for router, line in lines.items():
@@ -170,7 +170,7 @@ class Tables:
         source: int,
         visits: list[int],
         refusals: int,
-        ways: Mapping[int, Mapping[int, Ways]],
+        ways: Mapping[int, Mapping[int, TreePlace]],
     ) -> None:
         if len(set(visits)) != len(visits):
             self._report(6, f"message {serial} was taken twice by a router")
@@ -186,11 +186,11 @@ class Tables:
             self._report(6, f"message {serial}: {vain} routers too many, {short} too few, {refusals} copies refused")
 
     @staticmethod
-    def _reaches(way: Ways, router: int, source: int) -> bool:
+    def _reaches(way: TreePlace, router: int, source: int) -> bool:
         return router == source or way.parent is not None
 
 
-def line_to(router: int, source: int, ways: Mapping[int, Ways]) -> list[int] | None:
+def line_to(router: int, source: int, ways: Mapping[int, TreePlace]) -> list[int] | None:
     """Return the routers from `router` up to the source by parents; None if they do not lead there."""
     line = [router]
     while line[-1] != source:

@@ -30,7 +30,7 @@ class Want:
         self.until_us = FOREVER
 
 
-class Span(NamedTuple):
+class WantedSpan(NamedTuple):
     since_us: int
     until_us: int
 
@@ -39,10 +39,10 @@ class Truth:
     def __init__(self, now_us: Callable[[], int]) -> None:
         self._clock = now_us
         self.costs: dict[Edge, int] = {}
-        self.whole: dict[Edge, list[Span]] = {}
+        self.whole: dict[Edge, list[WantedSpan]] = {}
         """Edge -> the spans in which it was whole, the present one last."""
-        self.lives: dict[int, list[Span]] = {}
-        self.leaving: dict[int, list[Span]] = {}
+        self.lives: dict[int, list[WantedSpan]] = {}
+        self.leaving: dict[int, list[WantedSpan]] = {}
         """Router -> the spans in which it had said that it is about to stop."""
         self.unsettled: list[int] = []
         self._changed: list[int] = []
@@ -73,7 +73,7 @@ class Truth:
         ):
             self._looks_like_an_end.append(self.now_us)
         self.costs[edge] = cost
-        self.whole.setdefault(edge, []).append(Span(self.now_us, FOREVER))
+        self.whole.setdefault(edge, []).append(WantedSpan(self.now_us, FOREVER))
         self._changed.append(self.now_us)
 
     def broken(self, edge: Edge) -> None:
@@ -81,7 +81,7 @@ class Truth:
         self._changed.append(self.now_us)
 
     def began(self, router: int) -> None:
-        self.lives.setdefault(router, []).append(Span(self.now_us, FOREVER))
+        self.lives.setdefault(router, []).append(WantedSpan(self.now_us, FOREVER))
         self.unsettle()
 
     def ended(self, router: int) -> None:
@@ -94,7 +94,7 @@ class Truth:
         knows."""
         if sum(router in edge for edge in self.edges(self.now_us)) < 2:
             self._looks_like_an_end.append(self.now_us)
-        self.leaving.setdefault(router, []).append(Span(self.now_us, FOREVER))
+        self.leaving.setdefault(router, []).append(WantedSpan(self.now_us, FOREVER))
         self.unsettle()
 
     def moves_again(self) -> None:
@@ -189,12 +189,12 @@ class Truth:
         return bisect_right(self._changed, until_us) - bisect_right(self._changed, since_us)
 
 
-def _end(spans: list[Span] | None, now_us: int) -> None:
+def _end(spans: list[WantedSpan] | None, now_us: int) -> None:
     if spans and spans[-1].until_us == FOREVER:
-        spans[-1] = Span(spans[-1].since_us, now_us)
+        spans[-1] = WantedSpan(spans[-1].since_us, now_us)
 
 
-def _at(spans: list[Span], at_us: int) -> Span | None:
+def _at(spans: list[WantedSpan], at_us: int) -> WantedSpan | None:
     for span in reversed(spans):
         if span.since_us <= at_us:
             return span if at_us < span.until_us else None

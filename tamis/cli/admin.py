@@ -41,7 +41,7 @@ class NoAnswer(TamisError):
 
 
 @dataclass(frozen=True, slots=True)
-class Router:
+class AdminTarget:
     """`name` is its id in the topology file, or its address where there is no file. No address: it has no admin.
     `token` is what administration asks for."""
 
@@ -86,10 +86,10 @@ class Router:
             limit, cursor = limit - len(found), form["next"]
 
 
-def routers(target: str | None) -> list[Router]:
+def routers(target: str | None) -> list[AdminTarget]:
     """Those that `target` names; a usage error where it names nothing."""
     if target is None:
-        return [Router(DEFAULT, DEFAULT, _told_token())]
+        return [AdminTarget(DEFAULT, DEFAULT, _told_token())]
     if Path(target).is_file():
         return _of_file(target)
     address = target.removeprefix("http://").rstrip("/")
@@ -99,10 +99,10 @@ def routers(target: str | None) -> list[Router]:
         connection_to(address)
     except ValueError as error:
         raise click.UsageError(f"{target!r} is no file, and no admin address: {error}") from None
-    return [Router(address, address, _told_token())]
+    return [AdminTarget(address, address, _told_token())]
 
 
-def _of_file(file: str) -> list[Router]:
+def _of_file(file: str) -> list[AdminTarget]:
     with router_extra("topology files"):
         from tamis.configs import load_topology
         from tamis.router.supervisor.state import StateFolder
@@ -115,7 +115,7 @@ def _of_file(file: str) -> list[Router]:
     for router_id, router in topology.routers.items():
         said = state.routers[router_id].admin if state and router_id in state.routers and state.is_up else []
         address = said[0].removeprefix("http://") if said else None if router.admin is None else str(router.admin)
-        found.append(Router(router_id, address, _told_token() or _token_of(router.admin_token)))
+        found.append(AdminTarget(router_id, address, _told_token() or _token_of(router.admin_token)))
     return found
 
 

@@ -140,10 +140,10 @@ async def _publish(feed: Feed, pause_s: float) -> None:
 
 async def _hops(of: str = "a") -> dict[str, str]:
     """Router -> the neighbour towards it."""
-    from tamis.cli.admin import Router
+    from tamis.cli.admin import AdminTarget
 
     address = _state()[of].admin[0].removeprefix("http://")
-    form = await asyncio.to_thread(Router(of, address).ask, "/routes")
+    form = await asyncio.to_thread(AdminTarget(of, address).ask, "/routes")
     return {row["router"]: row["next_hop"] for row in form["routers"] if row["next_hop"]}
 
 

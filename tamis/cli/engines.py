@@ -21,7 +21,7 @@ DEFAULT = "tamis"
 """That of the registry (a test compares them), known without loading it."""
 
 
-class Engine(Protocol):
+class OfferedEngine(Protocol):
     """A table of filters."""
 
     def add(self, filter_: Filter, interface: Interface) -> None:
@@ -42,7 +42,7 @@ def engine_names() -> list[str]:
     return [*ENGINES, PLAIN]
 
 
-def new_engine(name: str) -> Engine:
+def new_engine(name: str) -> OfferedEngine:
     """An empty one, of one of `engine_names`."""
     if name == PLAIN:
         return PlainEngine()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from tamis.cli.admin import NoAnswer, Router, routers
+from tamis.cli.admin import AdminTarget, NoAnswer, routers
 from tamis.cli.routes import whole_routes
 
 WAIT_S: Final = 10.0
@@ -48,7 +48,7 @@ def _links(file: str) -> list[tuple[str, str]]:
     return [(link.ends[0], link.ends[1]) for link in load_topology(file).links]
 
 
-def _known(router: Router) -> dict[str, set[str]]:
+def _known(router: AdminTarget) -> dict[str, set[str]]:
     """Router -> those to whom it says it is linked."""
     rows = whole_routes(router)["routers"]
     return {row["router"]: {link["neighbour"] for link in row["links"]} for row in rows}

@@ -19,7 +19,7 @@ from tamis.protocol.records import COMMON, KINDS
 from tamis.protocol.shown import shown as escape
 
 if TYPE_CHECKING:
-    from tamis.router.records.reading import Line, Reader
+    from tamis.router.records.reading import Reader, RecordLine
 
 _EXAMPLE = """\b
 Examples:
@@ -51,7 +51,7 @@ class _Wanted:
     kinds: frozenset[str]
     since_us: int
 
-    def __call__(self, line: Line) -> bool:
+    def __call__(self, line: RecordLine) -> bool:
         record = line.record
         return (
             line.t_us >= self.since_us
@@ -109,11 +109,11 @@ def tail(
     return _show(reader, last, wanted, follow, as_json)
 
 
-def _last(lines: Iterable[Line], count: int) -> Iterable[Line]:
+def _last(lines: Iterable[RecordLine], count: int) -> Iterable[RecordLine]:
     return deque(lines, maxlen=count)
 
 
-def _show(reader: Reader, lines: Iterable[Line], wanted: _Wanted, follow: bool, as_json: bool) -> int:
+def _show(reader: Reader, lines: Iterable[RecordLine], wanted: _Wanted, follow: bool, as_json: bool) -> int:
     for line in lines:
         click.echo(line.text if as_json else shown(line.record))
     while follow:

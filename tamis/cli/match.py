@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import click
 
-from tamis.cli.engines import DEFAULT, Engine, EngineName, new_engine
+from tamis.cli.engines import DEFAULT, EngineName, OfferedEngine, new_engine
 from tamis.cli.lines import taken
 from tamis.cli.progress import Progress
 from tamis.protocol.json_form import Interface, decode_message, decode_table_line
@@ -48,7 +48,7 @@ def command(filters: str, messages: str, engine: str, as_json: bool) -> int:  # 
     return _match_all(table, messages) if _fill(table, filters) else 2
 
 
-def _fill(table: Engine, path: str) -> bool:
+def _fill(table: OfferedEngine, path: str) -> bool:
     """Whether every filter line was sound."""
 
     def add(text: str) -> bool:
@@ -62,7 +62,7 @@ def _fill(table: Engine, path: str) -> bool:
     return sound
 
 
-def _match_all(table: Engine, path: str) -> int:
+def _match_all(table: OfferedEngine, path: str) -> int:
     code = 0
     progress = Progress("messages matched")
     for messages in taken(path, decode_message):

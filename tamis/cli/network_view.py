@@ -13,30 +13,30 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from tamis.router.supervisor.life import State
+from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import NetworkState, RouterState
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _STYLES = {
-    State.STARTING: "yellow",
-    State.READY: "green",
-    State.RESTARTING: "yellow",
-    State.STOPPING: "yellow",
-    State.STOPPED: "",
-    State.FAILED: "bold red",
+    ProcessState.STARTING: "yellow",
+    ProcessState.READY: "green",
+    ProcessState.RESTARTING: "yellow",
+    ProcessState.STOPPING: "yellow",
+    ProcessState.STOPPED: "",
+    ProcessState.FAILED: "bold red",
 }
 
 
-class View(Protocol):
+class NetworkDisplay(Protocol):
     def show(self, state: NetworkState) -> None: ...
 
     def close(self) -> None: ...
 
 
-def view(as_json: bool) -> View:
-    return TableView() if sys.stdout.isatty() and not as_json else LinesView(as_json)
+def view(as_json: bool) -> NetworkDisplay:
+    return TableDisplay() if sys.stdout.isatty() and not as_json else LinesView(as_json)
 
 
 class LinesView:
@@ -47,7 +47,7 @@ class LinesView:
     def show(self, state: NetworkState) -> None:
         for router_id, router in state.routers.items():
             line = _json_line(router_id, router) if self._as_json else f"{router_id}: {_in_words(router)}"
-            is_to_come = router.state is State.STARTING and router.pid is None
+            is_to_come = router.state is ProcessState.STARTING and router.pid is None
             if self._shown.get(router_id) != line and not is_to_come:
                 self._shown[router_id] = line
                 click.echo(line)
@@ -57,7 +57,7 @@ class LinesView:
         pass
 
 
-class TableView:
+class TableDisplay:
     def __init__(self) -> None:
         from rich.live import Live
 
@@ -92,11 +92,11 @@ def _in_words(router: RouterState) -> str:
 
 def _where(router: RouterState) -> str:
     """Where it listens, or what there is to know instead."""
-    if router.state is State.READY:
+    if router.state is ProcessState.READY:
         return ", ".join(_places(router))
-    if router.state is State.RESTARTING:
+    if router.state is ProcessState.RESTARTING:
         return f"again in {router.pause_s:g} s; it ended with exit code {_end(router)}"
-    if router.state is State.FAILED:
+    if router.state is ProcessState.FAILED:
         return f"ended {router.restarts + 1} times, the last time with exit code {_end(router)}"
     return ""
 

@@ -17,7 +17,7 @@ from tamis.cli.tables import duration
 
 if TYPE_CHECKING:
     from tamis.blocking import Client
-    from tamis.cli.publications import Lines, Made
+    from tamis.cli.publications import InputMessages, Made
 
 _EXAMPLE = """\b
 Examples:
@@ -102,8 +102,8 @@ class _Tally:
 
 def _source(
     words: tuple[str, ...], payload: str | None, payload_file: str | None, count: int, seed: int | None
-) -> Made | Lines:
-    from tamis.cli.publications import Lines, Made, Recipe
+) -> Made | InputMessages:
+    from tamis.cli.publications import InputMessages, Made, Recipe
 
     if payload is not None and payload_file is not None:
         raise click.UsageError("the payload is given by --payload or by --payload-file, not by both")
@@ -113,7 +113,7 @@ def _source(
         raise click.UsageError("a payload needs attributes on the line ({} is none); lines of stdin have their own")
     if sys.stdin.isatty():
         click.echo("one JSON object a line is a message; Ctrl-D ends", err=True)
-    return Lines()
+    return InputMessages()
 
 
 def _content(file: str | None) -> bytes:
@@ -124,7 +124,7 @@ def _content(file: str | None) -> bytes:
     return content
 
 
-def _publish(client: Client, source: Made | Lines, pace: Pace | None, confirm: bool, tally: _Tally) -> None:
+def _publish(client: Client, source: Made | InputMessages, pace: Pace | None, confirm: bool, tally: _Tally) -> None:
     for batch in source:
         # What keeps a pace, or is alone, goes at once; else the router confirms many at a time.
         for part in [batch] if pace is None else ([message] for message in batch):

@@ -61,7 +61,7 @@ class Made:
             yield [self._recipe.message(number) for number in range(first, end)]
 
 
-class Lines:
+class InputMessages:
     """The messages on stdin, one JSON object a line. `refused` counts the lines that were none."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tamis.cli.admin import NoAnswer, Router
+from tamis.cli.admin import AdminTarget, NoAnswer
 from tamis.cli.status import lost
 
 CONNECTIONS_MAX: Final = 2_000
@@ -30,7 +30,7 @@ class Sample:
     connections: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
 
 
-def sampled(router: Router) -> Sample:
+def sampled(router: AdminTarget) -> Sample:
     try:
         status = router.ask("/status")
         found = router.items("/connections", CONNECTIONS_MAX)

@@ -43,12 +43,12 @@ def command(
         *(words, (name, token_file, ca), target),
         lambda client, attributes: client.route(attributes, timeout_s=timeout_s),
     )
-    view = _View(names)
+    view = _RouteDisplay(names)
     show(trail, names, _HEAD, view.row, view.form if as_json else None)
     return end(trail, names, timeout_s)
 
 
-class _View:
+class _RouteDisplay:
     def __init__(self, names: Names) -> None:
         self._names = names
 

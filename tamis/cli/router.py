@@ -31,5 +31,5 @@ def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
     gc.disable()  # until it has started: what is made by then stays, and would be walked again and again
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads every installed package
     with router_extra("routers"):
-        from tamis.router.daemon.daemon import Options, serve
-    return serve(Options(file, router_id, insecure, json_logs))
+        from tamis.router.daemon.daemon import DaemonOptions, serve
+    return serve(DaemonOptions(file, router_id, insecure, json_logs))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, admin_token_option, routers
+from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
 from tamis.cli.tables import columns
 from tamis.protocol.shown import shown
 
@@ -52,7 +52,7 @@ def command(target: str | None, audit: bool, as_json: bool) -> int:
     return code
 
 
-def whole_routes(router: Router) -> dict[str, Any]:
+def whole_routes(router: AdminTarget) -> dict[str, Any]:
     """What one router knows, all pages as one; NoAnswer where it does not say."""
     whole: dict[str, Any] = router.ask("/routes", limit=_PAGE)
     while whole["next"] is not None:
@@ -62,7 +62,7 @@ def whole_routes(router: Router) -> dict[str, Any]:
     return whole
 
 
-def _audit(router: Router) -> dict[str, Any]:
+def _audit(router: AdminTarget) -> dict[str, Any]:
     ticket = router.ask("/audit", b"")["ticket"]
     end_s = time.monotonic() + AUDIT_S
     found: dict[str, Any] = router.ask("/audited", ticket=ticket)

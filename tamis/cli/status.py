@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import NoAnswer, Router, admin_token_option, routers
+from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
 from tamis.cli.tables import byte_count, columns, duration
 
 _EXAMPLE = """\b
@@ -67,7 +67,7 @@ def _problems(statuses: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _wait(asked: list[Router], quiet_s: float, timeout_s: float) -> bool:
+def _wait(asked: list[AdminTarget], quiet_s: float, timeout_s: float) -> bool:
     end_s = time.monotonic() + timeout_s
     while not all(_is_quiet(router, quiet_s) for router in asked):
         if time.monotonic() > end_s:
@@ -76,7 +76,7 @@ def _wait(asked: list[Router], quiet_s: float, timeout_s: float) -> bool:
     return True
 
 
-def _is_quiet(router: Router, quiet_s: float) -> bool:
+def _is_quiet(router: AdminTarget, quiet_s: float) -> bool:
     """So is one without links, and one that is not there."""
     try:
         network = router.ask("/status")["network"]
@@ -85,7 +85,7 @@ def _is_quiet(router: Router, quiet_s: float) -> bool:
     return network is None or network["quiet_s"] >= quiet_s
 
 
-def _status(router: Router) -> dict[str, Any]:
+def _status(router: AdminTarget) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = router.ask("/status")
     except NoAnswer as error:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import click
 
-from tamis.cli.admin import Router, admin_token_option, routers
+from tamis.cli.admin import AdminTarget, admin_token_option, routers
 from tamis.cli.extras import router_extra
 from tamis.cli.rates import Sample, View, sampled, view
 from tamis.cli.tables import byte_count, columns
@@ -53,7 +53,7 @@ def command(target: str | None, interval: float, connections: int, once: bool, a
     return code
 
 
-def _views(found: list[Router], interval_s: float, connections: int) -> Iterator[View]:
+def _views(found: list[AdminTarget], interval_s: float, connections: int) -> Iterator[View]:
     before = [sampled(router) for router in found]
     while True:
         time.sleep(interval_s)

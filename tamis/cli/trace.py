@@ -50,12 +50,12 @@ def command(
         lambda client, attributes: client.trace(attributes, payload.encode(), timeout_s=timeout_s),
     )
     entry = trail.report(trail.entry) if trail.entry is not None else None
-    view = _View(names, entry.arrived_ns if entry is not None else 0)
+    view = _TraceDisplay(names, entry.arrived_ns if entry is not None else 0)
     show(trail, names, _HEAD, view.row, view.form if as_json else None)
     return end(trail, names, timeout_s)
 
 
-class _View:
+class _TraceDisplay:
     """`began_ns`: when the message arrived at the first router."""
 
     def __init__(self, names: Names, began_ns: int) -> None:

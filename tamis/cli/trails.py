@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tamis.cli.admin import Command, NoAnswer, Router, admin_token_option, routers
+from tamis.cli.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers
 from tamis.cli.connecting import access, refusals, split_addresses
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
@@ -58,7 +58,7 @@ class Names:
     def hear(self, name: str) -> None:
         self._names[stable_number(name)] = name
 
-    def ask(self, routers: Sequence[Router], attributes: Mapping[str, Value]) -> None:
+    def ask(self, routers: Sequence[AdminTarget], attributes: Mapping[str, Value]) -> None:
         """What matches there, and whose it is; a router that does not say leaves numbers."""
         body = json.dumps(attributes).encode()
         for router in routers:

@@ -59,7 +59,7 @@ def command(file: str, machine: str | None, detach: bool, insecure: bool, as_jso
 def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> int:
     from tamis.cli.linked import wait_until_linked
     from tamis.cli.network_view import view
-    from tamis.router.supervisor.life import State
+    from tamis.router.supervisor.life import ProcessState
     from tamis.router.supervisor.state import NetworkState
 
     command = [sys.executable, "-P", "-m", "tamis.router.supervisor", file, machine or "", str(int(insecure))]
@@ -77,7 +77,7 @@ def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> 
     finally:
         shown.close()
     started = state.routers if state is not None else {}
-    if not started or any(router.state is not State.READY for router in started.values()):
+    if not started or any(router.state is not ProcessState.READY for router in started.values()):
         return 1
     missing = wait_until_linked(file, started)
     for sentence in missing:

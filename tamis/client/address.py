@@ -21,7 +21,7 @@ _UNIX_PATH_BYTES_MAX = 107  # Linux keeps a socket's path in 108 bytes, the last
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class Endpoint:
     """Host and port, or a path: exactly one of the two."""
 
     host: str = ""
@@ -36,7 +36,7 @@ class Address:
         return f"tamis{'+tls' if self.is_encrypted else ''}://{host}:{self.port}"
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> Endpoint:
     """The address written as `text`; Refused says what is wrong."""
     try:
         parts = urlsplit(text)
@@ -51,21 +51,21 @@ def parse_address(text: str) -> Address:
         raise _bad(text, f"an address is {_FORMS}")
     if not parts.hostname or not port or parts.path not in ("", "/"):
         raise _bad(text, "a host and a port from 1 to 65535 are needed, and nothing behind them")
-    return Address(parts.hostname, port, is_encrypted=parts.scheme == "tamis+tls")
+    return Endpoint(parts.hostname, port, is_encrypted=parts.scheme == "tamis+tls")
 
 
-def parse_addresses(texts: tuple[str, ...]) -> tuple[Address, ...]:
+def parse_addresses(texts: tuple[str, ...]) -> tuple[Endpoint, ...]:
     if not 1 <= len(texts) <= ADDRESSES_MAX:
         raise Refused(f"a client connects to 1 to {ADDRESSES_MAX} addresses, not {len(texts)}")
     return tuple(parse_address(text) for text in texts)
 
 
-def _unix(text: str, netloc: str, path: str) -> Address:
+def _unix(text: str, netloc: str, path: str) -> Endpoint:
     if netloc or not path.startswith("/"):
         raise _bad(text, "the path of a Unix socket is absolute: tamis+unix:/run/tamis/clients")
     if len(path.encode()) > _UNIX_PATH_BYTES_MAX:
         raise _bad(text, f"the path of a Unix socket has at most {_UNIX_PATH_BYTES_MAX} bytes")
-    return Address(path=path)
+    return Endpoint(path=path)
 
 
 def _bad(text: str, problem: str) -> Refused:

@@ -28,7 +28,7 @@ from tamis.client.message import Message
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
-from tamis.client.wanted import Options, Wanted, options_of
+from tamis.client.wanted import SubscribeOptions, Wishes, options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
@@ -206,11 +206,11 @@ class Client:
 class Subscription:
     """Made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
 
-    def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: Options) -> None:
+    def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         self._pump = pump
         self._predicates = predicates
         self._options = options
-        self._wanted: Wanted | None = None
+        self._wanted: Wishes | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -289,7 +289,7 @@ class Subscription:
         return item
 
     @property
-    def _started(self) -> Wanted:
+    def _started(self) -> Wishes:
         if self._wanted is None:
             raise RuntimeError("subscribe first: `with client.subscribe(...) as messages:`")
         return self._wanted

@@ -15,7 +15,7 @@ import threading
 import time
 from concurrent.futures import Future
 
-from tamis.client.address import Address
+from tamis.client.address import Endpoint
 from tamis.client.clock import new_core
 from tamis.client.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of
 from tamis.client.settings import Settings
@@ -78,7 +78,7 @@ class BlockingPump:
                 self._is_awake = False
             self._select([], [], left)
 
-    def _connection(self, address: Address) -> str:
+    def _connection(self, address: Endpoint) -> str:
         """Dial, and converse until the connection ends; why it did."""
         try:
             with self._dial(address) as wire:
@@ -88,7 +88,7 @@ class BlockingPump:
             return reason_of(error)
         return reason_of(None)
 
-    def _dial(self, address: Address) -> socket.socket:
+    def _dial(self, address: Endpoint) -> socket.socket:
         if address.path:
             wire = socket.socket(socket.AF_UNIX)
             wire.settimeout(DIAL_S)

@@ -26,7 +26,7 @@ from tamis.client.settings import Settings
 from tamis.client.trails import Trails
 from tamis.client.waiter import Waiter, settle
 from tamis.client.walker import Walker
-from tamis.client.wanted import Options, Wanted
+from tamis.client.wanted import SubscribeOptions, Wishes
 from tamis.protocol.errors import FrameError
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
@@ -35,12 +35,11 @@ from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, decode, kind_of
 from tamis.protocol.wire.header import KIND_OFFSET
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
-from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
-from tamis.protocol.wire.session import State as SessionState
+from tamis.protocol.wire.session import CLIENT_CONNECTION, Session, SessionState
 from tamis.protocol.wire.session_bodies import (
     Auth,
     Authenticated,
@@ -55,7 +54,7 @@ from tamis.protocol.wire.session_bodies import (
 )
 from tamis.protocol.wire.versions import SPOKEN
 
-_DELIVER: Final = int(Kind.DELIVER)
+_DELIVER: Final = int(FrameKind.DELIVER)
 _NOTICES_MAX: Final = 100
 _GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
 """Errors of the greeting that trying again does not mend."""
@@ -109,7 +108,7 @@ class ClientCore:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def subscribe(self, predicates: Sequence[str | Predicate], options: Options, waiter: Waiter) -> Wanted:
+    def subscribe(self, predicates: Sequence[str | Predicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
         self.outbox.check_open()
         return self.registry.subscribe(predicates, options, waiter)
 
@@ -166,7 +165,7 @@ class ClientCore:
         try:
             for frame in self._reader:
                 if frame[KIND_OFFSET] == _DELIVER:
-                    self._session.received(Kind.DELIVER)
+                    self._session.received(FrameKind.DELIVER)
                     self._deliver(frame)
                 else:
                     self._control(frame)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 from typing import Final
 
-from tamis.client.address import Address
+from tamis.client.address import Endpoint
 from tamis.client.core import ClientCore
 from tamis.client.errors import ConnectFailed
 from tamis.client.settings import Settings
@@ -23,7 +23,7 @@ FLUSH_BYTES: Final = 65_536
 """Output is handed to the socket at so much, or when the application lets the client run."""
 
 
-def tls_of(settings: Settings, address: Address) -> ssl.SSLContext | None:
+def tls_of(settings: Settings, address: Endpoint) -> ssl.SSLContext | None:
     if not address.is_encrypted:
         return None
     if settings.tls is not None:

@@ -27,7 +27,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publi
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Body, encode
 from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, ID_OFFSET, RETRY, TIME_OFFSET, TRACED
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
 OUTPUT_BYTES_MAX: Final = 262_144
 """Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
@@ -37,7 +37,7 @@ NEWEST_MAX: Final = 2**63
 
 
 @dataclass(slots=True)
-class Held:
+class Unconfirmed:
     """A message on its way. Without `confirm` its waiter is settled when it passes into the output."""
 
     counter: int
@@ -59,8 +59,8 @@ class Held:
 class Outbox:
     def __init__(self, origin: int, first_counter: int) -> None:
         self.output = bytearray()
-        self.held: deque[Held] = deque()
-        self.unanswered: dict[int, Held] = {}
+        self.held: deque[Unconfirmed] = deque()
+        self.unanswered: dict[int, Unconfirmed] = {}
         self._origin = origin
         self._counter = first_counter
         self._closed: Exception | None = None
@@ -104,7 +104,7 @@ class Outbox:
         self.check_open()
         flags = CONFIRM if confirm else 0
         frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags)
-        self._hold(Held(self._counter, frame, waiter, confirm, retry))
+        self._hold(Unconfirmed(self._counter, frame, waiter, confirm, retry))
 
     def follow(
         self,
@@ -120,14 +120,14 @@ class Outbox:
         but for a dry run."""
         self.check_open()
         frame = DataFrame(
-            kind=Kind.DRY_RUN if is_dry else Kind.PUBLISH,
+            kind=FrameKind.DRY_RUN if is_dry else FrameKind.PUBLISH,
             message=Message(attributes, payload, MessageId(self._origin, self._counter)),
             flags=TRACED if is_dry else TRACED | CONFIRM,
             publish_time_ns=time_ns,
             extensions={ExtensionType.TRACE: trace},
         )
         counter = self._counter
-        self._hold(Held(counter, encode_data(frame), waiter, confirm=not is_dry, retry=False))
+        self._hold(Unconfirmed(counter, encode_data(frame), waiter, confirm=not is_dry, retry=False))
         return counter
 
     def send(self, body: Body) -> None:
@@ -197,7 +197,7 @@ class Outbox:
         """The router's answer to confirmed messages; numbers that are not ours mean nothing."""
         for counter in list(self._answered(ack)):
             settle(self.unanswered.pop(counter).waiter)
-        again: list[Held] = []
+        again: list[Unconfirmed] = []
         for refusal in ack.refusals:
             self._counter = max(self._counter, _after(refusal.newest))
             message = self.unanswered.pop(refusal.number, None)
@@ -238,7 +238,7 @@ class Outbox:
 
     # --- rules ---------------------------------------------------------------------------------------------------
 
-    def _hold(self, message: Held) -> None:
+    def _hold(self, message: Unconfirmed) -> None:
         self._check_size(len(message.frame))
         self.held.append(message)
         self._counter += 1
@@ -256,7 +256,7 @@ class Outbox:
                 counter += 1
         self._counter = counter
 
-    def _may_pass(self, message: Held) -> bool:
+    def _may_pass(self, message: Unconfirmed) -> bool:
         size = len(message.frame)
         if self._is_open and (message.waiter.done() or size > self._message_bytes_max):
             return True
@@ -272,7 +272,7 @@ class Outbox:
             return Refused(f"a message can be delivered up to {most}, this one has {size}")
         return Refused(f"the router takes frames of at most {self._frame_bytes_max} bytes, this one has {size}")
 
-    def _hold_again(self, messages: list[Held]) -> None:
+    def _hold_again(self, messages: list[Unconfirmed]) -> None:
         """Before all that was published since."""
         for message in reversed(messages):
             frame = bytearray(message.frame)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import cast
 
-from tamis.client.address import Address
+from tamis.client.address import Endpoint
 from tamis.client.clock import new_core
 from tamis.client.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
 from tamis.client.settings import Settings
@@ -104,7 +104,7 @@ class Pump:
         finally:
             core.close()  # also if this task is cancelled, by us or by the end of the loop: nobody waits for ever
 
-    async def _connection(self, address: Address) -> None:
+    async def _connection(self, address: Endpoint) -> None:
         try:
             async with asyncio.timeout(DIAL_S):
                 wire = await self._dial(address)
@@ -113,9 +113,9 @@ class Pump:
             return
         await wire.ended
 
-    async def _dial(self, address: Address) -> _Wire:
-        def wire() -> _Wire:
-            return _Wire(self, self._loop.create_future())
+    async def _dial(self, address: Endpoint) -> _Callbacks:
+        def wire() -> _Callbacks:
+            return _Callbacks(self, self._loop.create_future())
 
         if address.path:
             return (await self._loop.create_unix_connection(wire, address.path))[1]
@@ -163,7 +163,7 @@ class Pump:
             _log.warning("%s: %s", self._settings.name, self.core.notices.popleft())
 
 
-class _Wire(asyncio.Protocol):
+class _Callbacks(asyncio.Protocol):
     """One connection's callbacks. `ended` is settled when it is over."""
 
     def __init__(self, pump: Pump, ended: asyncio.Future[None]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tamis.client.address import Address
+from tamis.client.address import Endpoint
 
 PAUSE_S_MIN: Final = 0.05
 PAUSE_S_MAX: Final = 5.0
@@ -19,19 +19,19 @@ STEADY_S: Final = PAUSE_S_MAX
 
 
 class Redial:
-    def __init__(self, addresses: tuple[Address, ...], random: Callable[[], float]) -> None:
+    def __init__(self, addresses: tuple[Endpoint, ...], random: Callable[[], float]) -> None:
         """`random` draws from 0 to 1."""
         self._addresses = addresses
         self._random = random
         self._next = 0  # the address to try
         self._pause_s = 0.0
         self._opened_at: float | None = None
-        self.failures: dict[Address, str] = {}
+        self.failures: dict[Endpoint, str] = {}
         """Why each address did not work when it was tried last, since a connection was open."""
         self.rounds = 0
         """How often all addresses have failed since then."""
 
-    def next(self) -> tuple[Address, float]:
+    def next(self) -> tuple[Endpoint, float]:
         """The address to try, and the seconds to wait before."""
         pause_s = self._pause_s * (0.5 + self._random() / 2) if self._next == 0 else 0.0
         return self._addresses[self._next], pause_s

@@ -22,9 +22,9 @@ from tamis.client.message import Message
 from tamis.client.waiter import Waiter, settle
 from tamis.client.wanted import (
     ON_ITS_WAY_S,
-    Options,
-    State,
-    Wanted,
+    SubscribeOptions,
+    SubscriptionState,
+    Wishes,
     batches,
     id_batches,
     packed_subscription,
@@ -34,7 +34,7 @@ from tamis.client.wanted import (
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Refusal, Subscribe, Subscription, Unsubscribe
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Refusal, Subscribe, SubscriptionItem, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.frames import Body
 
@@ -62,14 +62,14 @@ class Registry:
         self._ids = count(1)
         self._request_numbers = count(1)
         self._requests: dict[int, _Request] = {}
-        self._wanted: dict[int, Wanted] = {}  # by each id, until it is over
+        self._wanted: dict[int, Wishes] = {}  # by each id, until it is over
         self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
-        self._returning: dict[int, Wanted] = {}  # by each id, from a cut to the first item of the next connection
+        self._returning: dict[int, Wishes] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def subscribe(self, predicates: Sequence[str | Predicate], options: Options, waiter: Waiter) -> Wanted:
+    def subscribe(self, predicates: Sequence[str | Predicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
         """Want what satisfies one of `predicates`. `waiter` hears when the router has answered for all of them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
@@ -77,7 +77,7 @@ class Registry:
         for subscription in packed:
             self._check_size(subscription)
         texts = tuple(text_of(predicate) for predicate in predicates)
-        wanted = Wanted(texts, packed, options, Inbox(self._bounds, self.full), waiter)
+        wanted = Wishes(texts, packed, options, Inbox(self._bounds, self.full), waiter)
         for id_ in wanted.ids:
             self._wanted[id_] = wanted
             self._inboxes[id_] = wanted.inbox
@@ -85,13 +85,13 @@ class Registry:
             self._ask([wanted])
         return wanted
 
-    def end(self, wanted: Wanted, waiter: Waiter | None, *, keep: bool = False) -> None:
+    def end(self, wanted: Wishes, waiter: Waiter | None, *, keep: bool = False) -> None:
         """Want it no more. Unless `keep`, what has arrived and was not taken is forgotten."""
         if not keep:
             wanted.inbox.clear()
             wanted.inbox.end()
             self._stop(wanted)
-        if wanted.state in (State.ENDING, State.ENDED):
+        if wanted.state in (SubscriptionState.ENDING, SubscriptionState.ENDED):
             settle(waiter)
             return
         settle(wanted.waiter)
@@ -100,7 +100,7 @@ class Registry:
         if not self._frame_bytes_max or not held:
             self._over(wanted)
             return
-        wanted.state = State.ENDING
+        wanted.state = SubscriptionState.ENDING
         wanted.due = set(held)
         for ids in id_batches(held):
             self._send(Unsubscribe(self._request(AckOf.UNSUBSCRIBE, ids), ids))
@@ -110,7 +110,7 @@ class Registry:
         for wanted in self.all():
             self.end(wanted, None, keep=True)
 
-    def all(self) -> list[Wanted]:
+    def all(self) -> list[Wishes]:
         return list(dict.fromkeys(self._wanted.values()))
 
     @property
@@ -128,10 +128,10 @@ class Registry:
         self._frame_bytes_max = 0
         self._requests.clear()
         for wanted in self.all():
-            if wanted.state is State.ENDING:
+            if wanted.state is SubscriptionState.ENDING:
                 self._over(wanted)
             else:
-                wanted.state = State.ASKED
+                wanted.state = SubscriptionState.ASKED
                 wanted.refusals.clear()
                 self._expect_gap(wanted)
 
@@ -141,7 +141,7 @@ class Registry:
         self._requests.clear()
         for wanted in self.all():
             wanted.inbox.end(error)
-            settle(wanted.waiter, error if wanted.state is State.ASKED else None)
+            settle(wanted.waiter, error if wanted.state is SubscriptionState.ASKED else None)
             self._over(wanted)
 
     def deliver(self, message: Message) -> None:
@@ -191,8 +191,8 @@ class Registry:
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
-    def _ask(self, wanted: Iterable[Wanted]) -> None:
-        by_options: dict[Options, list[Subscription]] = {}
+    def _ask(self, wanted: Iterable[Wishes]) -> None:
+        by_options: dict[SubscribeOptions, list[SubscriptionItem]] = {}
         for each in wanted:
             each.due = set(each.ids)
             by_options.setdefault(each.options, []).extend(each.subscriptions)
@@ -213,7 +213,7 @@ class Registry:
 
     def _answer_one(self, id_: int, refusal: Refusal | None, of: AckOf) -> None:
         wanted = self._wanted.get(id_)
-        if wanted is None or (wanted.state is State.ENDING) is not (of is AckOf.UNSUBSCRIBE):
+        if wanted is None or (wanted.state is SubscriptionState.ENDING) is not (of is AckOf.UNSUBSCRIBE):
             return  # ended before it was answered: only the later answer counts
         if refusal is not None and refusal.code == RefusalCode.DRAINING and of is AckOf.SUBSCRIBE:
             return  # this router is leaving: it stays asked for, and the next connection answers
@@ -223,8 +223,8 @@ class Registry:
         if not wanted.due:
             self._answered_for(wanted)
 
-    def _answered_for(self, wanted: Wanted) -> None:
-        if wanted.state is State.ENDING:
+    def _answered_for(self, wanted: Wishes) -> None:
+        if wanted.state is SubscriptionState.ENDING:
             self._over(wanted)
             return
         self._tell_gap(wanted)
@@ -232,11 +232,11 @@ class Registry:
         if wanted.refusals:
             self._refused(wanted)
         else:
-            wanted.state = State.ACTIVE
+            wanted.state = SubscriptionState.ACTIVE
             wanted.was_active = True
             settle(wanted.waiter)
 
-    def _expect_gap(self, wanted: Wanted) -> None:
+    def _expect_gap(self, wanted: Wishes) -> None:
         """The connection was cut: what was on its way to an active subscription is lost, and what comes from now on."""
         if not wanted.was_active:
             return
@@ -251,7 +251,7 @@ class Registry:
             if wanted.is_whole_at_once:
                 wanted.missing_since_s = None
 
-    def _tell_gap(self, wanted: Wanted) -> None:
+    def _tell_gap(self, wanted: Wishes) -> None:
         """What may be missing until now, and no Gap has said so, lies under this one."""
         now_s, since_s = self._heard_s(), wanted.missing_since_s
         if since_s is not None:
@@ -259,11 +259,11 @@ class Registry:
             wanted.missing_since_s = now_s
         self._returned(wanted)
 
-    def _returned(self, wanted: Wanted) -> None:
+    def _returned(self, wanted: Wishes) -> None:
         for id_ in wanted.ids:
             self._returning.pop(id_, None)
 
-    def _refused(self, wanted: Wanted) -> None:
+    def _refused(self, wanted: Wishes) -> None:
         """One refusal ends the whole subscription: half of what was asked for is not what was asked for."""
         error = SubscriptionRefused({wanted.text_of(id_): refusal for id_, refusal in wanted.refusals.items()})
         settle(wanted.waiter, error)
@@ -271,20 +271,20 @@ class Registry:
         self._stop(wanted)
         self.end(wanted, None, keep=True)
 
-    def _stop(self, wanted: Wanted) -> None:
+    def _stop(self, wanted: Wishes) -> None:
         self._returned(wanted)
         for id_ in wanted.ids:
             self._inboxes.pop(id_, None)
 
-    def _over(self, wanted: Wanted) -> None:
-        wanted.state = State.ENDED
+    def _over(self, wanted: Wishes) -> None:
+        wanted.state = SubscriptionState.ENDED
         self._stop(wanted)
         for id_ in wanted.ids:
             self._wanted.pop(id_, None)
         wanted.inbox.end()
         settle(wanted.waiter)
 
-    def _check_size(self, subscription: Subscription) -> None:
+    def _check_size(self, subscription: SubscriptionItem) -> None:
         most = self._frame_bytes_max or FRAME_BYTES_MAX
         if (size := subscription_bytes(subscription)) > most // 2:
             raise Refused(f"a predicate takes at most {most // 2} bytes when packed, this one {size}")

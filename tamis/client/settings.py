@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tamis.client.address import Address, parse_addresses
+from tamis.client.address import Endpoint, parse_addresses
 from tamis.client.inbox import InboxBounds
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
@@ -32,7 +32,7 @@ INBOX_MESSAGES_MIN: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    addresses: tuple[Address, ...]
+    addresses: tuple[Endpoint, ...]
     name: str
     token: bytes | None
     hold_s: float

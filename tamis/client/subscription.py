@@ -14,7 +14,7 @@ from typing import Final, Self
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.pump import Pump
-from tamis.client.wanted import Options, Wanted
+from tamis.client.wanted import SubscribeOptions, Wishes
 from tamis.protocol.filters import Predicate
 
 BURST: Final = 256
@@ -23,11 +23,11 @@ BURST: Final = 256
 class Subscription:
     """Made by `Client.subscribe`; active from `async with`, or from `await subscription`, to the end of either."""
 
-    def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: Options) -> None:
+    def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         self._pump = pump
         self._predicates = predicates
         self._options = options
-        self._wanted: Wanted | None = None
+        self._wanted: Wishes | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -116,7 +116,7 @@ class Subscription:
             raise
 
     @property
-    def _started(self) -> Wanted:
+    def _started(self) -> Wishes:
         if self._wanted is None:
             raise RuntimeError("subscribe first: `async with client.subscribe(...) as messages:`")
         return self._wanted

@@ -17,7 +17,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
 from tamis.protocol.limits import DISJUNCTS_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
-from tamis.protocol.wire.client_bodies import Reach, Refusal, Subscription
+from tamis.protocol.wire.client_bodies import Reach, Refusal, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
 
 _FRAME_SPARE: Final = 64
@@ -27,7 +27,7 @@ ON_ITS_WAY_S: Final = 1.0
 """A message that a cut has lost may have been so long on its way."""
 
 
-class State(enum.Enum):
+class SubscriptionState(enum.Enum):
     ASKED = "waits for the router's answer, or for a connection"
     ACTIVE = "the router has it"
     ENDING = "waits for the router's answer to UNSUBSCRIBE"
@@ -35,7 +35,7 @@ class State(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SubscribeOptions:
     """What a SUBSCRIBE frame says of all of its subscriptions."""
 
     own_messages: bool
@@ -43,14 +43,14 @@ class Options:
 
 
 @dataclass(slots=True, eq=False)
-class Wanted:
+class Wishes:
     texts: tuple[str, ...]
-    subscriptions: tuple[Subscription, ...]
-    options: Options
+    subscriptions: tuple[SubscriptionItem, ...]
+    options: SubscribeOptions
     inbox: Inbox
     waiter: Waiter | None
     """Told when the router has answered for every id: to subscribing, then to ending."""
-    state: State = State.ASKED
+    state: SubscriptionState = SubscriptionState.ASKED
     was_active: bool = False
     missing_since_s: float | None = None
     """What was published from then on may be missing, and no Gap has said so; None: nothing is."""
@@ -71,7 +71,7 @@ class Wanted:
         return self.texts[id_ - self.subscriptions[0].id]  # the ids of one call follow one another
 
 
-def packed_subscription(id_: int, predicate: str | Predicate) -> Subscription:
+def packed_subscription(id_: int, predicate: str | Predicate) -> SubscriptionItem:
     """A predicate as it travels; PredicateError or Refused says what is wrong with it."""
     if isinstance(predicate, str):
         predicate = parse(predicate)
@@ -79,21 +79,21 @@ def packed_subscription(id_: int, predicate: str | Predicate) -> Subscription:
         raise Refused("a subscription to `false` would never receive anything")
     if len(predicate.filters) > DISJUNCTS_MAX:
         raise Refused(f"a predicate has at most {DISJUNCTS_MAX} alternatives, this one {len(predicate.filters)}")
-    return Subscription(id_, tuple(encode_filter(filter_) for filter_ in predicate.filters))
+    return SubscriptionItem(id_, tuple(encode_filter(filter_) for filter_ in predicate.filters))
 
 
 def text_of(predicate: str | Predicate) -> str:
     return predicate if isinstance(predicate, str) else format_predicate(predicate)
 
 
-def subscription_bytes(subscription: Subscription) -> int:
+def subscription_bytes(subscription: SubscriptionItem) -> int:
     """What it takes in a frame, or a little more."""
     return _AROUND + sum(_AROUND + len(packed) for packed in subscription.filters)
 
 
-def batches(subscriptions: Iterable[Subscription], frame_bytes_max: int) -> Iterator[tuple[Subscription, ...]]:
+def batches(subscriptions: Iterable[SubscriptionItem], frame_bytes_max: int) -> Iterator[tuple[SubscriptionItem, ...]]:
     """As few batches as frames of at most `frame_bytes_max` bytes can carry, in order."""
-    batch: list[Subscription] = []
+    batch: list[SubscriptionItem] = []
     size = _FRAME_SPARE
     for subscription in subscriptions:
         more = subscription_bytes(subscription)
@@ -111,8 +111,8 @@ def id_batches(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield tuple(ids[start : start + SUBSCRIPTIONS_PER_FRAME_MAX])
 
 
-def options_of(own_messages: bool, wait: str) -> Options:
+def options_of(own_messages: bool, wait: str) -> SubscribeOptions:
     reaches = {reach.name.lower(): reach for reach in Reach}
     if wait not in reaches:
         raise Refused(f"wait is {' or '.join(reaches)}, not {wait!r}")
-    return Options(own_messages, reaches[wait])
+    return SubscribeOptions(own_messages, reaches[wait])

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tamis.analysis.covers import pairs
-from tamis.analysis.meaning import Batch
+from tamis.analysis.meaning import MessageBatch
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.simulate.faults import WISHES
@@ -24,7 +24,7 @@ def test_covered_are_exactly_those_that_say_no_more_than_another(seed: int) -> N
     found = pairs(forms)
     assert found == covered([plain[form] for form in forms])
     for narrow, wide in found:
-        matched = [set(Batch(CONTENTS).matching(json.loads(forms[number]))) for number in (narrow, wide)]
+        matched = [set(MessageBatch(CONTENTS).matching(json.loads(forms[number]))) for number in (narrow, wide)]
         assert matched[0] <= matched[1], (forms[narrow], forms[wide])
 
 

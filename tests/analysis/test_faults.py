@@ -19,7 +19,7 @@ from pyspark.sql import Row, SparkSession
 from tamis.analysis import answers, logs, report
 from tamis.analysis.health import BEGINNING_US, END_US
 from tamis.analysis.job import Job, analyze
-from tamis.analysis.study import SETTLE_US, Study
+from tamis.analysis.study import SETTLE_US, Findings
 from tamis.simulate.settle import PROBE_PUBLISHER
 from tamis.simulate.workload import CONTENTS
 from tests.analysis.accounts.told import Said, got, reference_ahead_us, said
@@ -71,7 +71,7 @@ def test_missing_double_and_stray_deliveries_are_listed(
         return record
 
     folder = _edited(simulated, tmp_path / "logs", edit)
-    study = Study(spark, logs.read(spark, folder, tmp_path / "store"), notice_us=NOTICE_US)
+    study = Findings(spark, logs.read(spark, folder, tmp_path / "store"), notice_us=NOTICE_US)
     found = answers.QUESTIONS["delivery"]["faults"](study).collect()
     study.close()
     listed = sorted((row.verdict, row.origin, row.number, row.router, row.epoch, row.connection) for row in found)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("numpy")
 
-from tamis.analysis.meaning import Batch, match_lists
+from tamis.analysis.meaning import MessageBatch, match_lists
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import decode_filter, decode_message, encode_filter
@@ -22,7 +22,7 @@ from tests.strategies import attributes, filters
 def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, object]]) -> None:
     forms = [json.loads(json.dumps(encode_filter(filter_))) for filter_ in wanted]
     texts = [json.dumps(message) for message in said]
-    numbers, starts = match_lists(forms, Batch([json.loads(text) for text in texts]))
+    numbers, starts = match_lists(forms, MessageBatch([json.loads(text) for text in texts]))
     for row, text in enumerate(texts):
         expected = [
             number for number, form in enumerate(forms) if filter_matches(decode_filter(form), decode_message(text))
@@ -47,4 +47,4 @@ def test_it_agrees_with_the_language(wanted: list[Filter], said: list[dict[str, 
     ],
 )
 def test_corners(constraint: list[object], value: object, holds: bool) -> None:
-    assert len(Batch([{"x": value}]).matching([constraint])) == holds
+    assert len(MessageBatch([{"x": value}]).matching([constraint])) == holds

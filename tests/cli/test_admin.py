@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.cli.admin import DEFAULT, NoAnswer, Router, routers
+from tamis.cli.admin import DEFAULT, AdminTarget, NoAnswer, routers
 from tamis.cli.main import main
 from tamis.cli.rates import Sample, view
 from tamis.cli.status import lost
@@ -17,8 +17,8 @@ def test_a_target_is_a_file_or_an_address(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     file = tmp_path / "two.yaml"
     file.write_text(TWO)
-    assert routers(str(file)) == [Router("a", "127.0.0.1:1"), Router("b", None)]
-    assert routers(None) == [Router(DEFAULT, DEFAULT)]
+    assert routers(str(file)) == [AdminTarget("a", "127.0.0.1:1"), AdminTarget("b", None)]
+    assert routers(None) == [AdminTarget(DEFAULT, DEFAULT)]
     assert [router.address for router in routers("http://[::1]:7600/")] == ["[::1]:7600"]
     assert [router.address for router in routers("unix:/run/a.sock")] == ["unix:/run/a.sock"]
 
@@ -39,7 +39,7 @@ def test_a_router_that_does_not_answer_is_told_about(tmp_path, monkeypatch, caps
         assert "a: 127.0.0.1:1 does not answer: " in err
         assert "b: it has no `admin` address to ask" in err
     with pytest.raises(NoAnswer, match="No such file"):
-        Router("u", f"unix:{tmp_path / 'none'}").ask("/status")
+        AdminTarget("u", f"unix:{tmp_path / 'none'}").ask("/status")
 
 
 STATUS = {

@@ -69,14 +69,14 @@ def test_advice_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
-    from tamis.analysis.advice.job import Wanted
+    from tamis.analysis.advice.job import AdviceRequest
     from tamis.analysis.advice.say import Advice
     from tamis.analysis.job import Job
     from tamis.cli.analyze import _tell
     from tamis.configs import parse_topology
 
     topology = parse_topology("routers: {a: {clients: 127.0.0.1:7400}}")
-    job = Job(tmp_path, advise=Wanted(tmp_path / "net.yaml", "", topology))
+    job = Job(tmp_path, advise=AdviceRequest(tmp_path / "net.yaml", "", topology))
     found = [
         Advice(
             "engine", "engine", "change", "sff", "it is slow", "tamis", "3 -> 2 us", edits={("engine", "name"): "tamis"}

@@ -8,13 +8,13 @@ import pytest
 
 from tamis.cli.logs import shown
 from tamis.cli.main import main
-from tamis.router.records.lines import Lines
+from tamis.router.records.lines import RecordLines
 
 BASE_US = 1_800_000_000_000_000  # 2027-01-15T08:00Z
 
 
 def link(t_us: int, router: str, **more: object) -> bytes:
-    return Lines(router, 5).line("link", BASE_US + t_us, t_us, {"neighbour": "b", "what": "up"} | more)
+    return RecordLines(router, 5).line("link", BASE_US + t_us, t_us, {"neighbour": "b", "what": "up"} | more)
 
 
 @pytest.fixture
@@ -23,7 +23,9 @@ def folder(tmp_path):
         (tmp_path / "records" / router).mkdir(parents=True)
         file = tmp_path / "records" / router / "events-5-000000.jsonl"
         file.write_bytes(b"".join(link(t_us, router) for t_us in times))
-    message = Lines("a", 5).line("message", BASE_US + 5, 0, {"origin": "07", "to_connections": [1, 2], "dropped": []})
+    message = RecordLines("a", 5).line(
+        "message", BASE_US + 5, 0, {"origin": "07", "to_connections": [1, 2], "dropped": []}
+    )
     (tmp_path / "records" / "a" / "messages-5-000000.jsonl").write_bytes(message)
     return tmp_path / "records"
 

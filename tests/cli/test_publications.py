@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tamis.cli.publications import Lines, Made, Recipe
+from tamis.cli.publications import InputMessages, Made, Recipe
 from tamis.protocol.errors import MessageTextError, Refused
 
 
@@ -56,7 +56,7 @@ def test_lines_of_stdin(monkeypatch, capsys) -> None:
         b'{"attributes": {"a": 1}, "payload": 5}\n{"attributes": {}, "payload_base64": "?"}\n'
     )
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    lines = Lines()
+    lines = InputMessages()
     assert [message for batch in lines for message in batch] == [
         ({"a": 1}, b""),
         ({"a": 2}, b"x"),

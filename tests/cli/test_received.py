@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tamis import Gap, GapReason, Message
-from tamis.cli.publications import Lines
+from tamis.cli.publications import InputMessages
 from tamis.cli.received import gap_form, gap_in_words, writer
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.data_frames import encode_publish
@@ -46,7 +46,7 @@ def test_json_is_what_pub_reads(monkeypatch) -> None:
     import io
 
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(binary)))
-    assert [item for batch in Lines() for item in batch] == [(ALERT, b"\xff")]
+    assert [item for batch in InputMessages() for item in batch] == [(ALERT, b"\xff")]
 
 
 def test_raw() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from tamis.cli.linked import wait_until_linked
 from tamis.cli.main import main
-from tamis.cli.network_view import LinesView, TableView
-from tamis.router.supervisor.identity import Identity, is_running
-from tamis.router.supervisor.life import State
+from tamis.cli.network_view import LinesView, TableDisplay
+from tamis.router.supervisor.identity import ProcessIdentity, is_running
+from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
 
 TWO = """
@@ -98,19 +98,19 @@ def test_a_file_that_is_not_sound_starts_nothing(file, capsys) -> None:
 
 
 def network(**router: object) -> NetworkState:
-    return NetworkState("f", Identity(1, ""), 1.0, {"a": RouterState(**router)})
+    return NetworkState("f", ProcessIdentity(1, ""), 1.0, {"a": RouterState(**router)})
 
 
 def test_a_change_is_a_line(capsys) -> None:
     view = LinesView(as_json=False)
     view.show(network())
     view.show(network(pid=5))
-    ready = network(state=State.READY, pid=5, clients=["tamis://h:1"], admin=["http://h:2"])
+    ready = network(state=ProcessState.READY, pid=5, clients=["tamis://h:1"], admin=["http://h:2"])
     view.show(ready)
     view.show(ready)
-    view.show(network(state=State.RESTARTING, pause_s=2.0, exit_code=1, last_words="no port"))
-    view.show(network(state=State.FAILED, restarts=4, exit_code=1, last_words="no port"))
-    view.show(network(state=State.STOPPED))
+    view.show(network(state=ProcessState.RESTARTING, pause_s=2.0, exit_code=1, last_words="no port"))
+    view.show(network(state=ProcessState.FAILED, restarts=4, exit_code=1, last_words="no port"))
+    view.show(network(state=ProcessState.STOPPED))
     assert capsys.readouterr().out.splitlines() == [
         "a: starting, process 5",
         "a: ready, process 5, clients tamis://h:1, admin http://h:2",
@@ -121,8 +121,8 @@ def test_a_change_is_a_line(capsys) -> None:
 
 
 def test_a_terminal_sees_a_table(capsys) -> None:
-    view = TableView()
-    view.show(network(state=State.READY, pid=5, clients=["unix:/run/[odd]"]))
+    view = TableDisplay()
+    view.show(network(state=ProcessState.READY, pid=5, clients=["unix:/run/[odd]"]))
     view.close()
     out = capsys.readouterr().out
     assert "router" in out

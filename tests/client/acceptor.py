@@ -23,7 +23,7 @@ from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Frame, decode, encode
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.reader import FrameReader
@@ -177,7 +177,7 @@ class _Connection(asyncio.Protocol):
 
     def _auth(self, auth: Auth) -> None:
         if auth.credential != (self.home.manners.token or b""):
-            self.send(Error(ErrorCode.AUTHENTICATION_FAILED, "no such token", Kind.AUTH, fatal=True))
+            self.send(Error(ErrorCode.AUTHENTICATION_FAILED, "no such token", FrameKind.AUTH, fatal=True))
             self.transport.close()
             return
         self.reader.authenticated()
@@ -223,7 +223,7 @@ class _Connection(asyncio.Protocol):
         if satisfied:
             flags = header.OWN if own else 0
             extensions = {ExtensionType.SATISFIED: satisfied}
-            self.send(DataFrame(Kind.DELIVER, message, flags, 8, Transit(1, 1, 1), time_ns, extensions))
+            self.send(DataFrame(FrameKind.DELIVER, message, flags, 8, Transit(1, 1, 1), time_ns, extensions))
 
     def _ping(self, ping: Ping) -> None:
         if self.home.manners.sends_pong:

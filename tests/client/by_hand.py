@@ -11,7 +11,7 @@ from typing import Any
 from tamis.client.core import ClientCore
 from tamis.client.settings import settings_of
 from tamis.client.walker import NoWalker, Walker
-from tamis.client.wanted import Wanted, options_of
+from tamis.client.wanted import Wishes, options_of
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
@@ -19,7 +19,7 @@ from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Frame, decode, encode
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Welcome
@@ -84,11 +84,11 @@ class Hand:
 
     def subscribe(
         self, *predicates: str, own_messages: bool = False, wait: str = "home"
-    ) -> tuple[Wanted, Future[None]]:
+    ) -> tuple[Wishes, Future[None]]:
         waiter: Future[None] = Future()
         return self.core.subscribe(predicates, options_of(own_messages, wait), waiter), waiter
 
-    def active(self, *predicates: str) -> Wanted:
+    def active(self, *predicates: str) -> Wishes:
         """A subscription that the router has taken."""
         wanted, waiter = self.subscribe(*predicates)
         self.accept()
@@ -113,4 +113,4 @@ def numbers(frames: list[Frame]) -> list[Value]:
 
 def delivery(*ids: int, number: int = 1, payload: bytes = b"", flags: int = 0) -> DataFrame:
     message = Message({"n": number, "class": "alert"}, payload, MessageId(7, number or 1))
-    return DataFrame(Kind.DELIVER, message, flags, 8, Transit(1, 1, 1), 5_000, {ExtensionType.SATISFIED: ids})
+    return DataFrame(FrameKind.DELIVER, message, flags, 8, Transit(1, 1, 1), 5_000, {ExtensionType.SATISFIED: ids})

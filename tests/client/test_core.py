@@ -14,12 +14,12 @@ from tamis.client.errors import ClientClosed, NotAdmitted, PublishUnknown
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
 from tamis.client.walker import NoWalker, Walker, new_walker
-from tamis.client.wanted import Wanted
+from tamis.client.wanted import Wishes
 from tamis.protocol import limits
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import Frame, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import (
     Auth,
@@ -42,7 +42,7 @@ def welcome(*methods: AuthMethod) -> Welcome:
     return Welcome("rome", 1, bytes(16), 1, (), 1 << 20, 30_000, 0, methods)
 
 
-def items(wanted: Wanted) -> list[object]:
+def items(wanted: Wishes) -> list[object]:
     """What an iterator would yield now."""
     return [item["n"] if isinstance(item, Message) else item for item in wanted.inbox.items]
 
@@ -87,7 +87,7 @@ def test_without_the_credential_that_is_asked_for_the_client_gives_up(method: Au
 def test_a_token_that_is_refused_ends_everything() -> None:
     hand = Hand(token=b"wrong")
     hand.connect()
-    hand.say(welcome(AuthMethod.TOKEN), Error(ErrorCode.AUTHENTICATION_FAILED, "no such token", Kind.AUTH, True))
+    hand.say(welcome(AuthMethod.TOKEN), Error(ErrorCode.AUTHENTICATION_FAILED, "no such token", FrameKind.AUTH, True))
     wanted, waiter = hand.subscribe("n = 1")
     hand.cut()
     for future in hand.opened, waiter:
@@ -189,10 +189,10 @@ def test_an_extension_that_must_be_understood_costs_its_message_only() -> None:
 
 def test_a_passing_error_is_told_to_the_log_and_a_fatal_one_ends_the_connection() -> None:
     hand = Hand().open()
-    hand.say(Error(ErrorCode.UNKNOWN_EXTENSION, "which?", Kind.PUBLISH, False))
+    hand.say(Error(ErrorCode.UNKNOWN_EXTENSION, "which?", FrameKind.PUBLISH, False))
     assert "which?" in hand.core.notices.pop()
     assert not hand.core.wants_close
-    hand.say(Error(ErrorCode.MALFORMED, "nonsense", Kind.PUBLISH, True))
+    hand.say(Error(ErrorCode.MALFORMED, "nonsense", FrameKind.PUBLISH, True))
     assert hand.core.wants_close
     hand.cut()
     assert "nonsense" in hand.core.notices.pop()

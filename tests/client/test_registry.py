@@ -10,7 +10,7 @@ import pytest
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason
 from tamis.client.walker import NoWalker, Walker, new_walker
-from tamis.client.wanted import ON_ITS_WAY_S, State, batches, options_of
+from tamis.client.wanted import ON_ITS_WAY_S, SubscriptionState, batches, options_of
 from tamis.protocol.errors import PredicateError, Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.language import parse
@@ -23,7 +23,7 @@ from tamis.protocol.wire.client_bodies import (
     Reach,
     Refusal,
     Subscribe,
-    Subscription,
+    SubscriptionItem,
     Unsubscribe,
     ranges_of,
 )
@@ -58,7 +58,7 @@ def test_predicates_travel_packed_each_under_its_id() -> None:
     assert not waiter.done()
     hand.say(Ack(AckOf.SUBSCRIBE, asked.request, (Range(2, 2),)))
     assert waiter.done()
-    assert wanted.state is State.ACTIVE
+    assert wanted.state is SubscriptionState.ACTIVE
 
 
 def test_a_mistake_is_shown_with_its_caret_and_nothing_is_sent() -> None:
@@ -198,7 +198,7 @@ def test_a_refused_resubscription_raises_in_its_iterator_alone() -> None:
     hand.accept(Refusal(2, RefusalCode.TOO_MANY_FILTERS, ""))
     assert items(refused) == [1, back_after(0)]
     assert isinstance(refused.inbox.error, SubscriptionRefused)
-    assert kept.state is State.ACTIVE
+    assert kept.state is SubscriptionState.ACTIVE
     assert kept.inbox.error is None
     hand.cut()
     hand.open()
@@ -214,7 +214,7 @@ def test_a_router_that_drains_does_not_end_a_subscription() -> None:
     hand.open()
     hand.accept()
     assert waiter.done()
-    assert wanted.state is State.ACTIVE
+    assert wanted.state is SubscriptionState.ACTIVE
 
 
 def test_options_go_in_frames_of_their_own() -> None:
@@ -241,7 +241,7 @@ def test_from_the_call_on_nothing_is_yielded() -> None:
     assert not waiter.done()
     ended(hand)
     assert waiter.done()
-    assert wanted.state is State.ENDED
+    assert wanted.state is SubscriptionState.ENDED
     again: Future[None] = Future()
     hand.core.registry.end(wanted, again)
     assert again.done()
@@ -257,11 +257,11 @@ def test_ended_before_it_was_answered() -> None:
     assert isinstance(asked, Subscribe)
     assert isinstance(unasked, Unsubscribe)
     hand.say(Ack(AckOf.SUBSCRIBE, asked.request, (Range(1, 1),)))
-    assert wanted.state is State.ENDING
+    assert wanted.state is SubscriptionState.ENDING
     hand.say(Ack(AckOf.UNSUBSCRIBE, unasked.request, (), (Refusal(1, RefusalCode.NO_SUCH_ID, ""),)))
     assert started.done()
     assert waiter.done()
-    assert wanted.state is State.ENDED
+    assert wanted.state is SubscriptionState.ENDED
 
 
 def test_a_cut_ends_what_was_ending() -> None:
@@ -317,7 +317,7 @@ def test_a_gap_says_how_far_back_it_reaches_and_whether_it_goes_on() -> None:
 
 
 def test_batches_keep_to_both_bounds() -> None:
-    subscriptions = [Subscription(id_, (bytes(100),)) for id_ in range(SUBSCRIPTIONS_PER_FRAME_MAX + 1)]
+    subscriptions = [SubscriptionItem(id_, (bytes(100),)) for id_ in range(SUBSCRIPTIONS_PER_FRAME_MAX + 1)]
     by_count = list(batches(subscriptions, 1 << 30))
     assert list(map(len, by_count)) == [SUBSCRIPTIONS_PER_FRAME_MAX, 1]
     by_bytes = list(batches(subscriptions[:100], 4_096))

@@ -16,7 +16,7 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.header import CONFIRM, TRACED
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Departure, DryRunReport, TraceRecord
 from tests.client.by_hand import NAME, Hand
@@ -45,7 +45,7 @@ def to(name: str, is_client: bool = False) -> Departure:
 
 @pytest.mark.parametrize(
     ("of", "kind", "flags"),
-    [(TraceRecord, Kind.PUBLISH, TRACED | CONFIRM), (DryRunReport, Kind.DRY_RUN, TRACED)],
+    [(TraceRecord, FrameKind.PUBLISH, TRACED | CONFIRM), (DryRunReport, FrameKind.DRY_RUN, TRACED)],
 )
 def test_what_goes_out(of, kind, flags) -> None:
     hand = Hand().open()

@@ -139,7 +139,7 @@ def opened(switch: Switch, number: int) -> int:
 
 
 def subscribe(switch: Switch, connection: int, packed: list[bytes]) -> None:
-    wanted = tuple(bodies.Subscription(i + 1, (filter_,)) for i, filter_ in enumerate(packed))
+    wanted = tuple(bodies.SubscriptionItem(i + 1, (filter_,)) for i, filter_ in enumerate(packed))
     frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, False, bodies.Reach.HOME, False)))
     while frame.left:
         assert switch.subscribe(switch.subscriber_of(connection), frame, 1_000) == []

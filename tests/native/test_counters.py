@@ -16,14 +16,14 @@ from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
 from tamis.protocol.wire.header import Flags, Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session_bodies import Ping, Pong
-from tamis.router.core.ways.windows import PUBLISHER_WINDOW, RUN_REACH, Entry, PublisherWindows
+from tamis.router.core.ways.windows import PUBLISHER_WINDOW, RUN_REACH, EntryVerdict, PublisherWindows
 from tests.native.test_others import ALICE, CLIENT, EAST, EVERYTHING, WEST, Router
 
 HOUR = 3_600 * 10**9
 DAY = 24 * HOUR
-CODES = {Entry.DUPLICATE: RefusalCode.DUPLICATE, Entry.TOO_OLD: RefusalCode.TOO_OLD}
+CODES = {EntryVerdict.DUPLICATE: RefusalCode.DUPLICATE, EntryVerdict.TOO_OLD: RefusalCode.TOO_OLD}
 
 
 class Newer(Router):
@@ -54,7 +54,8 @@ class Newer(Router):
         body = Message({"x": 1}, b"", MessageId(ALICE, counter))
         self.sent(self.alice)
         self.switch.feed(
-            self.west, encode_data(DataFrame(Kind.PUBLISH, body, hop_limit=5, transit=Transit(WEST, 4, self._counter)))
+            self.west,
+            encode_data(DataFrame(FrameKind.PUBLISH, body, hop_limit=5, transit=Transit(WEST, 4, self._counter))),
         )
         return any(isinstance(body, DataFrame) for body in self.sent(self.alice))
 

@@ -10,7 +10,7 @@ from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import HEADER_BYTES
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tests.client.by_hand import delivery
 from tests.protocol.wire.vectors import VECTORS
 
@@ -49,7 +49,7 @@ def test_what_c_walks_over_python_takes(at: int, byte: int, size: int) -> None:
     start = 0
     for end, id_ in zip(ends, ids, strict=True):
         view = DeliverView(data[start:end])  # raises where anything is wrong
-        assert view.kind is Kind.DELIVER
+        assert view.kind is FrameKind.DELIVER
         assert view.satisfied == (id_,)
         start = end
 

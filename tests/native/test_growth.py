@@ -84,7 +84,9 @@ def test_a_million_subscriptions_come_and_go_and_no_call_of_the_switch_takes_lon
         encode(
             bodies.Subscribe(
                 first,
-                tuple(bodies.Subscription(number, (filters[number],)) for number in range(first, first + PER_FRAME)),
+                tuple(
+                    bodies.SubscriptionItem(number, (filters[number],)) for number in range(first, first + PER_FRAME)
+                ),
                 False,
                 bodies.Reach.HOME,
                 False,
@@ -107,7 +109,7 @@ def test_a_frame_of_large_filters_is_taken_a_few_at_a_time():
         tuple(Constraint(f"n{number}", Op.IN, tuple("x" * 60 + str(n) for n in range(9))) for number in range(9))
     )
     one = encode_filter(wide)
-    subscriptions = tuple(bodies.Subscription(number, (one,)) for number in range(20))
+    subscriptions = tuple(bodies.SubscriptionItem(number, (one,)) for number in range(20))
     table = Table()
     switch = Switch(table, SwitchOptions(number=1, epoch=2, connections_max=3, publishers_max=10, hop_limit=9))
     connection = switch.open()

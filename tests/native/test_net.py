@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.native import Admission, Event, EventType, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
+from tamis.native import Admission, EventType, SlowPolicy, SubscribeFrame, Switch, SwitchEvent, SwitchOptions, Table
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
@@ -21,11 +21,11 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data, encode_publish
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.router.core.times import MS, Times
-from tamis.router.core.ways.forwarder import Forwarder, Refusal, Transit
+from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import PublisherWindows
@@ -36,9 +36,9 @@ TIMES = Times(tree_hold_us=HOLD_MS * MS)
 EPOCH = 3
 NAMES = ("price", "size", "venue", "age")
 REASONS = {
-    Refusal.NOT_FROM_PARENT: "parent",
-    Refusal.SEEN: "transit",
-    Refusal.NO_HOPS_LEFT: "hops",
+    TransitRefusal.NOT_FROM_PARENT: "parent",
+    TransitRefusal.SEEN: "transit",
+    TransitRefusal.NO_HOPS_LEFT: "hops",
 }
 
 
@@ -108,7 +108,7 @@ class Node:
     def _route(self, source: int, generation: int, trees: Trees) -> bool:
         return self.switch.route(generation, source, trees.parent(source), trees.below(source))
 
-    def take(self, connection: int, frame: bytes) -> list[Event]:
+    def take(self, connection: int, frame: bytes) -> list[SwitchEvent]:
         """Feed a frame; where a route is missing, do what a router would."""
         events = self.switch.feed(connection, frame)
         for event in events:
@@ -201,7 +201,7 @@ class Net:
         id_ = max(node.filters, default=0) + 1
         node.filters[id_] = some_filter(self.chance) if self.chance.random() < self.narrow else Filter(())
         packed = encode_filter(node.filters[id_])
-        wanted = (bodies.Subscription(id_, (packed,)),)
+        wanted = (bodies.SubscriptionItem(id_, (packed,)),)
         frame = SubscribeFrame(encode(bodies.Subscribe(1, wanted, True, bodies.Reach.HOME, False)))
         assert node.switch.subscribe(node.switch.subscriber_of(node.client), frame, 10) == []
         assert [other.switch.install(node.number, {id_: packed}) for other in others] == [{} for _ in others]
@@ -226,7 +226,7 @@ class Net:
     def _check(
         self,
         node: Node,
-        transit: Transit,
+        transit: TransitId,
         attributes: dict[str, Value],
         delivered: bool,
         hops: int,
@@ -242,7 +242,7 @@ class Net:
             frames = node.sent(connection)
             left = hops if came_from is None else hops - 1
             assert [(frame.kind, frame.transit, frame.hop_limit) for frame in frames] == (
-                [(Kind.PUBLISH, transit, left)] if neighbour in expected else []
+                [(FrameKind.PUBLISH, transit, left)] if neighbour in expected else []
             )
             for frame in frames:
                 self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
@@ -265,7 +265,7 @@ class Net:
             self._arrive(node, neighbour, copy, encode_data(copy))
 
     def _arrive(self, node: Node, came_from: int, frame: DataFrame, data: bytes) -> None:
-        transit, hops = Transit(*frame.transit), frame.hop_limit
+        transit, hops = TransitId(*frame.transit), frame.hop_limit
         before = node.drops()
         refusal = node.twin.arrive(transit, hops, came_from, self.now_us)
         assert node.take(node.links[came_from], data) == []

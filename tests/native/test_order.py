@@ -11,7 +11,7 @@ from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.data_frames import DataFrame, encode_data
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tests.native.test_switch import admission, output, subscribing
 
 ME, CLIENT, OLD, NEW, SOURCE, OTHER, NOBODY = 1, 7, 20, 30, 40, 50, 60
@@ -21,7 +21,7 @@ HOLD_MS, WAIT_MS = 2_000, 250
 def message(source: int, counter: int) -> bytes:
     """The message of a publisher at `source` that entered there under this number."""
     content = Message({"n": counter}, b"", MessageId(source + 1, counter))
-    return encode_data(DataFrame(Kind.PUBLISH, content, hop_limit=5, transit=Transit(source, 1, counter)))
+    return encode_data(DataFrame(FrameKind.PUBLISH, content, hop_limit=5, transit=Transit(source, 1, counter)))
 
 
 class Router:

@@ -10,12 +10,12 @@ import pytest
 from tamis.native import (
     Admission,
     Batch,
-    Event,
     EventType,
     Gone,
     SlowPolicy,
     SubscribeFrame,
     Switch,
+    SwitchEvent,
     SwitchOptions,
     Table,
     Trace,
@@ -29,7 +29,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publi
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import Flags, Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Ping
@@ -48,7 +48,7 @@ def packed(predicate: str) -> bytes:
 
 def message(source: int = WEST, counter: int = 1, **attributes: int) -> DataFrame:
     body = Message(attributes or {"x": 1}, b"...", MessageId(99, counter))
-    return DataFrame(Kind.PUBLISH, body, hop_limit=5, transit=Transit(source, 4, counter))
+    return DataFrame(FrameKind.PUBLISH, body, hop_limit=5, transit=Transit(source, 4, counter))
 
 
 class Router:
@@ -71,7 +71,7 @@ class Router:
         self.switch.admit(connection, admission)
         return connection
 
-    def feed(self, connection: int, frame: DataFrame) -> list[Event]:
+    def feed(self, connection: int, frame: DataFrame) -> list[SwitchEvent]:
         events = self.switch.feed(connection, encode_data(frame))
         return [event for event in events if event.type != EventType.OUTPUT]
 
@@ -83,7 +83,9 @@ class Router:
         return [body for body in map(decode, reader) if not isinstance(body, bodies.Credit)]
 
     def subscribe(self, id_: int, predicate: str) -> None:
-        wanted = bodies.Subscribe(1, (bodies.Subscription(id_, (packed(predicate),)),), True, bodies.Reach.HOME, False)
+        wanted = bodies.Subscribe(
+            1, (bodies.SubscriptionItem(id_, (packed(predicate),)),), True, bodies.Reach.HOME, False
+        )
         assert self.switch.subscribe(self.switch.subscriber_of(self.alice), SubscribeFrame(encode(wanted)), 10) == []
 
     def dropped(self, reason: str) -> int:
@@ -224,7 +226,7 @@ def test_who_may_send_what(router):
     assert (fault.type, fault.code) == (EventType.FAULT, ErrorCode.WRONG_SENDER)
     [fault] = router.feed(router.alice, replace(message(), message=Message({}, b"", MessageId(ALICE, 1))))
     assert fault.code == ErrorCode.WRONG_SENDER
-    [fault] = router.feed(router.east, replace(message(), kind=Kind.DELIVER))
+    [fault] = router.feed(router.east, replace(message(), kind=FrameKind.DELIVER))
     assert fault.code == ErrorCode.UNEXPECTED_KIND
 
 
@@ -278,13 +280,13 @@ def test_a_strange_extension_that_must_be_understood_is_dropped_in_silence(route
 # --- trails ----------------------------------------------------------------------------------------------------------
 
 
-def traced(frame: DataFrame, kind: Kind = Kind.PUBLISH) -> DataFrame:
+def traced(frame: DataFrame, kind: FrameKind = FrameKind.PUBLISH) -> DataFrame:
     return replace(frame, kind=kind, flags=Flags.TRACED, extensions={ExtensionType.TRACE: 55})
 
 
-@pytest.mark.parametrize("kind", [Kind.PUBLISH, Kind.DRY_RUN])
+@pytest.mark.parametrize("kind", [FrameKind.PUBLISH, FrameKind.DRY_RUN])
 def test_a_traced_message_leaves_a_trail(router, kind):
-    is_dry = kind is Kind.DRY_RUN
+    is_dry = kind is FrameKind.DRY_RUN
     router.subscribe(3, "x = 1")
     router.switch.install(FAR, {6: packed("x = 1")})
     router.switch.install(WEST, {7: EVERYTHING})

@@ -111,7 +111,7 @@ class Scene:
         return connection
 
     def subscribe(self, client: int, number: int, *rows: ROWS) -> list[RefusalCode]:
-        wanted = bodies.Subscription(number, tuple(msgpack.packb(row) for row in rows))
+        wanted = bodies.SubscriptionItem(number, tuple(msgpack.packb(row) for row in rows))
         frame = SubscribeFrame(encode(bodies.Subscribe(1, (wanted,), False, bodies.Reach.HOME, False)))
         return [
             RefusalCode(refused.code)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis.native
-from tamis.native import Admission, EventType, Records, Switch, SwitchOptions, Table
+from tamis.native import Admission, EventType, RecordRing, Switch, SwitchOptions, Table
 from tamis.native._tm import lib
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.language import parse
@@ -23,7 +23,7 @@ from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session_bodies import Ping
 from tests.native.test_others import EAST, ME, WEST, Router, message, packed
 from tests.native.test_switch import opened, subscribing
@@ -34,7 +34,7 @@ PREFIX = b'{"v":1,"kind":"message","router":"me","epoch":2,"t_us":'
 NAMES = {ME: "me", WEST: "west", EAST: "east"}
 
 
-def taken(records: Records) -> list[dict[str, object]]:
+def taken(records: RecordRing) -> list[dict[str, object]]:
     records.validate()
     found = []
     while True:
@@ -53,13 +53,13 @@ def recorded():
     """recorded(threshold, predicate) -> records; everything is closed afterwards."""
     made = []
 
-    def make(threshold: int = ALL, where: str | None = None) -> Records:
+    def make(threshold: int = ALL, where: str | None = None) -> RecordRing:
         wanted = None
         if where is not None:
             wanted = Table()
             for filter_ in parse(where).filters:
                 wanted.add(filter_, 0)
-        records = Records(PREFIX, threshold, wanted)
+        records = RecordRing(PREFIX, threshold, wanted)
         for number, name in NAMES.items():
             records.name(number, json.dumps(name).encode(), {ME: 0, WEST: 1, EAST: 1}[number])
         made.append(records)
@@ -202,7 +202,7 @@ def test_dry_runs_are_not_recorded_and_traced_messages_are(router, recorded):
     records = recorded()
     router.switch.record(records)
     trace = {ExtensionType.TRACE: 77}
-    dry = replace(message(WEST, 1, x=1), kind=Kind.DRY_RUN, flags=Flags.TRACED, extensions=trace)
+    dry = replace(message(WEST, 1, x=1), kind=FrameKind.DRY_RUN, flags=Flags.TRACED, extensions=trace)
     assert [event.type for event in router.feed(router.west, dry)] == [EventType.TRACED]
     assert taken(records) == []
     traced = replace(message(WEST, 2, x=1), flags=Flags.TRACED, extensions=trace)
@@ -226,7 +226,7 @@ def test_a_neighbours_clock(router, recorded):
             + (ping.token + ahead_us).to_bytes(8, "big")
             + extra
         )
-        frame = (8 + len(body)).to_bytes(4, "little") + bytes([Kind.PONG, 0, 0, 0]) + body
+        frame = (8 + len(body)).to_bytes(4, "little") + bytes([FrameKind.PONG, 0, 0, 0]) + body
         router.switch.feed(router.west, frame)
     clock = router.switch.clock(router.west)
     assert 0 < clock.round_trip_us < 5_000_000
@@ -241,7 +241,7 @@ def test_a_router_is_told_the_time_and_a_client_is_not(router):
             pass
         router.switch.feed(connection, encode(Ping(4)))
         pong = router.switch.output(connection, 1_000)
-        assert (pong[4], pong[8], pong[9]) == (Kind.PONG, fields, 4)
+        assert (pong[4], pong[8], pong[9]) == (FrameKind.PONG, fields, 4)
         assert fields == 0x91 or abs(int.from_bytes(pong[11:], "big") - now_us) < 60_000_000
 
 
@@ -282,7 +282,7 @@ def test_by_predicate(alone, recorded):
 
 @given(wide_attributes())
 def test_attributes_are_told_as_they_were_published(body):
-    records = Records(PREFIX, ALL)
+    records = RecordRing(PREFIX, ALL)
     table = Table()
     switch = Switch(table, SwitchOptions(number=ME, epoch=2, connections_max=9, publishers_max=10, hop_limit=9))
     switch.record(records)
@@ -322,7 +322,7 @@ def test_what_the_ring_has_no_room_for_is_lost_and_leaves_a_gap(alone, recorded)
 
 
 def test_routers_go_by_hex_until_they_are_named(alone):
-    records = Records(PREFIX, ALL)
+    records = RecordRing(PREFIX, ALL)
     alone.record(records)
     alone.feed(opened(alone, 7), encode_publish(7, 1, 0, {"x": 1}))
     [record] = taken(records)

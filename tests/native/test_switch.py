@@ -30,7 +30,7 @@ from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import HEADER, Flags
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Ping
@@ -46,7 +46,7 @@ def admission(number: int) -> Admission:
 def subscribing(number: int, predicate: str, own: bool = False) -> SubscribeFrame:
     packed = tuple(encode_filter(filter_) for filter_ in parse(predicate).filters)
     return SubscribeFrame(
-        encode(bodies.Subscribe(1, (bodies.Subscription(number, packed),), own, bodies.Reach.HOME, False))
+        encode(bodies.Subscribe(1, (bodies.SubscriptionItem(number, packed),), own, bodies.Reach.HOME, False))
     )
 
 
@@ -107,7 +107,7 @@ def test_control_frames_come_up_as_they_are(switch):
     alice = switch.open()
     frame = encode(Ping(5))
     events = switch.feed(alice, frame[:5]) + switch.feed(alice, frame[5:])
-    assert [(event.type, event.kind, event.frame) for event in events] == [(EventType.FRAME, Kind.PING, frame)]
+    assert [(event.type, event.kind, event.frame) for event in events] == [(EventType.FRAME, FrameKind.PING, frame)]
 
 
 def test_a_fault_says_what_is_wrong(switch):
@@ -164,8 +164,8 @@ def test_there_is_room_for_so_many(switch):
 def test_a_frame_is_taken_in_slices_and_refusals_name_the_filter(switch):
     bob = opened(switch, BOB)
     good = encode_filter(parse("x = 1").filters[0])
-    subscriptions = [bodies.Subscription(number, (good,)) for number in range(10)]
-    subscriptions[4] = bodies.Subscription(4, (b"\xc1",))
+    subscriptions = [bodies.SubscriptionItem(number, (good,)) for number in range(10)]
+    subscriptions[4] = bodies.SubscriptionItem(4, (b"\xc1",))
     frame = SubscribeFrame(encode(bodies.Subscribe(9, tuple(subscriptions), False, bodies.Reach.HOME, True)))
     assert (frame.request, frame.ids, frame.is_durable) == (9, list(range(10)), True)
     refused, left = [], []

@@ -17,7 +17,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, check_transit
-from tamis.protocol.wire.kinds import KINDS, SKIPPABLE, Kind, is_skippable
+from tamis.protocol.wire.kinds import KINDS, SKIPPABLE, FrameKind, is_skippable
 from tamis.protocol.wire.reader import FrameReader
 
 ORIGIN = 0x0102_0304_0506_0708
@@ -39,7 +39,7 @@ def frames(draw: st.DrawFn) -> bytearray:
     extensions = draw(_EXTENSIONS)
     flags = draw(st.sampled_from([0, 1, 2])) | (0x10 if ExtensionType.TRACE in extensions else 0)
     message = Message(attributes, draw(st.binary(max_size=5)), MessageId(ORIGIN, draw(st.integers(1, 5))))
-    return bytearray(encode_data(DataFrame(Kind.PUBLISH, message, flags, extensions=extensions)))
+    return bytearray(encode_data(DataFrame(FrameKind.PUBLISH, message, flags, extensions=extensions)))
 
 
 def change(frame: bytearray, at: int, byte: int) -> bytearray:
@@ -55,7 +55,7 @@ def refusal(frame: bytes) -> int | None:
     reader.feed(frame)
     try:
         for whole in reader:
-            if whole[KIND_OFFSET] not in (Kind.PUBLISH, Kind.DRY_RUN):
+            if whole[KIND_OFFSET] not in (FrameKind.PUBLISH, FrameKind.DRY_RUN):
                 return -1  # handed up as it is, for Python to judge, or not for a client to send
             data = decode(whole)
             assert isinstance(data, DataFrame)
@@ -102,7 +102,7 @@ def test_what_the_codec_writes_is_taken(frame: bytearray) -> None:
 
 
 def test_a_name_twice_and_every_cut_are_refused() -> None:
-    good = encode_data(DataFrame(Kind.PUBLISH, Message({"ab": 1, "ac": 2}, b"", MessageId(ORIGIN, 1))))
+    good = encode_data(DataFrame(FrameKind.PUBLISH, Message({"ab": 1, "ac": 2}, b"", MessageId(ORIGIN, 1))))
     twice = good.replace(b"ac", b"ab")
     assert fault(twice) == refusal(twice) is not None
     for size in range(HEADER_BYTES, len(good)):

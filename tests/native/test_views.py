@@ -6,7 +6,7 @@ import pytest
 
 from tamis.native import OutOfMemory, Table
 from tamis.native._tm import ffi, lib
-from tamis.native.query import View
+from tamis.native.query import TableView
 from tamis.protocol.filters import Constraint, Filter, Op
 
 LINKS = [0, 1, None, 1]
@@ -88,7 +88,7 @@ def test_without_memory_there_is_no_view(table: Table) -> None:
 
 def test_a_view_goes_with_its_table(engine: str) -> None:
     table = Table(engine)
-    view: View = table.view(LINKS)
+    view: TableView = table.view(LINKS)
     table.close()
     view.close()
     assert view.id == 0

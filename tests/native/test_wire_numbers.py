@@ -13,7 +13,7 @@ from tamis.protocol.wire.client_bodies import AckOf
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.extensions import MUST_UNDERSTAND, ExtensionType
 from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, HOP_LIMIT_OFFSET, ID_OFFSET, TRANSIT_OFFSET, Flags
-from tamis.protocol.wire.kinds import DATA_KINDS_END, SKIPPABLE, Kind
+from tamis.protocol.wire.kinds import DATA_KINDS_END, SKIPPABLE, FrameKind
 from tamis.protocol.wire.prefix import PREFIX_BYTES
 from tamis.protocol.wire.schema import FIELDS_MAX
 
@@ -41,7 +41,7 @@ def members(name: str, prefix: str) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("name", "prefix", "codec"),
     [
-        ("wire_kind", "WIRE_", Kind),
+        ("wire_kind", "WIRE_", FrameKind),
         ("wire_extension", "WIRE_", ExtensionType),
         ("wire_error", "WIRE_", ErrorCode),
         ("wire_refusal", "WIRE_REFUSED_", RefusalCode),

@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from tamis.configs import Address, parse_topology
-from tamis.router.admin.view import Life, RouterView
+from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.connections import Connections
@@ -38,7 +38,7 @@ class Inside:
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
         self.plane = Connections(self.settings, 5, loop)
         self.clients = Clients(self.plane, tokens)
-        self.running = RouterView(self.plane, self.clients, StallWatch(loop), Life.SERVING)
+        self.running = RouterView(self.plane, self.clients, StallWatch(loop), RouterLife.SERVING)
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
         self._acceptor = Acceptor(listener, self.clients, loop)

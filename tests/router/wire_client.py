@@ -9,7 +9,7 @@ from tamis.protocol.language import parse
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import Frame, decode, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
@@ -38,11 +38,11 @@ def auth(token: bytes = b"") -> Auth:
     return Auth(AuthMethod.TOKEN if token else AuthMethod.NONE, token)
 
 
-def subscription(number: int, predicate: str) -> bodies.Subscription:
-    return bodies.Subscription(number, tuple(encode_filter(filter_) for filter_ in parse(predicate).filters))
+def subscription(number: int, predicate: str) -> bodies.SubscriptionItem:
+    return bodies.SubscriptionItem(number, tuple(encode_filter(filter_) for filter_ in parse(predicate).filters))
 
 
-def subscribe(request: int, *subscriptions: bodies.Subscription, own: bool = False, durable: bool = False) -> Frame:
+def subscribe(request: int, *subscriptions: bodies.SubscriptionItem, own: bool = False, durable: bool = False) -> Frame:
     return bodies.Subscribe(request, subscriptions, own, bodies.Reach.HOME, durable)
 
 
@@ -141,7 +141,7 @@ class WireClient:
         """The attributes of the next message."""
         while isinstance(frame := await self.next(), Ping):
             pass  # on a busy machine the router asks whether anybody is there
-        assert frame.kind is Kind.DELIVER, frame
+        assert frame.kind is FrameKind.DELIVER, frame
         return dict(frame.message.attributes)
 
     async def answer_pings(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tamis.simulate.clock import Clock
-from tamis.simulate.direction import Direction, Frame, Line, Session
+from tamis.simulate.direction import Direction, Frame, Line, SimulatedSession
 
 LINE = Line(delay_us=1_000, bytes_per_ms=100, data_queue_bytes=500, control_queue_bytes=1_000)  # 100 bytes take 1 ms
 
@@ -17,7 +17,7 @@ class Way:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.session = Session(1)
+        self.session = SimulatedSession(1)
         self.seen: list[tuple[int, Any]] = []
         self.lost: list[tuple[Any, str]] = []
         self.overflows = 0
@@ -30,7 +30,7 @@ class Way:
         self.seen.append((self.clock.now_us, frame.content))
         return True
 
-    def _overflowed(self, session: Session) -> None:
+    def _overflowed(self, session: SimulatedSession) -> None:
         assert session is self.session
         self.overflows += 1
 
@@ -118,7 +118,7 @@ def test_in_the_dark_everything_vanishes_and_the_session_stays_deaf(way: Way) ->
     way.run(5_000)
     way.way.dark = False
     way.data("b")
-    way.way.send(Session(2), False, 100, "c")
+    way.way.send(SimulatedSession(2), False, 100, "c")
     way.run(50_000)
     assert way.order == ["c"]
     assert way.way.dropped == {"dark": 2}

@@ -9,7 +9,7 @@ import pytest
 from tamis.protocol.wire.routing_bodies import Body, Held
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame, Line
-from tamis.simulate.link import DIAL_LAST_US, HEARTBEAT_US, HOLD_US, Link
+from tamis.simulate.link import DIAL_LAST_US, HEARTBEAT_US, HOLD_US, SimulatedLink
 from tamis.simulate.message import Packet
 
 DELAY_US = 10_000
@@ -52,13 +52,13 @@ class Net:
         self.clock = Clock()
         self.ends = (End(1, self.clock), End(2, self.clock))
         self.whole: list[bool] = []
-        self.link = Link(self.clock, self.ends, 7, Line(delay_us=DELAY_US), Random(seed), self)
+        self.link = SimulatedLink(self.clock, self.ends, 7, Line(delay_us=DELAY_US), Random(seed), self)
 
-    def joined(self, link: Link) -> None:
+    def joined(self, link: SimulatedLink) -> None:
         assert link.open
         self.whole.append(True)
 
-    def broken(self, link: Link) -> None:
+    def broken(self, link: SimulatedLink) -> None:
         assert not link.open
         self.whole.append(False)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tamis.simulate.topologies import KINDS, Network, make, read
+from tamis.simulate.topologies import KINDS, NetworkPlan, make, read
 
 RING5 = Path(__file__).parents[2] / "configs" / "topologies" / "ring5.yaml"
 
 
-def _in_one_piece(network: Network) -> bool:
+def _in_one_piece(network: NetworkPlan) -> bool:
     reached, edges = {0}, list(network.links)
     for _ in network.names:
         for a, b, _cost in edges:

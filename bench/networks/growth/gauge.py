@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tamis.protocol.wire.routing_bodies import Body, Held, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.commands import Command, Install, Reroute, Session
+from tamis.router.core.commands import Command, Install, NeighbourSession, Reroute
 from tamis.router.core.core import Core
 from tamis.router.core.events import Event, LinkUp
 from tamis.router.core.timers import Due
@@ -55,7 +55,7 @@ class Gauge(Observer, Watcher):
         """All but the digests that neighbours compare however quiet it is."""
         return self.frames.total() - self.frames[DIGESTS]
 
-    def sent(self, router: int, to: tuple[Session, ...], body: Body, size: int) -> None:  # noqa: ARG002 - Observer's
+    def sent(self, router: int, to: tuple[NeighbourSession, ...], body: Body, size: int) -> None:  # noqa: ARG002 - Observer's
         kind = DIGESTS if isinstance(body, SenderRequest) and body.digest else _KINDS[type(body)]
         self.bytes[kind] += len(to) * size
         self.frames[kind] += len(to)

@@ -21,7 +21,7 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.core import CoreParts, CoreSettings
-from tamis.router.core.statements.links import Link
+from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
@@ -45,7 +45,7 @@ PROBE_PUBLISHER: Final = 1_000
 class Skipping(Collecting):
     """A request does not go where nothing is known to be wanted."""
 
-    def _asked(self, requester: int) -> list[Link]:
+    def _asked(self, requester: int) -> list[CoreLink]:
         return [link for link in super()._asked(requester) if self.predicates.of(link.neighbour)]
 
 

@@ -21,7 +21,7 @@ from tamis.router.core.statements.rib import advertised
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
-from tamis.simulate.link import Link
+from tamis.simulate.link import SimulatedLink
 from tamis.simulate.node import Node
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.table import Matches
@@ -89,9 +89,9 @@ class Simulated:
         self.links = [self._link(self.nodes[a], self.nodes[b]) for a, b in random_edges(size, self.random)]
         self._filters = filters
 
-    def _link(self, one: Node, other: Node) -> Link:
+    def _link(self, one: Node, other: Node) -> SimulatedLink:
         chance = Random(f"{one.name}/{other.name}")
-        link = Link(self.clock, (one, other), 1, Line(DELAY_US), chance, self.gauge)
+        link = SimulatedLink(self.clock, (one, other), 1, Line(DELAY_US), chance, self.gauge)
         one.links[other.number] = (link, 0)
         other.links[one.number] = (link, 1)
         return link
@@ -149,14 +149,14 @@ class Simulated:
     def run(self, duration_us: int) -> None:
         self.clock.run_until(self.clock.now_us + duration_us)
 
-    def spare_link(self) -> Link:
+    def spare_link(self) -> SimulatedLink:
         """One without which the network stays in one piece."""
         while True:
             link = self.random.choice(self.links)
             if self._hangs_together_without(link):
                 return link
 
-    def _hangs_together_without(self, left_out: Link) -> bool:
+    def _hangs_together_without(self, left_out: SimulatedLink) -> bool:
         by_number = {node.number: node for node in self.nodes}
         reached, frontier = {self.watched.number}, [self.watched]
         while frontier:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.analysis.svg import Axis, Line, plot
+from tamis.analysis.svg import Axis, PlotLine, plot
 from tamis.bench.tables import markdown
 
 RESULTS: Final = Path(__file__).parents[2] / "results"
@@ -102,12 +102,14 @@ def drawing(found: list[dict[str, Any]]) -> str:
     rows = growth_rows(found)
     whole = [each for each in rows if "cuts" in each]
     lines = [
-        Line("coming up, kB a link", [(r["routers"], r["up"]["bytes_per_link"] / 1e3) for r in whole if r["up"]], 0),
-        Line("cut, B a link", [(r["routers"], worst(r, "bytes_per_link")) for r in whole], 1),
-        Line("cut, ms until all know", [(r["routers"], 1e3 * worst(r, "seconds")) for r in whole], 2),
-        Line("state, kB a router", [(r["routers"], r["state"][0] / 1e3) for r in rows], 3),
-        Line("new trees, CPU ms", [(r["routers"], r["state"][1]) for r in rows], 4),
-        Line("at rest, B a link and s", [(r["routers"], max(r["quiet"][1:])) for r in whole], 5),
+        PlotLine(
+            "coming up, kB a link", [(r["routers"], r["up"]["bytes_per_link"] / 1e3) for r in whole if r["up"]], 0
+        ),
+        PlotLine("cut, B a link", [(r["routers"], worst(r, "bytes_per_link")) for r in whole], 1),
+        PlotLine("cut, ms until all know", [(r["routers"], 1e3 * worst(r, "seconds")) for r in whole], 2),
+        PlotLine("state, kB a router", [(r["routers"], r["state"][0] / 1e3) for r in rows], 3),
+        PlotLine("new trees, CPU ms", [(r["routers"], r["state"][1]) for r in rows], 4),
+        PlotLine("at rest, B a link and s", [(r["routers"], max(r["quiet"][1:])) for r in whole], 5),
     ]
     x = Axis.over("routers", [a for line in lines for a, _ in line.points], log=True)
     y = Axis.over("see the legend", [b for line in lines for _, b in line.points], log=True)

@@ -14,7 +14,7 @@ from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, Upd
 from tamis.router.core.commands import Audited
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import Exchange
-from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.timers import Due
 
 REQUEST_BASE: Final = 1 << 32
@@ -31,7 +31,7 @@ class Mine:
 
 
 class Audits:
-    def __init__(self, desk: CoreState, exchange: Exchange, neighbours: Neighbours) -> None:
+    def __init__(self, desk: CoreState, exchange: Exchange, neighbours: NeighbourTalks) -> None:
         self._desk = desk
         self._exchange = exchange
         self._neighbours = neighbours

@@ -20,7 +20,7 @@ from typing import Final
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 from tamis.router.core.statements.freshness import Version
-from tamis.router.core.statements.rib import Change, Held
+from tamis.router.core.statements.rib import AppliedChange, HeldPredicate
 from tamis.router.core.statements.sizes import size_of
 
 COMPARED_PER_SLICE: Final = 4_000
@@ -28,7 +28,7 @@ COMPARED_PER_SLICE: Final = 4_000
 
 
 @dataclass(slots=True)
-class Collection:
+class IncomingPredicate:
     """One version of one issuer's predicate, so far."""
 
     version: Version
@@ -42,7 +42,7 @@ class Collection:
     """Neighbours that it comes from."""
     waiting: deque[Iterator[list[AdvertisedFilter]]] = field(default_factory=deque)
     """Bodies that were whole, and what is left of each, cut."""
-    changes: list[Change] = field(default_factory=list)
+    changes: list[AppliedChange] = field(default_factory=list)
     """What holding it will change, so far."""
     _weight: int = 0
     _comparing: Iterator[None] | None = None
@@ -74,7 +74,7 @@ class Collection:
             return True
         return self.is_there and numbers.moved(numbers.NO_DIGEST, self._weight) != self.digest
 
-    def compare(self, held: Held | None) -> bool:
+    def compare(self, held: HeldPredicate | None) -> bool:
         """A slice of comparing with what is held; whether that is done, and `changes` says what will change."""
         version = held.version if held else None
         if self._comparing is None or version != self._compared_with:
@@ -86,13 +86,13 @@ class Collection:
         filters = iter(self.filters.items())
         while some := list(islice(filters, COMPARED_PER_SLICE)):
             if added := {id_: packed for id_, packed in some if old.get(id_) != packed}:
-                self.changes.append(Change(added, ()))
+                self.changes.append(AppliedChange(added, ()))
             yield
         ids = iter(list(old))
         while some_ids := list(islice(ids, COMPARED_PER_SLICE)):
             if removed := tuple([id_ for id_ in some_ids if id_ not in self.filters]):
-                self.changes.append(Change({}, removed))
+                self.changes.append(AppliedChange({}, removed))
             yield
 
-    def as_held(self) -> Held:
-        return Held(self.version, self.digest, self.filters, self.size, self.rest)
+    def as_held(self) -> HeldPredicate:
+        return HeldPredicate(self.version, self.digest, self.filters, self.size, self.rest)

@@ -11,14 +11,14 @@ from typing import Final
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused
-from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, Send, Session
+from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, NeighbourSession, Send
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.seldom import Seldom
 from tamis.router.core.statements.freshness import Version
-from tamis.router.core.statements.identity import Identity
-from tamis.router.core.statements.links import RELAYED_MAX, Link, Links
+from tamis.router.core.statements.identity import OwnFreshness
+from tamis.router.core.statements.links import RELAYED_MAX, CoreLink, Links
 from tamis.router.core.statements.rib import Rib
-from tamis.router.core.statements.topology import Topology
+from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due, Timers
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Trees
@@ -31,9 +31,9 @@ ALARM_EVERY_US: Final = 60 * S
 
 @dataclass(slots=True)
 class CoreState:
-    identity: Identity
+    identity: OwnFreshness
     links: Links
-    topology: Topology
+    topology: KnownLinks
     rib: Rib
     times: Times
     trees: Trees
@@ -62,9 +62,9 @@ class CoreState:
     def me(self) -> int:
         return self.identity.number
 
-    def send(self, link: Link, body: Body, is_told: bool = False) -> None:
+    def send(self, link: CoreLink, body: Body, is_told: bool = False) -> None:
         link.unsent += is_told
-        self.out.append(Send((Session(link.neighbour, link.session),), body, is_told))
+        self.out.append(Send((NeighbourSession(link.neighbour, link.session),), body, is_told))
 
     def flood(self, body: Body, but: int | None = None, is_told: bool = False) -> None:
         """To every neighbour but one."""
@@ -81,7 +81,7 @@ class CoreState:
                 continue
             if link.unsent < RELAYED_MAX:
                 link.unsent += 1
-                to.append(Session(link.neighbour, link.session))
+                to.append(NeighbourSession(link.neighbour, link.session))
             else:
                 link.is_left_out = True
         if to:
@@ -111,7 +111,7 @@ class CoreState:
             for body in said:
                 self.send_towards(issuer, body)
 
-    def link_towards(self, router: int) -> Link | None:
+    def link_towards(self, router: int) -> CoreLink | None:
         hop = self.trees.next_hop(router)
         return self.links.by_neighbour.get(hop) if hop is not None else None
 
@@ -207,7 +207,7 @@ class CoreState:
             if self._told.may((what, link.neighbour, body.issuer), self.now_us)
         ]
         if told:
-            self.out.append(Send(tuple([Session(link.neighbour, link.session) for link in told]), body))
+            self.out.append(Send(tuple([NeighbourSession(link.neighbour, link.session) for link in told]), body))
 
     def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
         """Return how far this router's own clock would take an epoch of `issuer`; `refused` is an epoch that it does

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, ENTRIES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
-from tamis.router.core.statements.rib import Held, Rib
+from tamis.router.core.statements.rib import HeldPredicate, Rib
 from tamis.router.core.statements.sizes import is_large, listed_size
-from tamis.router.core.statements.topology import State, Topology
+from tamis.router.core.statements.topology import KnownLinks, LinkStateHeld
 
 PIECES_SINCE: Final = 2
 """The version of the wire that has them."""
@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
 
 
 class Exchange:
-    def __init__(self, rib: Rib, topology: Topology) -> None:
+    def __init__(self, rib: Rib, topology: KnownLinks) -> None:
         self._rib, self._topology = rib, topology
         self.reachable: frozenset[int] = frozenset()
         self.is_plausible: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
@@ -78,7 +78,9 @@ class Exchange:
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
         return Comparison(bodies, tuple(fresher), lacks or lacks_states)
 
-    def _against(self, theirs: Iterable[Known], ours: Mapping[int, Held | State]) -> tuple[list[int], bool]:
+    def _against(
+        self, theirs: Iterable[Known], ours: Mapping[int, HeldPredicate | LinkStateHeld]
+    ) -> tuple[list[int], bool]:
         fresher, lacks, named = [], False, set()
         for issuer, epoch, seq, digest in theirs:
             named.add(issuer)
@@ -120,6 +122,6 @@ class Exchange:
             yield held.as_entry(issuer)
 
 
-def fits_whole(held: Held) -> bool:
+def fits_whole(held: HeldPredicate) -> bool:
     """Does one body hold it?"""
     return len(held.filters) <= ENTRIES_MAX and held.size <= _WHOLE_BYTES_MAX

@@ -26,7 +26,7 @@ _ROOM_PART: Final = 4
 """A jump takes a quarter of the room at most: whoever is made to jump again and again still can."""
 
 
-class Identity:
+class OwnFreshness:
     def __init__(self, name: str, epoch: int) -> None:
         self.name, self.number = name, stable_number(name)
         self.epoch, self.seq = epoch, 0

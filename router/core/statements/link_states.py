@@ -18,7 +18,7 @@ from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.layouts import DEFAULT, disagreement
-from tamis.router.core.statements.links import Link
+from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import Graph
 from tamis.router.core.ways.trees import Trees
@@ -180,5 +180,5 @@ class LinkStates:
             desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
 
 
-def _adjacency(link: Link) -> Adjacency:
+def _adjacency(link: CoreLink) -> Adjacency:
     return Adjacency(link.neighbour, link.session, link.cost)

@@ -14,7 +14,7 @@ from typing import Final
 
 from tamis.protocol.wire.routing_bodies import UpdateReply
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
-from tamis.router.core.commands import Session
+from tamis.router.core.commands import NeighbourSession
 
 UNSENT_MAX: Final = 2
 """One that leaves and one behind it: so much of a long answer waits in memory."""
@@ -24,7 +24,7 @@ these have left."""
 
 
 @dataclass(slots=True)
-class Link:
+class CoreLink:
     neighbour: int
     session: int
     cost: int
@@ -53,14 +53,14 @@ class Link:
 
 class Links:
     def __init__(self) -> None:
-        self.by_neighbour: dict[int, Link] = {}
+        self.by_neighbour: dict[int, CoreLink] = {}
 
-    def up(self, neighbour: int, session: int, cost: int, version: int = PROTOCOL_VERSION) -> Link | None:
+    def up(self, neighbour: int, session: int, cost: int, version: int = PROTOCOL_VERSION) -> CoreLink | None:
         """None: it is not newer than the one there is."""
         held = self.by_neighbour.get(neighbour)
         if held is not None and held.session >= session:
             return None
-        link = self.by_neighbour[neighbour] = Link(neighbour, session, cost, version)
+        link = self.by_neighbour[neighbour] = CoreLink(neighbour, session, cost, version)
         return link
 
     def down(self, neighbour: int, session: int) -> bool:
@@ -71,15 +71,15 @@ class Links:
         del self.by_neighbour[neighbour]
         return True
 
-    def current(self, neighbour: int, session: int) -> Link | None:
+    def current(self, neighbour: int, session: int) -> CoreLink | None:
         held = self.by_neighbour.get(neighbour)
         return held if held is not None and held.session == session else None
 
-    def sessions(self, but: int | None = None) -> tuple[Session, ...]:
+    def sessions(self, but: int | None = None) -> tuple[NeighbourSession, ...]:
         """All of them, one neighbour left out."""
         links = self.by_neighbour.values()
-        return tuple([Session(link.neighbour, link.session) for link in links if link.neighbour != but])
+        return tuple([NeighbourSession(link.neighbour, link.session) for link in links if link.neighbour != but])
 
     @property
-    def synced(self) -> list[Link]:
+    def synced(self) -> list[CoreLink]:
         return [link for link in self.by_neighbour.values() if link.is_synced]

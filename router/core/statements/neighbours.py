@@ -16,7 +16,7 @@ from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, Exchange, fits_whole
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.link_states import LinkStates
-from tamis.router.core.statements.links import Link
+from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.timers import Due
 
@@ -28,7 +28,7 @@ DOUBLINGS_MAX: Final = 4
 """A question is asked again after 1, 2, 4, 8 and then every 16 s."""
 
 
-class Neighbours:
+class NeighbourTalks:
     def __init__(self, desk: CoreState, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
         self._desk = desk
         self._exchange = exchange
@@ -60,7 +60,7 @@ class Neighbours:
         self._desk.plausible.gone(neighbour)
         self._states.links_changed()
 
-    def _caught_up(self, link: Link) -> None:
+    def _caught_up(self, link: CoreLink) -> None:
         """This end holds what the other held when it was asked."""
         link.asked, link.is_answered = 0, False
         self._desk.timers.cancel((Due.ASK, link.neighbour))
@@ -70,7 +70,7 @@ class Neighbours:
 
     # --- asking
 
-    def send_digest(self, link: Link) -> None:
+    def send_digest(self, link: CoreLink) -> None:
         self._desk.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
 
     def send_digests(self) -> None:
@@ -79,7 +79,7 @@ class Neighbours:
         for link in self._desk.links.by_neighbour.values():
             self.send_digest(link)
 
-    def ask(self, link: Link) -> None:
+    def ask(self, link: CoreLink) -> None:
         """With the vectors, unless an answer to them is under way."""
         if not link.asked:
             link.tries = 0
@@ -96,13 +96,13 @@ class Neighbours:
         else:
             self._ask(link)
 
-    def _ask(self, link: Link) -> None:
+    def _ask(self, link: CoreLink) -> None:
         request = self._request(Scope.NEIGHBOUR)
         link.asked, link.is_answered = request.request, False
         self._desk.send(link, request)
         self._wait(link)
 
-    def _wait(self, link: Link) -> None:
+    def _wait(self, link: CoreLink) -> None:
         wait_us = self._desk.times.retry_us << min(link.tries, DOUBLINGS_MAX)
         self._desk.timers.set((Due.ASK, link.neighbour), self._desk.now_us + wait_us)
 
@@ -149,7 +149,7 @@ class Neighbours:
 
     # --- being asked
 
-    def requested(self, body: SenderRequest, link: Link) -> None:
+    def requested(self, body: SenderRequest, link: CoreLink) -> None:
         if body.digest:
             if body.digest == self._exchange.digest():
                 self._caught_up(link)
@@ -165,14 +165,14 @@ class Neighbours:
         if found.lacks:
             self.ask(link)
 
-    def sent(self, link: Link) -> None:
+    def sent(self, link: CoreLink) -> None:
         """A long body has left."""
         self.answer_on(link)
         if link.is_left_out and link.has_room:
             link.is_left_out = False
             self.send_digest(link)
 
-    def answer_on(self, link: Link) -> None:
+    def answer_on(self, link: CoreLink) -> None:
         """What is left of an answer, as far as there is room."""
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
@@ -188,7 +188,7 @@ class Neighbours:
         if link is not None:
             self.answer_on(link)
 
-    def _tell_of_too_large(self, issuers: Iterable[int], link: Link) -> None:
+    def _tell_of_too_large(self, issuers: Iterable[int], link: CoreLink) -> None:
         desk = self._desk
         for issuer in issuers if link.version < PIECES_SINCE else ():
             if not fits_whole(desk.rib.entries[issuer]) and desk.may_correct(link.neighbour, issuer):
@@ -196,7 +196,7 @@ class Neighbours:
                 problem = f"speaks version {link.version}, which cannot take the predicate of {one}"
                 desk.out.append(Alarm(f"{other} {problem}"))
 
-    def replied(self, body: UpdateReply, link: Link) -> None:
+    def replied(self, body: UpdateReply, link: CoreLink) -> None:
         for entry in body.entries:
             self._predicates.hear_entry(entry, link.neighbour)
         if body.requester != self._desk.me or body.request != link.asked or not link.asked:

@@ -14,14 +14,14 @@ from tamis.protocol.limits import ASSEMBLY_STREAMS_MAX, COLLECTED_BYTES_MAX
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body, Entry, Held, ReceiverAdvertisement, UpdateReply
 from tamis.router.core.commands import Alarm, Install
-from tamis.router.core.statements.collecting import Collection
+from tamis.router.core.statements.collecting import IncomingPredicate
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, fits_whole
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.held import Confirmations
-from tamis.router.core.statements.links import Link
-from tamis.router.core.statements.rib import Change, Gap
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.rib import AppliedChange, MissingBase
 from tamis.router.core.statements.sizes import FILTERS_MAX, LONG_SHARE, cut, is_large, is_long, listed_size
 from tamis.router.core.timers import Due
 
@@ -36,7 +36,7 @@ class Predicates:
         self.confirmations = Confirmations()
         self._heard_of = heard_of
         self.collected: Callable[[set[int]], None] = lambda _: None
-        self._collections: dict[int, Collection] = {}
+        self._collections: dict[int, IncomingPredicate] = {}
 
     # --- what comes
 
@@ -114,9 +114,9 @@ class Predicates:
         is_short = not is_long(body.added) and len(body.removed) <= FILTERS_MAX
         try:
             if not is_short:  # version 1 says such things; the whole comes in slices, and this would not
-                raise Gap
+                raise MissingBase
             change = self._desk.rib.apply(body)
-        except Gap:
+        except MissingBase:
             if is_short:
                 self._desk.rib.put_off(body)
             self._desk.timers.set_earlier((Due.GAP, body.issuer), self._desk.now_us + self._desk.times.base_wait_us)
@@ -134,7 +134,7 @@ class Predicates:
             return  # what is said contradicts itself
         self._accepted(entry.issuer, self._desk.rib.replace(entry.issuer, version, entry.digest, filters, entry.rest))
 
-    def _accepted(self, issuer: int, *changes: Change) -> None:
+    def _accepted(self, issuer: int, *changes: AppliedChange) -> None:
         desk = self._desk
         for change in changes:
             self._install(issuer, change)
@@ -150,7 +150,7 @@ class Predicates:
             size += listed_size(pending.added)
             try:
                 self._install(issuer, desk.rib.apply(pending))
-            except Gap:
+            except MissingBase:
                 break
         if is_large(size):
             desk.timers.set((Due.PENDING, issuer), desk.now_us + 1)
@@ -169,7 +169,7 @@ class Predicates:
         if self.confirmations.holds(issuer, version, desk.me):
             desk.timers.set_earlier((Due.HELD, 0), desk.now_us + desk.times.held_merge_us)
 
-    def _install(self, issuer: int, change: Change) -> None:
+    def _install(self, issuer: int, change: AppliedChange) -> None:
         if change.added or change.removed:
             self._desk.out.append(Install(issuer, change.added, change.removed))
 
@@ -215,7 +215,7 @@ class Predicates:
         if collection is None:
             if len(self._collections) >= ASSEMBLY_STREAMS_MAX:
                 return
-            collection = self._collections[entry.issuer] = Collection(version, entry.digest, total, entry.rest)
+            collection = self._collections[entry.issuer] = IncomingPredicate(version, entry.digest, total, entry.rest)
         collection.said_by.add(came_from)  # who says something older waits for this, too
         if (collection.version, collection.digest, collection.total) != (version, entry.digest, total):
             return
@@ -231,7 +231,7 @@ class Predicates:
         if link is not None and not link.asked:
             self._desk.timers.set((Due.ASK, neighbour), self._desk.now_us)
 
-    def _plan(self, issuer: int, collection: Collection) -> None:
+    def _plan(self, issuer: int, collection: IncomingPredicate) -> None:
         """What comes next for it: its end, its next slice, or a wait for its next piece."""
         desk = self._desk
         problem = ""
@@ -263,7 +263,7 @@ class Predicates:
         else:
             self._hold(issuer, collection)
 
-    def _hold(self, issuer: int, collection: Collection) -> None:
+    def _hold(self, issuer: int, collection: IncomingPredicate) -> None:
         del self._collections[issuer]
         self._desk.rib.put(issuer, collection.as_held())
         self.flood.is_fresh(issuer, collection.version)
@@ -309,7 +309,7 @@ class Predicates:
             self._say_held(issuer, link, issuer)
             self._desk.send(link, heard)
 
-    def _say_held(self, issuer: int, link: Link, to: int) -> None:
+    def _say_held(self, issuer: int, link: CoreLink, to: int) -> None:
         """What is held of an issuer; of a large predicate its version alone, where the other end understands that."""
         held = self._desk.rib.entries[issuer]
         if held.is_large and link.version >= PIECES_SINCE:

@@ -36,7 +36,7 @@ def advertised(filters: Mapping[int, bytes]) -> tuple[AdvertisedFilter, ...]:
 
 
 @dataclass(slots=True)
-class Held:
+class HeldPredicate:
     """The predicate of one issuer. `size` is that of its filters (`sizes.py`)."""
 
     version: Version
@@ -74,20 +74,20 @@ class Held:
             first += len(some)
 
 
-class Change(NamedTuple):
+class AppliedChange(NamedTuple):
     """What an accepted statement does to the table. An id that is added may be there already, with another filter."""
 
     added: Mapping[int, bytes]
     removed: tuple[int, ...]
 
 
-class Gap(Exception):
+class MissingBase(Exception):
     """A change whose base is not here, or whose digest does not agree."""
 
 
 class Rib:
     def __init__(self) -> None:
-        self.entries: dict[int, Held] = {}
+        self.entries: dict[int, HeldPredicate] = {}
         """Read by all, written here."""
         self.digest = numbers.NO_DIGEST
         """The sum of all entries, kept with every change, so that two neighbours that compare do not add it all up."""
@@ -105,14 +105,14 @@ class Rib:
 
     def replace(
         self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes], rest: tuple[bytes, ...] = ()
-    ) -> Change:
+    ) -> AppliedChange:
         """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
         old = self.filters(issuer)
-        self.put(issuer, Held(version, digest, filters, size_of(filters.values()), rest))
+        self.put(issuer, HeldPredicate(version, digest, filters, size_of(filters.values()), rest))
         added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
-        return Change(added, tuple([id_ for id_ in old if id_ not in filters]))
+        return AppliedChange(added, tuple([id_ for id_ in old if id_ not in filters]))
 
-    def put(self, issuer: int, new: Held) -> None:
+    def put(self, issuer: int, new: HeldPredicate) -> None:
         """In the place of what was held."""
         held, before = self.entries.get(issuer), self.weight(issuer)
         self.entries[issuer] = new
@@ -136,27 +136,27 @@ class Rib:
         held = self.entries.get(issuer)
         return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
 
-    def apply(self, change: ReceiverAdvertisement) -> Change:
+    def apply(self, change: ReceiverAdvertisement) -> AppliedChange:
         """A change of what is held. Gap: nothing was done."""
         held = self.entries.get(change.issuer)
         if held is None or held.version != (change.epoch, change.base_seq):
-            raise Gap
+            raise MissingBase
         added = dict(change.added)
         gone = {id_: held.filters[id_] for id_ in change.removed if id_ in held.filters}
         if len(added) != len(change.added) or len(gone) != len(change.removed):
-            raise Gap  # an id is named twice, or one is removed that is not there
+            raise MissingBase  # an id is named twice, or one is removed that is not there
         if not added.keys().isdisjoint(held.filters):
-            raise Gap
+            raise MissingBase
         weight = numbers.weight_of(added.items()) - numbers.weight_of(gone.items())
         digest = numbers.moved(held.digest, weight)
         if digest != change.digest or len(held.filters) + len(added) - len(gone) != change.count:
-            raise Gap
+            raise MissingBase
         held.filters.update(added)
         for id_ in gone:
             del held.filters[id_]
         size = held.size + size_of(added.values()) - size_of(gone.values())
         self.restate(change.issuer, Version(change.epoch, change.seq), digest, size)
-        return Change(added, change.removed)
+        return AppliedChange(added, change.removed)
 
     # --- changes that came before their base
 

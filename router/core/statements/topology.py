@@ -16,7 +16,7 @@ from tamis.router.core.statements.freshness import Verdict, Version, judge
 from tamis.router.core.ways.paths import Graph
 
 
-class State(NamedTuple):
+class LinkStateHeld(NamedTuple):
     """A link state as it is held."""
 
     version: Version
@@ -24,9 +24,9 @@ class State(NamedTuple):
     body: LinkState
 
 
-class Topology:
+class KnownLinks:
     def __init__(self) -> None:
-        self.states: dict[int, State] = {}
+        self.states: dict[int, LinkStateHeld] = {}
         """Read by all, written here."""
         self.digest = numbers.NO_DIGEST
         """The sum of all states, kept with every change."""
@@ -51,7 +51,7 @@ class Topology:
         digest = links_digest(body.links)
         verdict = judge(version, digest, held.version if held else None, held.digest if held else b"")
         if verdict is Verdict.NEWER:
-            self._keep(issuer, State(version, digest, body))
+            self._keep(issuer, LinkStateHeld(version, digest, body))
         return verdict
 
     def forget(self, issuer: int) -> None:
@@ -68,7 +68,7 @@ class Topology:
         state = self.states.get(number)
         return state.body.issuer if state else str(number)
 
-    def _keep(self, issuer: int, state: State | None) -> None:
+    def _keep(self, issuer: int, state: LinkStateHeld | None) -> None:
         """In the place of what was held; None: in its place nothing."""
         weight, before, held = self.weight(issuer), self._links(issuer), self.states.get(issuer)
         if state is None:
@@ -84,7 +84,7 @@ class Topology:
             if neighbour != issuer:
                 self._changed[min(issuer, neighbour), max(issuer, neighbour)] = None
 
-    def _note_layouts(self, held: State | None, state: State | None) -> None:
+    def _note_layouts(self, held: LinkStateHeld | None, state: LinkStateHeld | None) -> None:
         before, after = (None if each is None else each.body.layout for each in (held, state))
         if before == after:
             return
@@ -100,7 +100,7 @@ class Topology:
         state = self.states.get(issuer)
         return state.body.layout if state else ""
 
-    def _note_ended(self, issuer: int, held: State | None, state: State | None) -> None:
+    def _note_ended(self, issuer: int, held: LinkStateHeld | None, state: LinkStateHeld | None) -> None:
         """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of
         each, so that a statement without any, right behind one with several, is that of a router that leaves."""
         if held is None or state is None:

@@ -37,8 +37,8 @@ from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import REQUEST_BASE, Audits
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import Exchange
-from tamis.router.core.statements.links import Link
-from tamis.router.core.statements.neighbours import Neighbours
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import advertised
 from tamis.router.core.timers import Due
@@ -150,7 +150,7 @@ class InterfacePredicates(Predicates):
             self._desk.out.append(Install(interface, added, removed))
 
 
-class Interfaces(Neighbours):
+class PaperInterfaces(NeighbourTalks):
     """What stands for an interface goes with its link."""
 
     def down(self, neighbour: int, session: int) -> None:
@@ -160,7 +160,7 @@ class Interfaces(Neighbours):
 
 
 @dataclass(slots=True)
-class Collection:
+class PendingReply:
     """A request that this router answers when those behind it have, or when it has waited long enough."""
 
     asker: int
@@ -172,7 +172,7 @@ class Collecting(Audits):
     """Requests to the whole tree, and the replies that are combined on their way back."""
 
     predicates: InterfacePredicates
-    _collections: dict[Ticket, Collection]
+    _collections: dict[Ticket, PendingReply]
 
     def begin(self, predicates: InterfacePredicates) -> None:
         self.predicates, self._collections = predicates, {}
@@ -194,7 +194,7 @@ class Collecting(Audits):
         if desk.trees.parent(body.requester) != came_from:
             return
         children = dict.fromkeys(link.neighbour for link in self._asked(body.requester))
-        self._collections[body.ticket] = Collection(came_from, children, dict.fromkeys(self._own_filters()))
+        self._collections[body.ticket] = PendingReply(came_from, children, dict.fromkeys(self._own_filters()))
         self._pass_down(body)
         if children:
             desk.timers.set((Due.COLLECTED, _short(body.ticket)), desk.now_us + desk.times.retry_us)
@@ -221,7 +221,7 @@ class Collecting(Audits):
         for ticket in [ticket for ticket in self._collections if _short(ticket) == short]:
             self._reply(ticket)
 
-    def _asked(self, requester: int) -> list[Link]:
+    def _asked(self, requester: int) -> list[CoreLink]:
         """To whom a request is passed on."""
         return links_down(self._desk, requester)
 
@@ -247,7 +247,7 @@ def _short(ticket: Ticket) -> int:
     return hash(ticket)
 
 
-def links_down(desk: CoreState, source: int) -> list[Link]:
+def links_down(desk: CoreState, source: int) -> list[CoreLink]:
     """Those to the children in T(source) that are up."""
     links = desk.links.by_neighbour
     return [links[child] for child in desk.trees.children(source) if child in links]
@@ -300,7 +300,7 @@ PAPER_PARTS: Final = CoreParts(
     exchange=TopologyExchange,
     advertiser=PaperAdvertiser,
     predicates=InterfacePredicates,
-    neighbours=Interfaces,
+    neighbours=PaperInterfaces,
     audits=Collecting,
     make_trees=_make_trees,
 )

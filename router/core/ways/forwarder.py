@@ -25,12 +25,12 @@ from tamis.router.core.times import Times
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
 from tamis.router.core.ways.trees import Trees
-from tamis.router.core.ways.windows import Place, TransitWindows
+from tamis.router.core.ways.windows import TransitWindows, WindowPlace
 
 GENERATIONS_MAX: Final = 4  # the newest included: a topology that changes faster than that has no paths that stay
 
 
-class Table(Protocol):
+class WantsTable(Protocol):
     """R6: which issuers want a message. Topology is no part of it."""
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: Collection[int]) -> None:
@@ -40,7 +40,7 @@ class Table(Protocol):
         """Each issuer with a filter that the message satisfies, once."""
 
 
-class Transit(NamedTuple):
+class TransitId(NamedTuple):
     """Stamped where a message enters the network; (epoch, counter) of one source never repeat."""
 
     source: int
@@ -48,7 +48,7 @@ class Transit(NamedTuple):
     counter: int
 
 
-class Refusal(enum.Enum):
+class TransitRefusal(enum.Enum):
     """Why a message that came over a link goes no farther."""
 
     NOT_FROM_PARENT = "not from a parent"
@@ -114,28 +114,30 @@ class Forwarder:
         self._bounds[source] = epoch_max
         self._windows.forget_above(source, epoch_max)
 
-    def enter(self, now_us: int) -> tuple[Transit, int]:
+    def enter(self, now_us: int) -> tuple[TransitId, int]:
         """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
         message may take the ways of each."""
         self._forget(now_us)
         self._counter += 1
         limits = [generation.trees.hop_limit() for generation in self._generations]
-        return Transit(self.me, self._epoch, self._counter), max(limits, default=HOPS_TO_SPARE)
+        return TransitId(self.me, self._epoch, self._counter), max(limits, default=HOPS_TO_SPARE)
 
-    def arrive(self, transit: Transit, hops_left: int, came_from: int, now_us: int) -> Refusal | None:
+    def arrive(self, transit: TransitId, hops_left: int, came_from: int, now_us: int) -> TransitRefusal | None:
         """None: take it, deliver it, and send it on with one hop less."""
         self._forget(now_us)
         if not self.takes_from(transit.source, came_from):
-            return Refusal.NOT_FROM_PARENT
+            return TransitRefusal.NOT_FROM_PARENT
         place = self._windows.place(*transit)
-        if place is not Place.NEAR and transit.epoch > min(self.epoch_max, self._bounds.get(transit.source, EPOCH_MAX)):
-            return Refusal.EPOCH  # what is near is of an epoch that was believed
+        if place is not WindowPlace.NEAR and transit.epoch > min(
+            self.epoch_max, self._bounds.get(transit.source, EPOCH_MAX)
+        ):
+            return TransitRefusal.EPOCH  # what is near is of an epoch that was believed
         self._judge_leap(transit, came_from, place)
         if not self._windows.fresh(*transit):
-            return Refusal.SEEN
-        return Refusal.NO_HOPS_LEFT if hops_left == 0 else None
+            return TransitRefusal.SEEN
+        return TransitRefusal.NO_HOPS_LEFT if hops_left == 0 else None
 
-    def must_wait(self, transit: Transit, came_from: int, linked: Collection[int], now_us: int) -> bool:
+    def must_wait(self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int) -> bool:
         """R5c: whether a message that came by one way of its source waits for an earlier one, whose neighbour is linked
         and has not brought it or a later one. A way is as new as the newest trees that have it. Ask again when
         something has come by another way, a link has gone, or `waits_until_us` is over."""
@@ -152,13 +154,13 @@ class Forwarder:
         """Whether a neighbour is the parent of a source in any generation in force."""
         return any(self._policy.accept(generation.trees, source, neighbour) for generation in self._generations)
 
-    def _judge_leap(self, transit: Transit, came_from: int, place: Place) -> None:
+    def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace) -> None:
         """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
         mutes nobody: what lies far behind comes from the source by another way, and begins a new window."""
         source, leaper = transit.source, self._leapers.get(transit.source)
-        if place is Place.AHEAD:
+        if place is WindowPlace.AHEAD:
             self._leapers[source] = came_from
-        elif place is Place.BEHIND and leaper not in (None, came_from) and not self.takes_from(source, leaper):
+        elif place is WindowPlace.BEHIND and leaper not in (None, came_from) and not self.takes_from(source, leaper):
             self._windows.forget(source)
             self._leapers[source] = came_from
 

@@ -19,7 +19,7 @@ HOPS_TO_SPARE: Final = 4  # R11: other views than one's own may be longer, even 
 HOP_LIMIT_MAX: Final = 255  # one byte of the frame: no path is longer
 
 
-class Layer(ABC):
+class BroadcastLayer(ABC):
     """One router's view; see Trees for what the methods answer."""
 
     def __init__(self, graph: Graph, me: int, cache: PathCache) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from tamis.router.core.ways.layer import Layer
+from tamis.router.core.ways.layer import BroadcastLayer
 from tamis.router.core.ways.paths import Paths
 
 
-class ReversePath(Layer):
+class ReversePath(BroadcastLayer):
     @cached_property
     def own(self) -> Paths:
         return self._cache.paths(self._graph, self.me)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from tamis.router.core.ways.layer import Layer
+from tamis.router.core.ways.layer import BroadcastLayer
 from tamis.router.core.ways.paths import Paths
 
 
-class SharedTree(Layer):
+class SharedTree(BroadcastLayer):
     @cached_property
     def _tree(self) -> Paths:
         root = min(self._cache.paths(self._graph, self.me).distance)

@@ -62,7 +62,7 @@ class Window:
             self._seen &= (1 << self._size) - 1
 
 
-class Place(enum.Enum):
+class WindowPlace(enum.Enum):
     """Where a message lies from the window of its source."""
 
     AHEAD = "far ahead, or the first"
@@ -82,16 +82,16 @@ class TransitWindows:
     def __len__(self) -> int:
         return len(self._sources)
 
-    def place(self, source: int, epoch: int, counter: int) -> Place:
+    def place(self, source: int, epoch: int, counter: int) -> WindowPlace:
         known = self._sources.get(source)
         if known is None or epoch > known[0]:
-            return Place.AHEAD
+            return WindowPlace.AHEAD
         if epoch < known[0]:
-            return Place.BEHIND
+            return WindowPlace.BEHIND
         behind = known[1].behind(counter)
         if abs(behind) < self._size:
-            return Place.NEAR
-        return Place.BEHIND if behind > 0 else Place.AHEAD
+            return WindowPlace.NEAR
+        return WindowPlace.BEHIND if behind > 0 else WindowPlace.AHEAD
 
     def has_reached(self, source: int, epoch: int, counter: int) -> bool:
         """It, or a later one of the same source, has come."""
@@ -120,7 +120,7 @@ class TransitWindows:
         return True
 
 
-class Entry(enum.Enum):
+class EntryVerdict(enum.Enum):
     """What becomes of a message that a publisher sends to this router."""
 
     NEW = "new"
@@ -178,17 +178,17 @@ class PublisherWindows:
         """The highest counter that is known of it; 0: none."""
         return max((run.highest for run in self._publishers.get(publisher, ())), default=0)
 
-    def enter(self, publisher: int, counter: int) -> Entry:
+    def enter(self, publisher: int, counter: int) -> EntryVerdict:
         """It comes from its publisher. What is taken is delivered here, if that was not done before."""
         runs = self._runs(publisher)
         run = self._run_of(runs, counter)
         if counter + self._size <= self.newest(publisher):
             is_known = run is not None and run.has(ENTERED, counter)
-            return Entry.DUPLICATE if is_known else Entry.TOO_OLD
+            return EntryVerdict.DUPLICATE if is_known else EntryVerdict.TOO_OLD
         run = self._use(runs, run, counter)
         if not run.fresh(ENTERED, counter):
-            return Entry.DUPLICATE
-        return Entry.NEW if run.fresh(DELIVERED, counter) else Entry.NEW_AND_DELIVERED
+            return EntryVerdict.DUPLICATE
+        return EntryVerdict.NEW if run.fresh(DELIVERED, counter) else EntryVerdict.NEW_AND_DELIVERED
 
     def fresh(self, publisher: int, counter: int) -> bool:
         """It comes from another router, and was not delivered here before."""

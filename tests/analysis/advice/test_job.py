@@ -48,7 +48,7 @@ CHANGED = TEXT.replace(
 )
 
 
-def _wanted(tmp_path: Path) -> job.Wanted:
+def _wanted(tmp_path: Path) -> job.AdviceRequest:
     file = tmp_path / "net.yaml"
     file.write_text(TEXT)
     return job.wanted(file, _logs(tmp_path / "logs"))

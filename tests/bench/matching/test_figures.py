@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from tamis.analysis.svg import Axis, Line, plot
+from tamis.analysis.svg import Axis, PlotLine, plot
 from tamis.bench.matching import figures, libraries, sections
 from tamis.bench.matching.__main__ import main
 from tamis.bench.matching.journal import Journal
@@ -19,7 +19,7 @@ from tamis.bench.matching.runner import Runner
 
 
 def test_a_plot_is_xml_with_a_curve_for_each_line() -> None:
-    lines = [Line("a < b", [(1, 10), (1000, 20)]), Line("c", [(10, 100)], 1, 1)]
+    lines = [PlotLine("a < b", [(1, 10), (1000, 20)]), PlotLine("c", [(10, 100)], 1, 1)]
     drawn = plot("t", Axis.over("x", [1, 1000], log=True), Axis.over("y", [10, 100], log=True), lines)
     root = ET.fromstring(drawn)  # noqa: S314 - our own text
     spots = [each.attrib["points"] for each in root if each.tag.endswith("polyline")]

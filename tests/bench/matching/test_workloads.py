@@ -11,7 +11,7 @@ import pytest
 from tamis.bench.matching.words import names, words
 from tamis.bench.matching.workloads import WORKLOADS, Workload, make, spread
 from tamis.protocol.filters import Filter, Op
-from tamis.protocol.values import Kind, Value, kind_of
+from tamis.protocol.values import Value, ValueKind, kind_of
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
 
@@ -63,8 +63,8 @@ def test_sigcomm03_is_that_of_paper_004() -> None:
     assert set(Counter(map(len, messages))) == set(range(1, 20))
     assert made.constraint_count / 4_000 == pytest.approx(5, abs=0.15)
     constraints = [constraint for each in filters for constraint in each.constraints]
-    strings = [each for each in constraints if kind_of(each.operands[0]) is Kind.STRING]
-    numbers = [each for each in constraints if kind_of(each.operands[0]) is Kind.NUMBER]
+    strings = [each for each in constraints if kind_of(each.operands[0]) is ValueKind.STRING]
+    numbers = [each for each in constraints if kind_of(each.operands[0]) is ValueKind.NUMBER]
     assert len(strings) / len(constraints) == pytest.approx(0.5, abs=0.02)
     patterns = {Op.PREFIX: 0.15, Op.SUFFIX: 0.15, Op.CONTAINS: 0.15}
     assert shares(each.op for each in strings) == near({Op.EQ: 0.35, **patterns, Op.LT: 0.1, Op.GT: 0.1})
@@ -99,12 +99,12 @@ def test_cu922_is_that_of_paper_000() -> None:
     assert set(Counter(len(each.constraints) for each in filters)) == set(range(1, 6))
     assert set(Counter(map(len, messages))) == set(range(3, 11))
     constraints = [constraint for each in filters for constraint in each.constraints]
-    kinds = {Kind.STRING: 0.4, Kind.NUMBER: 0.4, Kind.BOOLEAN: 0.2}
+    kinds = {ValueKind.STRING: 0.4, ValueKind.NUMBER: 0.4, ValueKind.BOOLEAN: 0.2}
     assert shares(kind_of(each.operands[0]) for each in constraints) == near(kinds)
     assert shares(kind_of(value) for each in messages for value in each.values()) == near(kinds)
-    ordered = [each.op for each in constraints if kind_of(each.operands[0]) is not Kind.BOOLEAN]
+    ordered = [each.op for each in constraints if kind_of(each.operands[0]) is not ValueKind.BOOLEAN]
     assert shares(ordered) == near({Op.EQ: 0.6, Op.LT: 0.2, Op.GT: 0.2})
-    numbers = Counter(value for each in messages for value in each.values() if kind_of(value) is Kind.NUMBER)
+    numbers = Counter(value for each in messages for value in each.values() if kind_of(value) is ValueKind.NUMBER)
     low, high = (sum(numbers[value] for value in part) for part in (range(50), range(50, 100)))
     assert low / (low + high) == pytest.approx(0.75, abs=0.02)
 

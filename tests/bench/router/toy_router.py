@@ -17,7 +17,7 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Frame, decode, encode, kind_of
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session import CLIENT_CONNECTION, Session
@@ -91,7 +91,7 @@ class ToyRouter:
         self.published.append(frame)
         if len(self.published) != self.loses:
             extensions = {ExtensionType.SATISFIED: (1,)}
-            raw = encode(replace(frame, kind=Kind.DELIVER, hop_limit=8, extensions=extensions))
+            raw = encode(replace(frame, kind=FrameKind.DELIVER, hop_limit=8, extensions=extensions))
             for output in self.outputs:
                 if not output.is_closing():
                     output.write(raw)

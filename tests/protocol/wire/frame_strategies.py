@@ -18,7 +18,7 @@ from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import Extensions, ExtensionType, ReuseKeys
 from tamis.protocol.wire.frames import BODY_OF, Frame
 from tamis.protocol.wire.header import OWN, TRACED, Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.schema import Binary, Choice, Codec, Flag, Many, Record, Text, Unsigned, record_of
 from tests.strategies import filters, wide_attributes
@@ -61,15 +61,15 @@ def of_fields(declared: type, **known: SearchStrategy[object]) -> SearchStrategy
     return st.builds(declared, **others, **known)
 
 
-def frames(kind: Kind) -> SearchStrategy[Frame]:
+def frames(kind: FrameKind) -> SearchStrategy[Frame]:
     return data_frames(kind) if kind.is_data else of_class(BODY_OF[kind])
 
 
 def any_frame() -> SearchStrategy[Frame]:
-    return st.sampled_from(list(Kind)).flatmap(frames)
+    return st.sampled_from(list(FrameKind)).flatmap(frames)
 
 
-def extensions(kind: Kind) -> SearchStrategy[Extensions]:
+def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     ids = st.lists(U32, min_size=1, max_size=4).map(tuple)
     known: dict[int, SearchStrategy[object]] = {
         ExtensionType.REUSE_KEYS: st.builds(ReuseKeys, st.booleans(), st.lists(U32, max_size=3).map(tuple)),
@@ -79,17 +79,17 @@ def extensions(kind: Kind) -> SearchStrategy[Extensions]:
         0x7FFF: st.binary(max_size=5),
     }
     trace: dict[int, SearchStrategy[object]] = {ExtensionType.TRACE: POSITIVE_U64}
-    if kind is Kind.DELIVER:
+    if kind is FrameKind.DELIVER:
         known |= {ExtensionType.SATISFIED: ids, ExtensionType.LOG_POSITION: U64}
-    if kind is Kind.DRY_RUN:
+    if kind is FrameKind.DRY_RUN:
         return st.fixed_dictionaries(trace, optional=known)
     return st.fixed_dictionaries({}, optional=known | trace)
 
 
 @st.composite
-def data_frames(draw: st.DrawFn, kind: Kind) -> DataFrame:
+def data_frames(draw: st.DrawFn, kind: FrameKind) -> DataFrame:
     found = draw(extensions(kind))
-    flags = draw(st.integers(0, 15)) & ~(0 if kind is Kind.DELIVER else OWN)
+    flags = draw(st.integers(0, 15)) & ~(0 if kind is FrameKind.DELIVER else OWN)
     identity = MessageId(draw(POSITIVE_U64), draw(POSITIVE_U64))
     message = Message(draw(wide_attributes()), draw(st.binary(max_size=20)), identity)
     flags |= TRACED if ExtensionType.TRACE in found else 0
@@ -123,7 +123,7 @@ def _authenticated() -> SearchStrategy[object]:
 
 def _subscription() -> SearchStrategy[object]:
     packed = st.lists(filters().map(encode_filter), min_size=1, max_size=3).map(tuple)
-    return st.builds(client_bodies.Subscription, U32, packed)
+    return st.builds(client_bodies.SubscriptionItem, U32, packed)
 
 
 def _subscribe() -> SearchStrategy[object]:
@@ -173,7 +173,7 @@ _BY_HAND = {
     session_bodies.Hello: _hello,
     session_bodies.Auth: _auth,
     session_bodies.Authenticated: _authenticated,
-    client_bodies.Subscription: _subscription,
+    client_bodies.SubscriptionItem: _subscription,
     client_bodies.Subscribe: _subscribe,
     client_bodies.Unsubscribe: _unsubscribe,
     client_bodies.Ack: _ack,

@@ -19,7 +19,7 @@ from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType, ReuseKeys
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tests.protocol.wire.json_forms import json_form
@@ -58,15 +58,15 @@ def data_frames() -> dict[str, Frame]:
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     traced = {ExtensionType.TRACE: 100}
     return {
-        "publish": DataFrame(Kind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
-        "publish, every type": DataFrame(Kind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
-        "publish, extended": DataFrame(Kind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
-        "deliver": DataFrame(Kind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
+        "publish": DataFrame(FrameKind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
+        "publish, every type": DataFrame(FrameKind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
+        "publish, extended": DataFrame(FrameKind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
+        "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
-            Kind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
+            FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
         ),
-        "dry run": DataFrame(Kind.DRY_RUN, quote, Flags.TRACED, 0, Transit(), TIME_NS, traced),
-        "dry run, between routers": DataFrame(Kind.DRY_RUN, typed, Flags.TRACED, 3, routed, 0, traced),
+        "dry run": DataFrame(FrameKind.DRY_RUN, quote, Flags.TRACED, 0, Transit(), TIME_NS, traced),
+        "dry run, between routers": DataFrame(FrameKind.DRY_RUN, typed, Flags.TRACED, 3, routed, 0, traced),
     }
 
 
@@ -98,7 +98,7 @@ def session_frames() -> dict[str, Frame]:
 
 def client_frames() -> dict[str, Frame]:
     reach, of = client.Reach, client.AckOf
-    one, two = client.Subscription(1, (CHEAP,)), client.Subscription(2, (ODD, ANY))
+    one, two = client.SubscriptionItem(1, (CHEAP,)), client.SubscriptionItem(2, (ODD, ANY))
     refusal = client.Refusal(2, RefusalCode.NEVER_MATCHES, "price: nothing is below 1 and above 2")
     return {
         "subscribe": client.Subscribe(1, (one,), False, reach.HOME, False),

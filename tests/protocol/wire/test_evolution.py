@@ -15,7 +15,7 @@ from tamis.protocol.limits import CONTROL_DEPTH_MAX
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode
-from tamis.protocol.wire.kinds import Kind, is_skippable
+from tamis.protocol.wire.kinds import FrameKind, is_skippable
 from tamis.protocol.wire.schema import APPENDED, FIELDS_MAX, U32, U64, Between, Name, record_of
 from tamis.protocol.wire.session_bodies import Drain, Ping
 from tamis.protocol.wire.versions import PROTOCOL_VERSION, SPOKEN, VersionRange, negotiate
@@ -111,8 +111,8 @@ def test_a_default_is_checked_like_any_value() -> None:
 
 
 def test_version_1_skips_the_kinds_that_version_2_brought() -> None:
-    of_version_1 = {kind for kind in Kind if kind <= Kind.HELD}
-    assert all(is_skippable(kind) for kind in set(Kind) - of_version_1)
+    of_version_1 = {kind for kind in FrameKind if kind <= FrameKind.HELD}
+    assert all(is_skippable(kind) for kind in set(FrameKind) - of_version_1)
 
 
 class AppendedTwice(NamedTuple):

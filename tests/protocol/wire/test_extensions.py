@@ -17,7 +17,7 @@ from tamis.protocol.wire.extensions import (
     decode_extensions,
     encode_extensions,
 )
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tests.protocol.wire.frame_strategies import extensions
 
 
@@ -26,31 +26,31 @@ def area(*items: tuple[int, bytes]) -> bytes:
 
 
 @settings(max_examples=30)
-@given(extensions(Kind.DELIVER))
+@given(extensions(FrameKind.DELIVER))
 def test_what_was_written_is_read(found: Extensions) -> None:
-    assert decode_extensions(encode_extensions(found, Kind.DELIVER), Kind.DELIVER) == found
+    assert decode_extensions(encode_extensions(found, FrameKind.DELIVER), FrameKind.DELIVER) == found
 
 
 @given(st.binary(max_size=30))
 def test_any_bytes_decode_or_are_refused(data: bytes) -> None:
     try:
-        found = decode_extensions(data, Kind.DELIVER)
+        found = decode_extensions(data, FrameKind.DELIVER)
     except FrameError:
         return
-    assert encode_extensions(found, Kind.DELIVER) == data
+    assert encode_extensions(found, FrameKind.DELIVER) == data
 
 
 def test_unknown_types_are_carried_in_their_order() -> None:
     data = area((0x7FFF, b"b"), (0x0100, b""), (3, bytes(8)))
-    found = decode_extensions(data, Kind.PUBLISH)
+    found = decode_extensions(data, FrameKind.PUBLISH)
     assert list(found.items()) == [(0x7FFF, b"b"), (0x0100, b""), (3, 0)]
-    assert encode_extensions(found, Kind.PUBLISH) == data
+    assert encode_extensions(found, FrameKind.PUBLISH) == data
 
 
 @pytest.mark.parametrize("type_", [0x8000, 0x8001, 0xFFFF])
 def test_what_must_be_understood_costs_the_frame_alone(type_: int) -> None:
     with pytest.raises(FrameError) as caught:
-        decode_extensions(area((3, bytes(8)), (type_, b"")), Kind.PUBLISH)
+        decode_extensions(area((3, bytes(8)), (type_, b"")), FrameKind.PUBLISH)
     assert caught.value.code == ErrorCode.UNKNOWN_EXTENSION
     assert not is_fatal(caught.value.code)
 
@@ -69,13 +69,13 @@ def test_what_must_be_understood_costs_the_frame_alone(type_: int) -> None:
 )
 def test_a_malformed_area_is_refused(data: bytes) -> None:
     with pytest.raises(FrameError) as caught:
-        decode_extensions(data, Kind.DELIVER)
+        decode_extensions(data, FrameKind.DELIVER)
     assert caught.value.code == ErrorCode.BAD_EXTENSION
 
 
-@pytest.mark.parametrize("kind", [Kind.PUBLISH, Kind.DRY_RUN])
+@pytest.mark.parametrize("kind", [FrameKind.PUBLISH, FrameKind.DRY_RUN])
 @pytest.mark.parametrize("type_", [ExtensionType.SATISFIED, ExtensionType.LOG_POSITION])
-def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: Kind, type_: ExtensionType) -> None:
+def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: FrameKind, type_: ExtensionType) -> None:
     with pytest.raises(FrameError, match="only a DELIVER frame"):
         decode_extensions(area((type_, bytes(8))), kind)
 
@@ -91,9 +91,9 @@ def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: Kind, type_: Ex
 )
 def test_what_cannot_be_decoded_cannot_be_encoded(found: Extensions) -> None:
     with pytest.raises(Refused, match="extension"):
-        encode_extensions(found, Kind.DELIVER)
+        encode_extensions(found, FrameKind.DELIVER)
 
 
 def test_ten_thousand_subscriptions_fit() -> None:
     found = {ExtensionType.SATISFIED: tuple(range(10_000))}
-    assert decode_extensions(encode_extensions(found, Kind.DELIVER), Kind.DELIVER) == found
+    assert decode_extensions(encode_extensions(found, FrameKind.DELIVER), FrameKind.DELIVER) == found

@@ -15,13 +15,13 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.frames import BODY_OF, decode, encode
 from tamis.protocol.wire.header import Transit, check_transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.parts import PartAssembler, ReplyPart
 from tamis.protocol.wire.prefix import pack_prefix
 from tests.protocol.wire.vectors import BODY_VECTORS, BY_NAME, VECTORS, Vector, with_length
 
 
-def frame_of(kind: Kind, body: bytes) -> bytes:
+def frame_of(kind: FrameKind, body: bytes) -> bytes:
     return pack_prefix(kind, 8 + len(body)) + body
 
 
@@ -45,8 +45,8 @@ def test_a_changed_frame_decodes_to_what_encodes_again_or_is_refused(vector: Vec
 
 
 @given(st.sampled_from(list(BODY_OF)), st.binary(max_size=40))
-@example(Kind.PING, b"")
-def test_random_bodies_are_refused_or_encode_again(kind: Kind, body: bytes) -> None:
+@example(FrameKind.PING, b"")
+def test_random_bodies_are_refused_or_encode_again(kind: FrameKind, body: bytes) -> None:
     try:
         frame = decode(frame_of(kind, body))
     except FrameError:
@@ -67,7 +67,7 @@ def test_every_field_refuses_every_other_type(vector: Vector) -> None:
 def test_a_missing_field_is_refused_unless_it_has_a_default() -> None:
     for vector in BODY_VECTORS:
         fields = msgpack.unpackb(vector.data[8:])
-        if vector.kind not in (Kind.ACK, Kind.LOST) and vector.name != "authenticated, known":
+        if vector.kind not in (FrameKind.ACK, FrameKind.LOST) and vector.name != "authenticated, known":
             assert code_of(with_length(vector.data[:8] + msgpack.packb(fields[:-1]))) == ErrorCode.MALFORMED
         assert code_of(with_length(vector.data[:8] + b"\x90")) == ErrorCode.MALFORMED
 
@@ -80,11 +80,11 @@ def test_unused_bytes_of_the_prefix_are_zero(at: int) -> None:
 
 def test_a_count_is_compared_with_the_bytes_that_are_left() -> None:
     for header in b"\xdd\xff\xff\xff\xff", b"\xdc\xff\xff", b"\x9f", b"\xdd\x00\x00\x00\x20":
-        assert code_of(frame_of(Kind.UNSUBSCRIBE, b"\x92\x01" + header + b"\x01")) == ErrorCode.MALFORMED
+        assert code_of(frame_of(FrameKind.UNSUBSCRIBE, b"\x92\x01" + header + b"\x01")) == ErrorCode.MALFORMED
 
 
 def test_bytes_after_the_body_are_refused() -> None:
-    assert code_of(frame_of(Kind.PING, b"\x91\x01\x01")) == ErrorCode.TRAILING_BYTES
+    assert code_of(frame_of(FrameKind.PING, b"\x91\x01\x01")) == ErrorCode.TRAILING_BYTES
 
 
 def peak_bytes(receive: Callable[[], object]) -> int:

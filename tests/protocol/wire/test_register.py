@@ -72,7 +72,7 @@ def test_a_reserved_number_is_not_in_use() -> None:
     assert not kinds_reserved & {int(kind) for kind in BODY_OF}
     for flag in FLAGS.reserved:
         with pytest.raises(FrameError, match="a bit without a name"):
-            header.check_header(kinds.Kind.PUBLISH, flag.number, 1, 1)
+            header.check_header(kinds.FrameKind.PUBLISH, flag.number, 1, 1)
     for row in EXTENSIONS.reserved:
         assert extensions.shown(row.number) == f"0x{row.number:04x}"
 

@@ -12,7 +12,7 @@ from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Range, Unsubscribe, ranges_of
 from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
 from tamis.protocol.wire.frames import BODY_OF, decode, encode, kind_of
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.schema import FIELDS_MAX, record_of
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Role
 from tests.protocol.wire.frame_strategies import any_frame, data_frames, frames
@@ -20,10 +20,10 @@ from tests.protocol.wire.json_forms import json_form
 from tests.strategies import wide_attributes
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", FrameKind)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_every_kind_decodes_to_what_was_encoded(kind: Kind, data: st.DataObject) -> None:
+def test_every_kind_decodes_to_what_was_encoded(kind: FrameKind, data: st.DataObject) -> None:
     frame = data.draw(frames(kind))
     encoded = encode(frame)
     decoded = decode(encoded)
@@ -36,14 +36,14 @@ def test_every_kind_decodes_to_what_was_encoded(kind: Kind, data: st.DataObject)
 
 
 @settings(max_examples=30)
-@given(data_frames(Kind.PUBLISH))
+@given(data_frames(FrameKind.PUBLISH))
 def test_the_fast_way_writes_the_same_bytes(frame: DataFrame) -> None:
-    fresh = DataFrame(Kind.PUBLISH, frame.message, frame.flags, 0, publish_time_ns=frame.publish_time_ns)
+    fresh = DataFrame(FrameKind.PUBLISH, frame.message, frame.flags, 0, publish_time_ns=frame.publish_time_ns)
     plain = DataFrame(**{name: getattr(fresh, name) for name in ("kind", "message", "publish_time_ns")})
     message = frame.message
     arguments = (*message.id, frame.publish_time_ns, message.attributes, message.payload)
     assert encode_publish(*arguments) == encode_data(plain)
-    sent = DataFrame(Kind.PUBLISH, message, frame.flags, 0, plain.transit, frame.publish_time_ns, frame.extensions)
+    sent = DataFrame(FrameKind.PUBLISH, message, frame.flags, 0, plain.transit, frame.publish_time_ns, frame.extensions)
     assert encode_publish(*arguments, frame.flags & 0xF, frame.extensions) == encode_data(sent)
 
 
@@ -59,14 +59,14 @@ def test_a_frame_longer_than_the_peer_takes_is_refused(frame: object, room: int)
 
 
 def test_every_kind_but_data_has_a_body() -> None:
-    assert set(BODY_OF) == {kind for kind in Kind if not kind.is_data}
+    assert set(BODY_OF) == {kind for kind in FrameKind if not kind.is_data}
     assert len(set(BODY_OF.values())) == len(BODY_OF)
     assert all(len(record_of(body).fields) < FIELDS_MAX for body in BODY_OF.values())
 
 
 def encode_slowly(origin, counter, time_ns, attributes, payload=b"", flags=0, extensions=None) -> bytes:
     message = Message(attributes, payload, MessageId(origin, counter))
-    return encode(DataFrame(Kind.PUBLISH, message, flags, publish_time_ns=time_ns, extensions=extensions or {}))
+    return encode(DataFrame(FrameKind.PUBLISH, message, flags, publish_time_ns=time_ns, extensions=extensions or {}))
 
 
 GOOD = {"origin": 1, "counter": 1, "time_ns": 0, "attributes": {"a": 1}}

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.kinds import Kind
-from tamis.protocol.wire.session import CLIENT_CONNECTION, LINK, Session, Sides, State
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.session import CLIENT_CONNECTION, LINK, Session, SessionState, Sides
 
 SORTS = pytest.mark.parametrize("sides", [CLIENT_CONNECTION, LINK], ids=["client", "link"])
-PAIRS = list(product(State, Kind))
-GREETING = [Kind.HELLO, Kind.WELCOME, Kind.AUTH, Kind.AUTHENTICATED]
+PAIRS = list(product(SessionState, FrameKind))
+GREETING = [FrameKind.HELLO, FrameKind.WELCOME, FrameKind.AUTH, FrameKind.AUTHENTICATED]
 
 
-def in_state(sides: Sides, is_connector: bool, state: State) -> Session:
+def in_state(sides: Sides, is_connector: bool, state: SessionState) -> Session:
     session = Session(sides, is_connector)
     session.state = state
     return session
@@ -54,13 +54,17 @@ def test_the_greeting_is_the_only_way_to_open(sides: Sides) -> None:
     for number, kind in enumerate(GREETING):
         speaker, listener = (connector, acceptor) if number % 2 == 0 else (acceptor, connector)
         allowed = {kind for (state, kind), after in sides[number % 2].items() if state is speaker.state}
-        assert allowed == {kind, Kind.ERROR}
+        assert allowed == {kind, FrameKind.ERROR}
         speaker.sent(kind)
         listener.received(kind)
         assert connector.state is acceptor.state
-    assert connector.state is State.OPEN
-    into_open = {(state, kind) for table in sides for (state, kind), after in table.items() if after is State.OPEN}
-    assert {pair for pair in into_open if pair[0] is not State.OPEN} == {(State.VERDICT_DUE, Kind.AUTHENTICATED)}
+    assert connector.state is SessionState.OPEN
+    into_open = {
+        (state, kind) for table in sides for (state, kind), after in table.items() if after is SessionState.OPEN
+    }
+    assert {pair for pair in into_open if pair[0] is not SessionState.OPEN} == {
+        (SessionState.VERDICT_DUE, FrameKind.AUTHENTICATED)
+    }
 
 
 @SORTS
@@ -68,23 +72,23 @@ def test_nothing_but_the_greeting_passes_before_authentication(sides: Sides) -> 
     """Invariant 12: no filter, no message, no advertisement from a stranger."""
     for table in sides:
         early = {kind for state, kind in table if "due" in state.value}
-        assert early <= {*GREETING, Kind.ERROR}
+        assert early <= {*GREETING, FrameKind.ERROR}
 
 
 @SORTS
 def test_nothing_passes_when_closed(sides: Sides) -> None:
-    assert not [pair for table in sides for pair in table if pair[0] is State.CLOSED]
+    assert not [pair for table in sides for pair in table if pair[0] is SessionState.CLOSED]
 
 
 @SORTS
 def test_every_state_but_the_last_has_a_way_on(sides: Sides) -> None:
-    reachable, ahead = {State.HELLO_DUE}, [State.HELLO_DUE]
+    reachable, ahead = {SessionState.HELLO_DUE}, [SessionState.HELLO_DUE]
     while ahead:
         here = ahead.pop()
         after = {to for table in sides for (state, _), to in table.items() if state is here} - reachable
         reachable |= after
         ahead += after
-    assert reachable == set(State)
+    assert reachable == set(SessionState)
 
 
 @pytest.mark.parametrize(
@@ -105,29 +109,29 @@ def test_every_state_but_the_last_has_a_way_on(sides: Sides) -> None:
     ],
 )
 def test_what_passes_when_open(sides: Sides, side: int, kinds: str) -> None:
-    assert {kind.name for state, kind in sides[side] if state is State.OPEN} == set(kinds.split())
+    assert {kind.name for state, kind in sides[side] if state is SessionState.OPEN} == set(kinds.split())
 
 
 @SORTS
 def test_who_drains_begins_nothing_new_and_the_other_side_is_free(sides: Sides) -> None:
     for side, own, both in (
-        (0, State.CONNECTOR_DRAINING, State.ACCEPTOR_DRAINING),
-        (1, State.ACCEPTOR_DRAINING, State.CONNECTOR_DRAINING),
+        (0, SessionState.CONNECTOR_DRAINING, SessionState.ACCEPTOR_DRAINING),
+        (1, SessionState.ACCEPTOR_DRAINING, SessionState.CONNECTOR_DRAINING),
     ):
 
-        def passes(state: State, table=sides[side]) -> set[Kind]:
+        def passes(state: SessionState, table=sides[side]) -> set[FrameKind]:
             return {kind for at, kind in table if at is state}
 
-        assert passes(own) < passes(State.OPEN)
-        assert Kind.DRAIN not in passes(own)
-        assert passes(both) == passes(State.OPEN)
-        assert passes(State.BOTH_DRAINING) == passes(own)
+        assert passes(own) < passes(SessionState.OPEN)
+        assert FrameKind.DRAIN not in passes(own)
+        assert passes(both) == passes(SessionState.OPEN)
+        assert passes(SessionState.BOTH_DRAINING) == passes(own)
 
 
 @SORTS
 @settings(max_examples=30)
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from(list(Kind))), max_size=30))
-def test_two_ends_that_talk_in_order_agree(sides: Sides, script: list[tuple[bool, Kind]]) -> None:
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from(list(FrameKind))), max_size=30))
+def test_two_ends_that_talk_in_order_agree(sides: Sides, script: list[tuple[bool, FrameKind]]) -> None:
     connector, acceptor = Session(sides, True), Session(sides, False)
     for number, kind in enumerate(GREETING):
         (connector, acceptor)[number % 2].sent(kind)
@@ -143,24 +147,24 @@ def test_two_ends_that_talk_in_order_agree(sides: Sides, script: list[tuple[bool
 
 
 def test_drains_may_cross() -> None:
-    connector, acceptor = (in_state(LINK, is_connector, State.OPEN) for is_connector in (True, False))
-    connector.sent(Kind.DRAIN)
-    acceptor.sent(Kind.DRAIN)
-    acceptor.sent(Kind.PUBLISH)
-    connector.received(Kind.DRAIN)
-    acceptor.received(Kind.DRAIN)
-    connector.received(Kind.PUBLISH)
-    assert connector.state is acceptor.state is State.BOTH_DRAINING
+    connector, acceptor = (in_state(LINK, is_connector, SessionState.OPEN) for is_connector in (True, False))
+    connector.sent(FrameKind.DRAIN)
+    acceptor.sent(FrameKind.DRAIN)
+    acceptor.sent(FrameKind.PUBLISH)
+    connector.received(FrameKind.DRAIN)
+    acceptor.received(FrameKind.DRAIN)
+    connector.received(FrameKind.PUBLISH)
+    assert connector.state is acceptor.state is SessionState.BOTH_DRAINING
 
 
 def test_an_acceptor_learns_from_hello_what_it_faces() -> None:
     acceptor = Session(CLIENT_CONNECTION, False)
-    acceptor.received(Kind.HELLO)
+    acceptor.received(FrameKind.HELLO)
     acceptor.use(LINK)
-    acceptor.sent(Kind.WELCOME)
-    acceptor.received(Kind.AUTH)
-    acceptor.sent(Kind.AUTHENTICATED)
-    acceptor.received(Kind.LSA)
+    acceptor.sent(FrameKind.WELCOME)
+    acceptor.received(FrameKind.AUTH)
+    acceptor.sent(FrameKind.AUTHENTICATED)
+    acceptor.received(FrameKind.LSA)
     acceptor.closed()
     with pytest.raises(FrameError):
-        acceptor.received(Kind.LSA)
+        acceptor.received(FrameKind.LSA)

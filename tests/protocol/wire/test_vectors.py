@@ -9,7 +9,7 @@ import pytest
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.frames import decode, encode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.parts import PartAssembler
 from tests.protocol.wire import make_vectors
 from tests.protocol.wire.json_forms import json_form
@@ -18,7 +18,7 @@ from tests.protocol.wire.vectors import BY_NAME, DATA_VECTORS, VECTORS, Vector
 
 def test_there_are_two_of_every_kind() -> None:
     counts = Counter(vector.kind for vector in VECTORS)
-    assert all(counts[kind] >= 2 for kind in Kind), counts
+    assert all(counts[kind] >= 2 for kind in FrameKind), counts
     assert len(BY_NAME) == len(VECTORS)
 
 

@@ -12,11 +12,11 @@ from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode, is_fat
 from tamis.protocol.wire.extensions import DELIVER_ONLY, ExtensionType
 from tamis.protocol.wire.frames import BODY_OF, decode
 from tamis.protocol.wire.header import HEADER, HEADER_BYTES, Flags
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import OPCODES, decode_filter
 from tamis.protocol.wire.schema import record_of
-from tamis.protocol.wire.session import CLIENT_CONNECTION, LINK, State
+from tamis.protocol.wire.session import CLIENT_CONNECTION, LINK, SessionState
 from tests.protocol.wire.json_forms import json_form
 from tests.protocol.wire.vectors import BY_NAME
 
@@ -24,15 +24,19 @@ PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "wire.md").read_text(
 HEX_BLOCKS = re.findall(r"```hex ([^\n]+)\n(.*?)```", PAGE, re.DOTALL)
 
 SECTIONS = {
-    **{f"{kind.name} 0x{kind:02x}": body for kind, body in BODY_OF.items() if kind not in (Kind.RA, Kind.SR, Kind.UR)},
-    "Parts": BODY_OF[Kind.RA],
+    **{
+        f"{kind.name} 0x{kind:02x}": body
+        for kind, body in BODY_OF.items()
+        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR)
+    },
+    "Parts": BODY_OF[FrameKind.RA],
     "RA body": routing_bodies.ReceiverAdvertisement,
     "SR body": routing_bodies.SenderRequest,
     "UR body": routing_bodies.UpdateReply,
     **{
         record.__name__: record
         for record in (
-            *(client_bodies.Subscription, client_bodies.Range, client_bodies.Refusal),
+            *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
         )
@@ -75,7 +79,7 @@ def test_a_field_table_is_its_schema(title: str) -> None:
 
 
 def test_every_kind_has_a_section() -> None:
-    assert all(f"{kind.name} 0x{kind:02x}" in PAGE for kind in Kind)
+    assert all(f"{kind.name} 0x{kind:02x}" in PAGE for kind in FrameKind)
 
 
 def test_every_record_has_a_section() -> None:
@@ -99,12 +103,12 @@ def test_error_codes_are_listed() -> None:
 def test_who_may_send_what() -> None:
     client, home, router = rows(section("Who may send what"))
     for row, table, own in (
-        (client, CLIENT_CONNECTION.connector, State.CONNECTOR_DRAINING),
-        (home, CLIENT_CONNECTION.acceptor, State.ACCEPTOR_DRAINING),
-        (router, LINK.connector, State.CONNECTOR_DRAINING),
-        (router, LINK.acceptor, State.ACCEPTOR_DRAINING),
+        (client, CLIENT_CONNECTION.connector, SessionState.CONNECTOR_DRAINING),
+        (home, CLIENT_CONNECTION.acceptor, SessionState.ACCEPTOR_DRAINING),
+        (router, LINK.connector, SessionState.CONNECTOR_DRAINING),
+        (router, LINK.acceptor, SessionState.ACCEPTOR_DRAINING),
     ):
-        for state, cell in ((State.OPEN, row[2]), (own, row[3])):
+        for state, cell in ((SessionState.OPEN, row[2]), (own, row[3])):
             assert {kind.name for at, kind in table if at is state} == set(cell.split())
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tamis.protocol.wire.header import HEADER_BYTES
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 
 
 class Vector(NamedTuple):
@@ -16,8 +16,8 @@ class Vector(NamedTuple):
     frame: dict[str, object]
 
     @property
-    def kind(self) -> Kind:
-        return Kind(self.data[4])
+    def kind(self) -> FrameKind:
+        return FrameKind(self.data[4])
 
     @property
     def attributes(self) -> bytes:

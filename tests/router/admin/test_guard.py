@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tamis.cli.main import main
-from tamis.router.admin.answers import Problem
+from tamis.router.admin.answers import BadRequest
 from tamis.router.admin.guard import check_addressed, check_origin, read_admin_token
 from tamis.router.admin.rates import BURST, Rates
 from tamis.router.daemon.settings import CannotStart
@@ -43,7 +43,7 @@ def test_our_own_names(host):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil:7600", "b:7601", "", "x"])
 def test_other_names(host):
-    with pytest.raises(Problem, match="does not listen at") as caught:
+    with pytest.raises(BadRequest, match="does not listen at") as caught:
         check_addressed({"host": host}, ("127.0.0.1", 7600), ("metrics", "b:7600"))
     assert caught.value.answer.status == 421
 
@@ -52,7 +52,7 @@ def test_names_beyond_loopback():
     check_addressed({"host": "10.0.0.5:7600"}, ("10.0.0.5", 7600), ())
     check_addressed({"host": "[2001:db8::1]:7600"}, ("2001:db8::1", 7600), ())
     check_addressed({"host": "whatever"}, None, ())
-    with pytest.raises(Problem):
+    with pytest.raises(BadRequest):
         check_addressed({"host": "localhost:7600"}, ("10.0.0.5", 7600), ())
 
 
@@ -67,7 +67,7 @@ def test_names_beyond_loopback():
     ],
 )
 def test_foreign_pages(headers):
-    with pytest.raises(Problem, match="may not ask here") as caught:
+    with pytest.raises(BadRequest, match="may not ask here") as caught:
         check_origin(headers)
     assert caught.value.answer.status == 403
 

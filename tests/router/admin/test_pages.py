@@ -11,7 +11,7 @@ import pytest
 from tamis.cli.admin_http import asked as asked_over_http
 from tamis.cli.main import main
 from tamis.protocol.filters import Constraint, Filter, Op
-from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, Subscription
+from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.admin.answers import PAGE_BYTES, Budget, Items
 from tamis.router.admin.pages import Request, answer
@@ -29,7 +29,7 @@ def huge(number: int, strings: int = 15) -> bytes:
 
 async def subscribe_to_huge(client: WireClient, count: int) -> None:
     for number in range(count):
-        await client.send(Subscribe(1, (Subscription(number, (huge(number),)),), False, Reach.HOME, False))
+        await client.send(Subscribe(1, (SubscriptionItem(number, (huge(number),)),), False, Reach.HOME, False))
         assert (await client.next(Ack)).ranges
 
 
@@ -68,7 +68,7 @@ async def test_an_item_longer_than_a_page_is_cut(inside):
     net = inside()
     alice = await net.client("alice")
     packed = huge(1, strings=19)
-    await alice.send(Subscribe(1, (Subscription(1, (packed,)),), False, Reach.HOME, False))
+    await alice.send(Subscribe(1, (SubscriptionItem(1, (packed,)),), False, Reach.HOME, False))
     assert (await alice.next(Ack)).ranges
     form, _, size = page(net, "/filters")
     [item] = form["filters"]

@@ -12,7 +12,7 @@ from tamis.configs import Address
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.server import AdminServer
-from tamis.router.admin.view import Life
+from tamis.router.admin.view import RouterLife
 from tamis.router.connections.listeners import bind
 
 
@@ -42,7 +42,7 @@ async def asked(inside, tmp_path):
 async def test_health_and_readiness(asked):
     net, ask = asked
     assert (await ask("/healthz"))[0] == (await ask("/readyz"))[0] == 200
-    net.running.life = Life.DRAINING
+    net.running.life = RouterLife.DRAINING
     assert (await ask("/healthz"))[0] == 200
     status, _, body = await ask("/readyz")
     assert (status, json.loads(body)) == (503, {"ready": False, "state": "draining", "in_step": True, "problems": {}})

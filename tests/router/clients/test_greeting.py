@@ -9,9 +9,9 @@ import pytest
 from tamis.protocol.errors import FrameError, VersionRefused
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.session import State
+from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import Authenticated, AuthMethod, Error, Ping, Role, Welcome
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
@@ -36,7 +36,7 @@ def test_without_tokens_everybody_comes_in():
     assert it.grant is None
     assert say(it, auth()) == Authenticated(b"", stable_number("alice"), 77)
     assert it.grant == Grant()
-    assert it.session.state is State.OPEN
+    assert it.session.state is SessionState.OPEN
     assert it.hello.name == "alice"
 
 
@@ -95,13 +95,13 @@ def test_who_does_not_take_turns(first, wrong):
 def test_a_client_that_gives_up():
     it = greeting()
     assert say(it, Error(15, "", 0x11, True)) is None
-    assert it.session.state is State.CLOSED
+    assert it.session.state is SessionState.CLOSED
     assert it.grant is None
 
 
 def test_a_hello_that_does_not_decode():
     with pytest.raises(FrameError) as caught:
-        greeting().receive(b"\x09\0\0\0\x10\0\0\0\x90", Kind.HELLO)
+        greeting().receive(b"\x09\0\0\0\x10\0\0\0\x90", FrameKind.HELLO)
     assert caught.value.code == ErrorCode.MALFORMED
 
 

@@ -43,7 +43,7 @@ async def test_a_hundred_thousand_filters_hold_nobody_up(process):
             subscribe(
                 first,
                 *(
-                    bodies.Subscription(number, (shape.filters[0].replace(b"S99999", b"S%05d" % number),))
+                    bodies.SubscriptionItem(number, (shape.filters[0].replace(b"S99999", b"S%05d" % number),))
                     for number in range(first, first + BATCH)
                 ),
             )

@@ -15,7 +15,7 @@ from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord, WouldDeliver
 from tamis.protocol.wire.session_bodies import Authenticated, Drain, Error, Ping, Pong, Role, Welcome
 from tests.router.wire_client import WireClient, auth, hello, subscribe, subscription
@@ -23,7 +23,7 @@ from tests.router.wire_client import WireClient, auth, hello, subscribe, subscri
 
 def dry_run(client: WireClient, **attributes: object) -> DataFrame:
     message = Message(attributes, b"", MessageId(client.number, 1))
-    return DataFrame(Kind.DRY_RUN, message, Flags.TRACED, extensions={ExtensionType.TRACE: 77})
+    return DataFrame(FrameKind.DRY_RUN, message, Flags.TRACED, extensions={ExtensionType.TRACE: 77})
 
 
 # --- messages --------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ async def test_nothing_arrives_after_the_answer_to_unsubscribe(inside):
 async def test_a_refusal_says_why(inside):
     bob = await inside("limits: {filters_per_client: 3}").client("bob")
     await bob.subscribe(1, "x = 1")
-    bad = bodies.Subscription(2, (b"\x91\x93\xa1x\x63\x01",))
+    bad = bodies.SubscriptionItem(2, (b"\x91\x93\xa1x\x63\x01",))
     await bob.send(
         subscribe(2, bad, subscription(1, "x = 2"), subscription(3, "a=1 or b=1 or c=1"), subscription(4, "y=1"))
     )
@@ -133,7 +133,7 @@ async def test_a_message_that_is_too_costly_is_told_to_its_publisher(inside):
 async def test_a_subscription_is_taken_with_all_of_its_filters_or_not_at_all(inside):
     net = inside()
     bob = await net.client("bob")
-    await bob.send(subscribe(1, bodies.Subscription(1, (b"\x90", b"\xc1"))))
+    await bob.send(subscribe(1, bodies.SubscriptionItem(1, (b"\x90", b"\xc1"))))
     assert (await bob.next(bodies.Ack)).ranges == ()
     assert net.plane.switch.figures().filters == 0
 
@@ -160,7 +160,7 @@ async def test_requests_are_answered_in_order_and_a_crowd_of_them_pauses_reading
 
 async def test_an_answer_fits_the_frames_that_the_client_takes(inside):
     bob = await inside().client("bob", frame_bytes_max=4_096)
-    await bob.send(subscribe(1, *(bodies.Subscription(2 * number, (b"\xc1",)) for number in range(2_000))))
+    await bob.send(subscribe(1, *(bodies.SubscriptionItem(2 * number, (b"\xc1",)) for number in range(2_000))))
     refused = []
     while len(refused) < 2_000:
         refused += (await bob.next(bodies.Ack)).refusals
@@ -373,7 +373,7 @@ async def test_a_dry_run_under_another_name_is_refused(inside):
 def traced(client: WireClient, counter: int) -> DataFrame:
     message = Message({"x": counter}, b"payload", MessageId(client.number, counter))
     extensions = {ExtensionType.GROUP: "g", ExtensionType.TRACE: 1_000 + counter, ExtensionType.EXPIRY: 2**63}
-    return DataFrame(Kind.PUBLISH, message, Flags.TRACED | Flags.CONFIRM, extensions=extensions)
+    return DataFrame(FrameKind.PUBLISH, message, Flags.TRACED | Flags.CONFIRM, extensions=extensions)
 
 
 async def test_past_its_traces_a_message_goes_on_untraced_and_the_client_hears_of_it(inside):

@@ -10,7 +10,7 @@ import pytest
 
 from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.native.subscribe_frame import SubscribeFrame
-from tamis.protocol.wire.client_bodies import Reach, Subscribe, Subscription
+from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import encode
 from tests.router.wire_client import WireClient, auth, hello, subscribe, subscription
@@ -64,7 +64,7 @@ class Crowd:
         options = SwitchOptions(number=1, epoch=1, connections_max=8, publishers_max=8, hop_limit=1)
         self.switch = Switch(table, options)
         self.subscriber, self.publisher = self.opened(HONEST + 5), self.opened(HONEST)
-        batch = Subscribe(1, (Subscription(1, (b"\x91\x93\xa1x\x01\x01",)),), False, Reach.HOME, False)
+        batch = Subscribe(1, (SubscriptionItem(1, (b"\x91\x93\xa1x\x01\x01",)),), False, Reach.HOME, False)
         assert not self.switch.subscribe(self.switch.subscriber_of(self.subscriber), SubscribeFrame(encode(batch)), 1)
         self.published = 0
 

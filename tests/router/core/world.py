@@ -10,7 +10,7 @@ from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import Await, Event, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted, Wanted
+from tamis.router.core.events import Await, Event, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import MS
 
@@ -66,7 +66,7 @@ class World:
             self.handle(me, LinkDown(self.cores[peer].me, session))
 
     def want(self, name: str, *filters: bytes) -> None:
-        self.handle(name, Wanted(filters))
+        self.handle(name, FiltersWanted(filters))
 
     def unwant(self, name: str, *filters: bytes) -> None:
         self.handle(name, Unwanted(filters))

@@ -10,8 +10,8 @@ from tamis.protocol.errors import FrameError, VersionRefused
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import KIND_OFFSET
-from tamis.protocol.wire.kinds import Kind
-from tamis.protocol.wire.session import State
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Ping, Role, Welcome
 from tamis.router.links.greeting import Accepting, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tests.router.wire_client import hello
@@ -37,7 +37,7 @@ def accepting(name: str = "b", secret: bytes | None = None, **more) -> Accepting
 
 
 def say(end: Dialling | Accepting, frame: bytes) -> bytes:
-    return end.receive(frame, Kind(frame[KIND_OFFSET]))
+    return end.receive(frame, FrameKind(frame[KIND_OFFSET]))
 
 
 def shake(a: Dialling, b: Accepting) -> None:
@@ -52,7 +52,7 @@ def test_both_ends_learn_what_the_other_says(secret):
     shake(a, b)
     assert a.other == Greeted("b", 2, 100_000, 700, 3, 2)
     assert b.other == Greeted("a", 1, 100_000, 700, 3, 2)
-    assert a.session.state is b.session.state is State.OPEN
+    assert a.session.state is b.session.state is SessionState.OPEN
 
 
 def refused(a: Dialling, b: Accepting, match: str, code: int = ErrorCode.AUTHENTICATION_FAILED) -> None:
@@ -173,5 +173,5 @@ def test_an_error_gets_no_answer():
     b = accepting()
     say(b, Dialling(myself("a"), expected("b")).begin())
     assert say(b, encode(Error(16, "no", 0, True))) == b""
-    assert b.session.state is State.CLOSED
+    assert b.session.state is SessionState.CLOSED
     assert isinstance(decode(Dialling(myself("a"), expected("b")).begin()).name, str)

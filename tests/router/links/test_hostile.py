@@ -16,7 +16,7 @@ from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.header import Transit
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
 from tamis.protocol.wire.parts import PartAssembler, RequestPart, cut, packed_whole, split
 from tamis.protocol.wire.routing_bodies import (
@@ -167,7 +167,7 @@ async def test_messages_of_an_epoch_that_gives_way_are_not_taken_from_then_on(no
 
     def sent(n: int, epoch: int) -> DataFrame:
         message = Message({"n": n}, b"", MessageId(99, n))
-        return DataFrame(Kind.PUBLISH, message, hop_limit=9, transit=Transit(source, epoch, n))
+        return DataFrame(FrameKind.PUBLISH, message, hop_limit=9, transit=Transit(source, epoch, n))
 
     await hostile.send(sent(1, now + 30 * DAY_MS))
     assert await bob.delivered() == {"n": 1}

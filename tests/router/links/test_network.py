@@ -33,7 +33,7 @@ async def network(nodes, *links: str, more: str = ""):
     return made
 
 
-async def subscribe(client: WireClient, *subscriptions: bodies.Subscription) -> bodies.Ack:
+async def subscribe(client: WireClient, *subscriptions: bodies.SubscriptionItem) -> bodies.Ack:
     """Until the whole network holds it."""
     await client.send(bodies.Subscribe(1, subscriptions, False, bodies.Reach.NETWORK, False))
     return await client.next(bodies.Ack)
@@ -90,7 +90,7 @@ async def test_when_a_router_is_killed_messages_go_another_way(nodes):
 async def test_many_filters_reach_the_others_in_parts(nodes):
     long = "n" * 40
     filters = (msgpack.packb([["x", 1, number], ["name", 1, f"{long}{number}"]]) for number in range(3_000))
-    many = [bodies.Subscription(number, (packed,)) for number, packed in enumerate(filters)]
+    many = [bodies.SubscriptionItem(number, (packed,)) for number, packed in enumerate(filters)]
     made = await network(nodes, "ab")
     b = await made["b"].client("bob")
     await subscribe(b, *many)
@@ -113,7 +113,7 @@ async def test_a_subscription_that_waits_for_nobody_is_answered(nodes):
 async def test_a_filter_that_is_refused_is_not_told_to_the_others(nodes):
     made = await network(nodes, "ab")
     bob = await made["b"].client("bob")
-    ack = await subscribe(bob, bodies.Subscription(1, (b"\xc1",)), subscription(2, "x = 1"))
+    ack = await subscribe(bob, bodies.SubscriptionItem(1, (b"\xc1",)), subscription(2, "x = 1"))
     assert [item.number for item in ack.refusals] == [1]
     assert made["a"].status()["remote_filters"] == 1
 

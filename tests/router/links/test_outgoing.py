@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tamis.protocol.wire.frames import decode
-from tamis.protocol.wire.kinds import Kind
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.parts import Part, PartAssembler
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter, Held, LinkState, ReceiverAdvertisement
 from tamis.router.connections.work import SlicedWork
@@ -73,7 +73,7 @@ def test_a_short_body_leaves_at_once():
     sink.post(state(1))
     sink.post(Held(1, 2, 3, (4,)))
     sink.post(advertisement(7, 1))
-    assert [Kind(frame[4]) for frame in sink.frames] == [Kind.LSA, Kind.HELD, Kind.RA]
+    assert [FrameKind(frame[4]) for frame in sink.frames] == [FrameKind.LSA, FrameKind.HELD, FrameKind.RA]
     assert (sink.queue.frames, sink.queue.bytes) == (3, sum(map(len, sink.frames)))
     assert sink.queue.queued_bytes == 0
 
@@ -97,9 +97,9 @@ def test_other_frames_pass_between_the_parts_of_a_body():
     sink.post(state(1))
     sink.post(advertisement(8, 1))
     sink.drain()
-    order = [(Kind(frame[4]), getattr(decode(frame), "origin", 0)) for frame in sink.frames]
-    assert order.index((Kind.LSA, 0)) < len(order) - 4
-    assert order.index((Kind.RA, 8)) < len(order) - 4
+    order = [(FrameKind(frame[4]), getattr(decode(frame), "origin", 0)) for frame in sink.frames]
+    assert order.index((FrameKind.LSA, 0)) < len(order) - 4
+    assert order.index((FrameKind.RA, 8)) < len(order) - 4
 
 
 def test_bodies_of_one_issuer_stay_in_order_though_the_later_is_packed_first():

@@ -6,7 +6,7 @@ import gzip
 import json
 
 from tamis.router.records.files import Bounds, RecordFiles, compress
-from tamis.router.records.lines import Lines
+from tamis.router.records.lines import RecordLines
 from tamis.router.records.reading import Reader, router_folders
 
 
@@ -54,7 +54,7 @@ def test_what_a_crash_left_is_passed_over_and_counted(tmp_path):
 
 
 def test_reading_goes_on_where_it_stopped_through_rotation_and_compression(tmp_path):
-    lines, waiting = Lines("a", 5), []
+    lines, waiting = RecordLines("a", 5), []
     files = RecordFiles(tmp_path, 5, Bounds(300, 60.0, 10**9), waiting.append)
     reader = Reader.of([tmp_path])
     seen: list[int] = []

@@ -9,11 +9,11 @@ import os
 
 import pytest
 
-from tamis.native import Records, Switch, SwitchOptions, Table
+from tamis.native import RecordRing, Switch, SwitchOptions, Table
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.router.records import writer as module
 from tamis.router.records.files import Bounds
-from tamis.router.records.lines import Lines
+from tamis.router.records.lines import RecordLines
 from tamis.router.records.reading import Reader
 from tamis.router.records.writer import Writer
 from tests.native.test_switch import opened
@@ -29,8 +29,8 @@ class Desk:
     def __init__(self, folder) -> None:
         self.now_s = 1_000.0
         self.folder = folder / "records" / "a"
-        lines = Lines("a", 5)
-        self.records = Records(lines.prefix("message"), 2**64 - 1)
+        lines = RecordLines("a", 5)
+        self.records = RecordRing(lines.prefix("message"), 2**64 - 1)
         self.writer = Writer(self.folder, Bounds(10**6, 60.0, 10**7), lines, self.records, lambda: self.now_s)
         self.table = Table()
         self.switch = Switch(self.table, SwitchOptions(1, 2, connections_max=3, publishers_max=3, hop_limit=9))

@@ -6,43 +6,48 @@ from itertools import product
 
 import pytest
 
-from tamis.router.supervisor.life import TRANSITIONS, Deaths, Event, Patience, State
+from tamis.router.supervisor.life import TRANSITIONS, Deaths, LifeEvent, ProcessState, RestartPolicy
 
 NEVER = {
     # only a process that runs can end or speak
-    *product((State.RESTARTING, State.STOPPED, State.FAILED), (Event.SAID_READY, Event.ENDED, Event.ENDED_TOO_OFTEN)),
+    *product(
+        (ProcessState.RESTARTING, ProcessState.STOPPED, ProcessState.FAILED),
+        (LifeEvent.SAID_READY, LifeEvent.ENDED, LifeEvent.ENDED_TOO_OFTEN),
+    ),
     # only a pause can be over
-    *product(set(State) - {State.RESTARTING}, (Event.PAUSE_OVER,)),
-    (State.READY, Event.SAID_READY),
+    *product(set(ProcessState) - {ProcessState.RESTARTING}, (LifeEvent.PAUSE_OVER,)),
+    (ProcessState.READY, LifeEvent.SAID_READY),
 }
 
 
-@pytest.mark.parametrize("pair", list(product(State, Event)), ids=lambda pair: f"{pair[0]}-{pair[1].name.lower()}")
+@pytest.mark.parametrize(
+    "pair", list(product(ProcessState, LifeEvent)), ids=lambda pair: f"{pair[0]}-{pair[1].name.lower()}"
+)
 def test_every_pair_has_its_place(pair) -> None:
     assert (pair in TRANSITIONS) is (pair not in NEVER)
 
 
 def test_whoever_is_asked_to_stop_never_starts_again() -> None:
-    assert all((state, Event.STOP_ASKED) in TRANSITIONS for state in State)
-    reached = {TRANSITIONS[state, Event.STOP_ASKED] for state in State}
+    assert all((state, LifeEvent.STOP_ASKED) in TRANSITIONS for state in ProcessState)
+    reached = {TRANSITIONS[state, LifeEvent.STOP_ASKED] for state in ProcessState}
     while more := {to for (state, _), to in TRANSITIONS.items() if state in reached} - reached:
         reached |= more
-    assert reached == {State.STOPPING, State.STOPPED, State.FAILED}
+    assert reached == {ProcessState.STOPPING, ProcessState.STOPPED, ProcessState.FAILED}
 
 
 def test_pauses_double_up_to_a_bound() -> None:
-    deaths = Deaths(Patience(pause_s_min=0.5, pause_s_max=3.0, steady_s=10.0, deaths_max=6))
+    deaths = Deaths(RestartPolicy(pause_s_min=0.5, pause_s_max=3.0, steady_s=10.0, deaths_max=6))
     seen = []
     for _ in range(5):
-        assert deaths.after(1.0) is Event.ENDED
+        assert deaths.after(1.0) is LifeEvent.ENDED
         seen.append(deaths.pause_s)
     assert seen == [0.5, 1.0, 2.0, 3.0, 3.0]
-    assert deaths.after(1.0) is Event.ENDED_TOO_OFTEN
+    assert deaths.after(1.0) is LifeEvent.ENDED_TOO_OFTEN
 
 
 def test_a_process_that_was_steady_begins_anew() -> None:
-    deaths = Deaths(Patience(pause_s_min=0.5, pause_s_max=3.0, steady_s=10.0, deaths_max=3))
+    deaths = Deaths(RestartPolicy(pause_s_min=0.5, pause_s_max=3.0, steady_s=10.0, deaths_max=3))
     deaths.after(1.0)
     deaths.after(1.0)
-    assert deaths.after(10.0) is Event.ENDED
+    assert deaths.after(10.0) is LifeEvent.ENDED
     assert deaths.pause_s == 0.5

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.router.supervisor.identity import Identity, held, is_running
+from tamis.router.supervisor.identity import ProcessIdentity, held, is_running
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder, SupervisorError
 from tamis.router.supervisor.stop import End, stop_routers
 
@@ -34,26 +34,26 @@ def processes() -> Iterator[list[subprocess.Popen[bytes]]]:
 def started(processes):
     """started(program) -> the identity of a process that runs it."""
 
-    def start(program: str = SLEEP) -> Identity:
+    def start(program: str = SLEEP) -> ProcessIdentity:
         process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)  # noqa: S603 - our own program
         processes.append(process)
         assert process.stdout
         process.stdout.readline()
-        identity = Identity.of(process.pid)
+        identity = ProcessIdentity.of(process.pid)
         assert identity
         return identity
 
     return start
 
 
-def gone() -> Identity:
+def gone() -> ProcessIdentity:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        identity = Identity.of(process.pid)
+        identity = ProcessIdentity.of(process.pid)
     assert identity
     return identity
 
 
-def written(path, supervisor: Identity, stop_s: float = 30.0, **routers: Identity) -> StateFolder:
+def written(path, supervisor: ProcessIdentity, stop_s: float = 30.0, **routers: ProcessIdentity) -> StateFolder:
     states = {name: RouterState(pid=router.pid, started=router.started) for name, router in routers.items()}
     folder = StateFolder(path)
     folder.write(NetworkState("f", supervisor, stop_s, states))
@@ -126,9 +126,9 @@ def test_each_file_has_a_folder(tmp_path, monkeypatch) -> None:
 
 
 def test_numbers_that_are_no_process() -> None:
-    assert Identity.of(2**31 - 1) is None
-    with held(Identity(2**31 - 1, "")) as handle:
+    assert ProcessIdentity.of(2**31 - 1) is None
+    with held(ProcessIdentity(2**31 - 1, "")) as handle:
         assert handle is None
-    mine = Identity.of(os.getpid())
+    mine = ProcessIdentity.of(os.getpid())
     assert mine
     assert is_running(mine)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.router.supervisor.identity import Identity, is_running
-from tamis.router.supervisor.life import Patience, State
+from tamis.router.supervisor.identity import ProcessIdentity, is_running
+from tamis.router.supervisor.life import ProcessState, RestartPolicy
 from tamis.router.supervisor.plan import Task
 from tamis.router.supervisor.state import NetworkState, StateFolder
 from tamis.router.supervisor.supervise import STOP_SIGNALS, Supervisor
@@ -23,16 +23,16 @@ UNTIL_TOLD = READY + "import signal; signal.sigwait([signal.SIGTERM]); print('by
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + READY + "signal.pause(); signal.pause()"
 # SIGTERM must not come before it is waited for
 BLOCKED = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
-QUICK = Patience(pause_s_min=0.0, pause_s_max=0.0, steady_s=60.0, deaths_max=3)
+QUICK = RestartPolicy(pause_s_min=0.0, pause_s_max=0.0, steady_s=60.0, deaths_max=3)
 
 
 class Network:
     """A supervisor, what it showed, and a wait for what it is to show."""
 
-    def __init__(self, folder: Path, patience: Patience = QUICK, stop_s: float = 30.0, **programs: str) -> None:
+    def __init__(self, folder: Path, patience: RestartPolicy = QUICK, stop_s: float = 30.0, **programs: str) -> None:
         self.folder = StateFolder(folder)
         self.folder.claim()
-        self.shown: list[tuple[State, ...]] = []
+        self.shown: list[tuple[ProcessState, ...]] = []
         self._changed = asyncio.Event()
         tasks = {name: Task((sys.executable, "-c", program), stop_s) for name, program in programs.items()}
         self.supervisor = Supervisor("net.yaml", tasks, self.folder, self._show, patience)
@@ -50,7 +50,7 @@ class Network:
                 self._changed.clear()
                 await self._changed.wait()
 
-    def are(self, *states: State) -> Callable[[], bool]:
+    def are(self, *states: ProcessState) -> Callable[[], bool]:
         return lambda: tuple(router.state for router in self.state.routers.values()) == states
 
 
@@ -70,7 +70,7 @@ def network(tmp_path):
 async def test_all_are_started_and_stopped(network) -> None:
     two = network(a=BLOCKED + UNTIL_TOLD, b=BLOCKED + UNTIL_TOLD)
     run = asyncio.create_task(two.supervisor.run())
-    await two.until(two.are(State.READY, State.READY))
+    await two.until(two.are(ProcessState.READY, ProcessState.READY))
     written = two.folder.read()
     assert written
     assert written.is_up
@@ -79,7 +79,7 @@ async def test_all_are_started_and_stopped(network) -> None:
     assert all(is_running(router.identity) for router in written.routers.values())
     two.supervisor.stop()
     assert await run is True
-    assert two.are(State.STOPPED, State.STOPPED)()
+    assert two.are(ProcessState.STOPPED, ProcessState.STOPPED)()
     assert two.folder.read() is None
     assert (two.folder.logs / "a.log").read_text() == "bye\n"
     assert not any(is_running(router.identity) for router in written.routers.values())
@@ -89,7 +89,7 @@ async def test_all_are_started_and_stopped(network) -> None:
 async def test_a_signal_to_the_supervisor_stops_all(network, number) -> None:
     one = network(a=BLOCKED + UNTIL_TOLD)
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.READY))
+    await one.until(one.are(ProcessState.READY))
     os.kill(os.getpid(), number)
     assert await run is True
 
@@ -97,13 +97,13 @@ async def test_a_signal_to_the_supervisor_stops_all(network, number) -> None:
 async def test_one_that_is_killed_is_started_again(network) -> None:
     one = network(a=BLOCKED + UNTIL_TOLD)
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.READY))
+    await one.until(one.are(ProcessState.READY))
     first = one.state.routers["a"].pid
     os.kill(first, signal.SIGKILL)
-    await one.until(lambda: one.state.routers["a"].restarts == 1 and one.are(State.READY)())
+    await one.until(lambda: one.state.routers["a"].restarts == 1 and one.are(ProcessState.READY)())
     assert one.state.routers["a"].pid != first
     assert one.state.routers["a"].exit_code == -signal.SIGKILL
-    assert (State.RESTARTING,) in one.shown
+    assert (ProcessState.RESTARTING,) in one.shown
     one.supervisor.stop()
     assert await run is True
 
@@ -111,7 +111,7 @@ async def test_one_that_is_killed_is_started_again(network) -> None:
 async def test_one_that_always_ends_fails_and_the_others_stay(network) -> None:
     two = network(a=BLOCKED + UNTIL_TOLD, b="import sys; sys.exit('no such port')")
     run = asyncio.create_task(two.supervisor.run())
-    await two.until(two.are(State.READY, State.FAILED))
+    await two.until(two.are(ProcessState.READY, ProcessState.FAILED))
     failed = two.state.routers["b"]
     assert (failed.restarts, failed.exit_code, failed.last_words) == (QUICK.deaths_max - 1, 1, "no such port")
     assert (two.folder.logs / "b.log").read_text() == "no such port\n" * QUICK.deaths_max
@@ -122,23 +122,23 @@ async def test_one_that_always_ends_fails_and_the_others_stay(network) -> None:
 async def test_when_all_have_failed_nothing_is_left_to_do(network) -> None:
     one = network(a="raise SystemExit(2)")
     assert await one.supervisor.run() is False
-    assert one.shown[-1] == (State.FAILED,)
+    assert one.shown[-1] == (ProcessState.FAILED,)
 
 
 async def test_a_pause_ends_when_a_stop_is_asked_for(network) -> None:
-    one = network(a="raise SystemExit(2)", patience=Patience(pause_s_min=600.0, pause_s_max=600.0))
+    one = network(a="raise SystemExit(2)", patience=RestartPolicy(pause_s_min=600.0, pause_s_max=600.0))
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.RESTARTING))
+    await one.until(one.are(ProcessState.RESTARTING))
     assert one.state.routers["a"].pause_s == 600.0
     one.supervisor.stop()
     assert await run is False  # its last process did not end cleanly
-    assert one.are(State.STOPPED)()
+    assert one.are(ProcessState.STOPPED)()
 
 
 async def test_one_that_does_not_stop_is_killed(network) -> None:
     one = network(a=STUBBORN, stop_s=0.01)
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.READY))
+    await one.until(one.are(ProcessState.READY))
     one.supervisor.stop()
     assert await run is False
     assert one.state.routers["a"].exit_code == -signal.SIGKILL
@@ -150,13 +150,13 @@ async def test_a_stop_may_come_before_anything_runs(network) -> None:
     await one.until(lambda: bool(one.shown))
     one.supervisor.stop()
     assert await run is True
-    assert one.are(State.STOPPED)()
+    assert one.are(ProcessState.STOPPED)()
 
 
 async def test_nothing_is_left_when_the_supervisor_itself_is_cut_short(network) -> None:
     one = network(a=STUBBORN)
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.READY))
+    await one.until(one.are(ProcessState.READY))
     router = one.state.routers["a"].identity
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -170,7 +170,7 @@ async def test_a_terminal_that_goes_away_stops_all(network) -> None:
 
     def closed(state: NetworkState) -> None:
         show(state)
-        if state.routers["a"].state is State.READY:
+        if state.routers["a"].state is ProcessState.READY:
             raise BrokenPipeError
 
     one.supervisor._show = closed
@@ -185,7 +185,7 @@ async def test_a_disk_that_is_full_harms_nobody(network, monkeypatch) -> None:
 
     monkeypatch.setattr(one.folder, "write", full)
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.READY))
+    await one.until(one.are(ProcessState.READY))
     one.supervisor.stop()
     assert await run is True
 
@@ -195,7 +195,7 @@ async def test_a_log_that_cannot_be_written_is_told_once(network, caplog, capsys
     one = network(a=BLOCKED + chatty + UNTIL_TOLD)
     (one.folder.logs / "a.log").symlink_to("/dev/full")
     run = asyncio.create_task(one.supervisor.run())
-    await one.until(one.are(State.READY))
+    await one.until(one.are(ProcessState.READY))
     one.supervisor.stop()
     assert await run is True
     assert one.state.routers["a"].last_words == "bye"
@@ -231,7 +231,7 @@ async def test_last_words_are_the_last_complaint(network, lines, last) -> None:
 
 def test_a_state_is_read_as_it_was_written(tmp_path) -> None:
     folder = StateFolder(tmp_path)
-    identity = Identity.of(os.getpid())
+    identity = ProcessIdentity.of(os.getpid())
     assert identity
     assert folder.read() is None
     state = NetworkState("f", identity, 15.0, {})

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.simulate.message import Message, Try
+from tamis.simulate.message import SimulatedMessage, Try
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
-from tamis.simulate.oracle.order import Entry, Order
-from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, Ways
+from tamis.simulate.oracle.order import EnteredAt, Order
+from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, TreePlace
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import INVARIANTS, Violation
 
@@ -42,8 +42,8 @@ class Court:
         assert str(Violation(invariant, self.now_us, what, 3)).endswith(what)
         self.found.append(invariant)
 
-    def message(self, content: int = 0, at_us: int = 10 * S, router: int = A) -> Message:
-        message = Message(1, content, 1, 1)
+    def message(self, content: int = 0, at_us: int = 10 * S, router: int = A) -> SimulatedMessage:
+        message = SimulatedMessage(1, content, 1, 1)
         message.tries.append(Try(router, at_us, True))
         message.last_us = at_us + S // 10
         self.now_us = at_us + 5 * S
@@ -222,11 +222,11 @@ def test_routers_apart_need_not_agree(court: Court) -> None:
     assert court.found == []
 
 
-def _ways() -> dict[int, dict[int, Ways]]:
+def _ways() -> dict[int, dict[int, TreePlace]]:
     return {
-        A: {A: Ways(None, (B,), {B: B, C: B})},
-        B: {A: Ways(A, (C,), {C: C})},
-        C: {A: Ways(B, (), {})},
+        A: {A: TreePlace(None, (B,), {B: B, C: B})},
+        B: {A: TreePlace(A, (C,), {C: C})},
+        C: {A: TreePlace(B, (), {})},
     }
 
 
@@ -238,15 +238,15 @@ def test_the_tree_of_a_line_is_right(court: Court) -> None:
 @pytest.mark.parametrize(
     ("router", "way"),
     [
-        (C, Ways(None, (), {})),
-        (C, Ways(A, (), {})),
-        (B, Ways(C, (C,), {C: C})),
-        (B, Ways(A, (), {C: C})),
-        (B, Ways(A, (C,), {})),
-        (A, Ways(None, (B,), {B: B})),
+        (C, TreePlace(None, (), {})),
+        (C, TreePlace(A, (), {})),
+        (B, TreePlace(C, (C,), {C: C})),
+        (B, TreePlace(A, (), {C: C})),
+        (B, TreePlace(A, (C,), {})),
+        (A, TreePlace(None, (B,), {B: B})),
     ],
 )
-def test_a_router_with_other_ways_is_found(court: Court, router: int, way: Ways) -> None:
+def test_a_router_with_other_ways_is_found(court: Court, router: int, way: TreePlace) -> None:
     ways = _ways()
     ways[router] = {A: way}
     _tables(court).compare_ways(ways)
@@ -440,9 +440,9 @@ def test_messages_of_one_source_come_in_order(court: Court, excuse: Callable[[Co
     excuse(court)
     court.truth.unsettle()
     for counter in (1, 3, 2):
-        order.delivered(1, 1, 0, Entry(A, 7, counter))
+        order.delivered(1, 1, 0, EnteredAt(A, 7, counter))
     assert court.found == found
-    for stream in (Entry(B, 7, 1), Entry(A, 8, 1)):
+    for stream in (EnteredAt(B, 7, 1), EnteredAt(A, 8, 1)):
         order.delivered(1, 1, 0, stream)
-    order.delivered(1, 2, 0, Entry(A, 7, 1))
+    order.delivered(1, 2, 0, EnteredAt(A, 7, 1))
     assert court.found == found, "others, another life, another connection"

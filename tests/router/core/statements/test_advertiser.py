@@ -7,7 +7,7 @@ from itertools import pairwise
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
-from tamis.router.core.events import Await, Unwanted, Wanted
+from tamis.router.core.events import Await, FiltersWanted, Unwanted
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less, state, whole
@@ -21,7 +21,7 @@ def linked(*filters: bytes) -> Single:
     single = Single()
     single.joins("a")
     if filters:
-        single.handle(Wanted(filters))
+        single.handle(FiltersWanted(filters))
     single.waits(30 * S)
     single.took(object)
     return single
@@ -36,7 +36,7 @@ def said(single: Single) -> list[tuple[set[bytes], int]]:
 def test_the_first_change_is_said_at_once_as_a_change():
     single = linked(less(1), less(2))
     base_seq = single.core.desk.rib.entries[ME].version.seq
-    single.handle(Wanted((less(3),)))
+    single.handle(FiltersWanted((less(3),)))
     [body] = single.took(ReceiverAdvertisement, "a")
     digest = predicate_digest([(1, less(1)), (2, less(2)), (3, less(3))])
     assert body == ReceiverAdvertisement(
@@ -47,7 +47,7 @@ def test_the_first_change_is_said_at_once_as_a_change():
 def test_changes_that_follow_wait_and_are_merged():
     single = linked(less(0))
     for bound in range(1, 5):
-        single.handle(Wanted((less(bound),)))
+        single.handle(FiltersWanted((less(bound),)))
         single.waits(10 * MS)
     assert said(single) == [({less(1)}, 0)]
     single.waits(60 * MS - 1)
@@ -60,7 +60,7 @@ def test_what_widens_waits_a_second_at_most_and_what_narrows_five():
     single = linked()
     widened_us = []
     for bound in range(400):
-        single.handle(Wanted((less(bound),)))
+        single.handle(FiltersWanted((less(bound),)))
         if said(single):
             widened_us.append(single.now_us)
         single.waits(10 * MS)
@@ -87,7 +87,7 @@ def test_who_asks_for_something_new_does_not_wait_for_those_who_ask_for_less():
     assert single.core.desk.timers.due_us is not None
     single.took(object)
     single.waits(900 * MS)
-    single.handle(Wanted((less(99),)))
+    single.handle(FiltersWanted((less(99),)))
     single.waits(1 * S)
     assert less(99) in set().union(*(added for added, _ in said(single)))
 
@@ -127,16 +127,16 @@ def test_a_client_that_comes_back_within_two_seconds_costs_not_one_frame():
     single = linked(less(1))
     single.handle(Unwanted((less(1),)))
     single.waits(2 * S - 1)
-    single.handle(Wanted((less(1),)))
+    single.handle(FiltersWanted((less(1),)))
     single.waits(20 * S)
     assert said(single) == []
 
 
 def test_a_filter_wanted_and_not_wanted_again_within_the_wait_is_never_said():
     single = linked(less(1))
-    single.handle(Wanted((less(2),)))
+    single.handle(FiltersWanted((less(2),)))
     single.took(object)
-    single.handle(Wanted((less(3),)))
+    single.handle(FiltersWanted((less(3),)))
     single.handle(Unwanted((less(3),)))
     single.waits(20 * S)
     assert said(single) == []
@@ -144,7 +144,7 @@ def test_a_filter_wanted_and_not_wanted_again_within_the_wait_is_never_said():
 
 def test_what_covering_finds_is_said_behind():
     single = linked(less(1))
-    single.handle(Wanted((less(5),)))
+    single.handle(FiltersWanted((less(5),)))
     assert said(single) == [({less(5)}, 0)]
     assert single.core.has_work
     single.done += single.core.work(single.now_us)
@@ -173,7 +173,7 @@ def test_alone_everybody_knows_at_once():
 def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
     single = linked()
     single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"))
-    single.handle(Wanted((less(1),)))
+    single.handle(FiltersWanted((less(1),)))
     single.waits(1 * S)
     single.took(object)
     single.handle(Await(7))
@@ -190,7 +190,7 @@ def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
 
 def test_what_is_wanted_and_waited_for_is_said_once_and_at_once():
     single = linked(less(1))
-    single.handle(Wanted((less(2),), ticket=7))
+    single.handle(FiltersWanted((less(2),), ticket=7))
     [body] = single.took(ReceiverAdvertisement, "a")
     assert (body.confirm, [packed for _, packed in body.added]) == (True, [less(2)])
     confirmed(single, A)
@@ -201,7 +201,7 @@ def test_what_is_wanted_and_waited_for_is_said_once_and_at_once():
 
 def test_waiting_for_what_was_wanted_before_asks_for_nothing_but_confirmation():
     single = linked(less(2))
-    single.handle(Wanted((less(2),), ticket=7))
+    single.handle(FiltersWanted((less(2),), ticket=7))
     [body] = single.took(ReceiverAdvertisement, "a")
     assert (body.confirm, body.added) == (True, ())
 
@@ -230,7 +230,7 @@ def test_whoever_has_not_confirmed_is_asked_again_every_second_or_two():
     confirmed(single, A)
     assert single.took(Reached) == [Reached(7)]
     assert (Due.CONFIRM, 0) not in single.core.desk.timers
-    single.handle(Wanted((less(1),)))
+    single.handle(FiltersWanted((less(1),)))
     single.waits(3 * S)
     assert [body.confirm for body in single.took(ReceiverAdvertisement, "a")] == [False]
 
@@ -258,14 +258,14 @@ def test_in_a_new_epoch_the_whole_is_said():
     assert body.epoch > 4
     assert (body.full, {packed for _, packed in body.added}) == (True, {less(1), less(2), less(3)})
     single.waits(30 * S)
-    single.handle(Wanted((less(4),)))
+    single.handle(FiltersWanted((less(4),)))
     assert said(single) == [({less(4)}, 0)]
 
 
 def test_what_waits_to_be_said_is_part_of_the_whole_after_a_jump():
     single = linked(less(1))
-    single.handle(Wanted((less(2),)))
-    single.handle(Wanted((less(3),)))
+    single.handle(FiltersWanted((less(2),)))
+    single.handle(FiltersWanted((less(3),)))
     single.took(object)
     single.hears("a", whole("me", 9, {}, epoch=4))
     assert said(single) == [({less(1), less(2), less(3)}, 0)]

@@ -8,7 +8,7 @@ import pytest
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
-from tamis.router.core.commands import Audited, Send, Session
+from tamis.router.core.commands import Audited, NeighbourSession, Send
 from tamis.router.core.events import Audit
 from tamis.router.core.statements import sizes
 from tamis.router.core.statements.audit import PASSING_MAX, REQUEST_BASE
@@ -127,8 +127,8 @@ def test_it_comes_from_the_parent_goes_down_the_tree_and_is_answered_once():
     assert single.took(Send) == []
     single.hears("a", body)
     assert single.took(Send) == [
-        Send((Session(B, 1),), body),
-        Send((Session(A, 1),), UpdateReply(*body.ticket, (), False, 1, ())),
+        Send((NeighbourSession(B, 1),), body),
+        Send((NeighbourSession(A, 1),), UpdateReply(*body.ticket, (), False, 1, ())),
     ]
     single.hears("a", body)
     assert single.took(Send) == []
@@ -141,7 +141,7 @@ def test_answers_go_back_the_way_the_request_came_and_those_nobody_asked_for_go_
     single.took(Send)
     answer = UpdateReply(*body.ticket, (), False, 1, (B,))
     single.hears("b", answer)
-    assert single.took(Send) == [Send((Session(A, 1),), answer)]
+    assert single.took(Send) == [Send((NeighbourSession(A, 1),), answer)]
     single.hears("b", replace(answer, request=REQUEST_BASE + 9), replace(answer, epoch=2))
     assert single.took(Send) == []
     single.down("a")

@@ -12,7 +12,7 @@ from tamis.router.core.statements import sizes
 from tamis.router.core.statements.exchange import Comparison, Exchange
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.rib import Rib
-from tamis.router.core.statements.topology import Topology
+from tamis.router.core.statements.topology import KnownLinks
 from tests.router.core.bodies import entry, state
 from tests.router.core.graphs import checks
 
@@ -25,7 +25,7 @@ STATEMENTS = st.dictionaries(st.sampled_from(NAMES), st.tuples(st.integers(1, 2)
 def knowing(
     entries: dict[str, tuple[int, dict[int, bytes]]], states: dict[str, int], reachable: str = NAMES
 ) -> Exchange:
-    rib, topology = Rib(), Topology()
+    rib, topology = Rib(), KnownLinks()
     for name, (seq, filters) in entries.items():
         rib.replace(stable_number(name), Version(1, seq), predicate_digest(filters.items()), filters)
     for name, seq in states.items():

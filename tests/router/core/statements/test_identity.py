@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.statements.freshness import Version
-from tamis.router.core.statements.identity import Identity
+from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.times import S
 from tests.router.core.graphs import checks
 
 
 def test_statements_are_counted_within_the_epoch():
-    identity = Identity("a", 5)
+    identity = OwnFreshness("a", 5)
     assert (identity.name, identity.number, identity.version) == ("a", stable_number("a"), Version(5, 0))
     assert [identity.next(), identity.next()] == [Version(5, 1), Version(5, 2)]
     assert identity.jumped_us is None
 
 
 def test_a_newer_epoch_of_oneself_is_jumped_past():
-    identity = Identity("a", 5)
+    identity = OwnFreshness("a", 5)
     identity.next()
     identity.hear_of_me(Version(8, 4))
     identity.hear_of_me(Version(7, 9))
@@ -31,7 +31,7 @@ def test_a_newer_epoch_of_oneself_is_jumped_past():
 
 
 def test_what_another_life_said_in_the_same_epoch_is_jumped_past_into_one_of_ones_own():
-    identity = Identity("a", 5)
+    identity = OwnFreshness("a", 5)
     identity.hear_of_me(Version(5, 7))
     identity.jump(0)
     assert identity.epoch > 5
@@ -41,7 +41,7 @@ def test_what_another_life_said_in_the_same_epoch_is_jumped_past_into_one_of_one
 def test_lives_that_jump_from_one_epoch_come_to_different_ones():
     epochs = set()
     for started_ms in range(1_000):
-        life = Identity("a", started_ms)
+        life = OwnFreshness("a", started_ms)
         life.hear_of_me(Version(2_000, 3))
         life.jump(0)
         epochs.add(life.epoch)
@@ -52,7 +52,7 @@ def test_lives_that_jump_from_one_epoch_come_to_different_ones():
 @checks
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 5))))
 def test_the_version_never_goes_back_and_after_a_jump_is_newer_than_all_that_was_heard(steps):
-    identity, said, heard = Identity("a", 2), Version(0, 0), Version(0, 0)
+    identity, said, heard = OwnFreshness("a", 2), Version(0, 0), Version(0, 0)
     for jumps, epoch, seq in steps:
         if jumps:
             identity.jump(0)
@@ -66,12 +66,12 @@ def test_the_version_never_goes_back_and_after_a_jump_is_newer_than_all_that_was
 
 
 def test_three_jumps_within_a_minute_are_suspicious():
-    identity = Identity("a", 1)
+    identity = OwnFreshness("a", 1)
     assert [identity.jump(at * S) for at in (0, 20, 59, 81, 139, 141)] == [False, False, True, False, False, False]
     assert identity.jump(141 * S) is True
     assert identity.jumped_us == 141 * S
 
 
 def test_three_jumps_in_exactly_a_minute_are_not():
-    identity = Identity("a", 1)
+    identity = OwnFreshness("a", 1)
     assert [identity.jump(at * S) for at in (0, 30, 60)] == [False, False, False]

@@ -17,11 +17,11 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Alarm, Install
-from tamis.router.core.events import Await, Heard, Sent, Wanted
+from tamis.router.core.events import Await, FiltersWanted, Heard, Sent
 from tamis.router.core.statements import predicates, rib, sizes
-from tamis.router.core.statements.collecting import Collection
+from tamis.router.core.statements.collecting import IncomingPredicate
 from tamis.router.core.statements.freshness import Version
-from tamis.router.core.statements.rib import Held
+from tamis.router.core.statements.rib import HeldPredicate
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, less, state, whole
 from tests.router.core.graphs import checks
@@ -67,7 +67,7 @@ def test_a_large_change_is_stated_in_bounded_bodies_one_after_the_other():
     single.joins("a")
     single.waits(30 * S)
     single.took(object)
-    single.handle(Wanted(tuple(EIGHT.values())))
+    single.handle(FiltersWanted(tuple(EIGHT.values())))
     for _ in range(8):
         single.waits(2)
         single.handle(Sent(A, 1))
@@ -82,7 +82,7 @@ def test_it_goes_on_as_the_links_take_it_and_a_slow_one_costs_a_second_at_most()
     single.joins("a", "b")
     single.waits(30 * S)
     single.took(object)
-    single.handle(Wanted(tuple(EIGHT.values())))
+    single.handle(FiltersWanted(tuple(EIGHT.values())))
     single.waits(10)
     assert len(single.took(ReceiverAdvertisement, "b")) == 2  # two are on their way, and one link has told nothing
     single.handle(Sent(A, 1))
@@ -115,7 +115,7 @@ def test_a_ticket_waits_for_the_last_body_of_its_change():
     single.joins("a")
     single.waits(30 * S)
     single.took(object)
-    single.handle(Wanted(tuple(EIGHT.values()), ticket=5))
+    single.handle(FiltersWanted(tuple(EIGHT.values()), ticket=5))
     asked = []
     for _ in range(4):
         asked += [body.confirm for body in single.took(ReceiverAdvertisement)]
@@ -192,13 +192,13 @@ def test_an_answer_is_made_as_the_link_takes_it():
 
 def test_listing_a_very_large_one_is_two_slices_of_one_version(monkeypatch):
     monkeypatch.setattr(rib, "LISTED_PER_SLICE", 4)
-    held = Held(Version(1, 1), predicate_digest(EIGHT.items()), dict(EIGHT))
+    held = HeldPredicate(Version(1, 1), predicate_digest(EIGHT.items()), dict(EIGHT))
     made = held.as_pieces(X)
     assert next(made) is None
     held.version, held.digest = Version(1, 2), predicate_digest({1: EIGHT[1]}.items())
     held.filters = {1: EIGHT[1]}
     assert [(piece.seq, piece.total) for piece in made if piece] == [(2, 1)]
-    held = Held(Version(1, 1), predicate_digest(EIGHT.items()), dict(EIGHT))
+    held = HeldPredicate(Version(1, 1), predicate_digest(EIGHT.items()), dict(EIGHT))
     made = held.as_pieces(X)
     assert next(made) is None
     held.filters.clear()
@@ -321,7 +321,7 @@ def test_a_large_predicate_gives_way_to_a_small_one():
     single.took(object)
     single.hears("b", whole("x", 2, NONE))
     single.waits(1 * S)
-    assert single.core.desk.rib.entries[X] == Held(Version(1, 2), NO_DIGEST, {})
+    assert single.core.desk.rib.entries[X] == HeldPredicate(Version(1, 2), NO_DIGEST, {})
     assert {id_ for install in single.took(Install) for id_ in install.removed} == EIGHT.keys()
     assert not single.core.desk.rib.has_scraps
 
@@ -381,7 +381,7 @@ def test_pieces_in_any_order_from_anybody_make_the_predicate(data):
     said = tuple(AdvertisedFilter(*each) for each in filters.items())
     cuts = data.draw(st.lists(st.tuples(st.integers(0, len(said)), st.integers(1, 5)), max_size=20))
     spans = [(first, first + count) for first, count in cuts] + [(at, at + 3) for at in range(0, len(said), 3)]
-    collection = Collection(Version(1, 1), predicate_digest(filters.items()), len(filters))
+    collection = IncomingPredicate(Version(1, 1), predicate_digest(filters.items()), len(filters))
     for first, last in data.draw(st.permutations(spans)):
         assert not collection.is_wrong
         collection.take(said[first:last])

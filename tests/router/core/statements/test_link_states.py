@@ -8,7 +8,7 @@ import pytest
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import Install, RaiseEpoch, Reroute, Send, Session
+from tamis.router.core.commands import Install, NeighbourSession, RaiseEpoch, Reroute, Send
 from tamis.router.core.events import Leave
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import state, whole
@@ -123,7 +123,7 @@ def test_news_is_passed_on_to_all_but_whom_it_came_from_and_once():
     single = joined("a", "b", "c")
     single.hears("a", state("x", 3))
     [send] = [send for send in single.took(Send) if send.body == state("x", 3)]
-    assert send.to == (Session(B, 1), Session(C, 1))
+    assert send.to == (NeighbourSession(B, 1), NeighbourSession(C, 1))
     single.hears("b", state("x", 3))
     assert single.took(Send) == []
 
@@ -133,7 +133,7 @@ def test_whoever_says_something_older_is_told_what_is_newer_at_most_once_a_secon
     single.hears("a", state("x", 3))
     single.took(Send)
     single.hears("b", state("x", 2), state("x", 1))
-    assert single.took(Send) == [Send((Session(B, 1),), state("x", 3))]
+    assert single.took(Send) == [Send((NeighbourSession(B, 1),), state("x", 3))]
     single.waits(1 * S - 1)
     single.hears("b", state("x", 2))
     assert single.took(Send) == []
@@ -151,7 +151,7 @@ def test_of_two_statements_of_equal_freshness_both_go_to_the_issuer_and_the_firs
     single.waits(20 * MS)
     single.took(Send)
     single.hears("b", second)
-    assert single.took(Send) == [Send((Session(A, 1),), first), Send((Session(A, 1),), second)]
+    assert single.took(Send) == [Send((NeighbourSession(A, 1),), first), Send((NeighbourSession(A, 1),), second)]
     single.hears("b", second)
     assert single.took(Send) == []
     assert single.core.desk.topology.states[X].body == first

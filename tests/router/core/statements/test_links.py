@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tamis.router.core.commands import Session
-from tamis.router.core.statements.links import Link, Links
+from tamis.router.core.commands import NeighbourSession
+from tamis.router.core.statements.links import CoreLink, Links
 
 A, B = 1, 2
 
@@ -11,11 +11,11 @@ A, B = 1, 2
 def test_a_newer_session_takes_the_place_of_the_older_and_begins_anew():
     links = Links()
     first = links.up(A, 5, 1)
-    assert first == Link(A, 5, 1, is_synced=False, asked=0)
+    assert first == CoreLink(A, 5, 1, is_synced=False, asked=0)
     first.is_synced = True
-    assert links.up(A, 6, 3) == Link(A, 6, 3)
+    assert links.up(A, 6, 3) == CoreLink(A, 6, 3)
     assert links.synced == []
-    assert links.sessions() == (Session(A, 6),)
+    assert links.sessions() == (NeighbourSession(A, 6),)
 
 
 def test_a_session_that_is_not_newer_is_refused():
@@ -23,7 +23,7 @@ def test_a_session_that_is_not_newer_is_refused():
     links.up(A, 5, 1)
     assert links.up(A, 5, 2) is None
     assert links.up(A, 4, 2) is None
-    assert links.current(A, 5) == Link(A, 5, 1)
+    assert links.current(A, 5) == CoreLink(A, 5, 1)
 
 
 def test_the_end_of_an_older_session_says_nothing():
@@ -51,8 +51,8 @@ def test_all_neighbours_but_one_are_told_whether_they_have_caught_up_or_not():
     assert link is not None
     link.is_synced = True
     links.up(B, 7, 1)
-    assert links.sessions() == (Session(A, 5), Session(B, 7))
-    assert links.sessions(but=A) == (Session(B, 7),)
+    assert links.sessions() == (NeighbourSession(A, 5), NeighbourSession(B, 7))
+    assert links.sessions(but=A) == (NeighbourSession(B, 7),)
     assert links.synced == [link]
 
 

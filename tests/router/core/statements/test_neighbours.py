@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import LinkState, Scope, SenderRequest, UpdateReply
-from tamis.router.core.commands import Send, Session
+from tamis.router.core.commands import NeighbourSession, Send
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import digest_of, entry, state, whole
 from tests.router.core.single import Single
@@ -126,7 +126,7 @@ def test_a_question_is_answered_with_link_states_then_predicates_and_asked_back_
     single.took(object)
     single.hears("b", SenderRequest(B, 3, 9, Scope.NEIGHBOUR, b"", (), ()))
     sends = single.took(Send)
-    assert all(send.to == (Session(B, 1),) for send in sends)
+    assert all(send.to == (NeighbourSession(B, 1),) for send in sends)
     *states, reply = [send.body for send in sends]
     assert all(isinstance(body, LinkState) for body in states)
     assert isinstance(reply, UpdateReply)
@@ -203,7 +203,7 @@ def test_when_routers_come_within_reach_neighbours_compare_once_more():
     assert asked(single) == []
     single.waits(1)
     sends = [send for send in single.took(Send) if isinstance(send.body, SenderRequest)]
-    assert [send.to for send in sends] == [(Session(A, 1),), (Session(B, 1),)]
+    assert [send.to for send in sends] == [(NeighbourSession(A, 1),), (NeighbourSession(B, 1),)]
     assert sends[0].body == SenderRequest(ME, 1, sends[0].body.request, Scope.NEIGHBOUR, own_digest(single), ())
 
 

@@ -7,9 +7,9 @@ from functools import partial
 
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement, SenderRequest, UpdateReply
-from tamis.router.core.commands import Install, Send, Session
+from tamis.router.core.commands import Install, NeighbourSession, Send
 from tamis.router.core.core import Core
-from tamis.router.core.events import Wanted
+from tamis.router.core.events import FiltersWanted
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
@@ -46,7 +46,7 @@ def held(single: Single, issuer: int = X) -> tuple[int, dict[int, bytes]]:
 def test_news_is_passed_on_to_all_but_whom_it_came_from_and_goes_into_the_table():
     single = among("a", "b", "c")
     single.hears("a", whole("x", 5, ONE))
-    to_others = Send((Session(B, 1), Session(C, 1)), whole("x", 5, ONE))
+    to_others = Send((NeighbourSession(B, 1), NeighbourSession(C, 1)), whole("x", 5, ONE))
     assert single.done == [to_others, Install(X, ONE, ())]
     single.took(Send)
     single.hears("b", whole("x", 5, ONE))
@@ -109,7 +109,7 @@ def test_a_gap_is_asked_about_after_a_tenth_of_a_second_where_it_must_be_known()
     assert single.took(SenderRequest) == []
     single.waits(1)
     [send] = [send for send in single.took(Send) if isinstance(send.body, SenderRequest)]
-    assert send.to == (Session(A, 1),)
+    assert send.to == (NeighbourSession(A, 1),)
     assert not send.body.digest
 
 
@@ -242,7 +242,7 @@ def test_whoever_says_something_older_is_told_what_is_newer_at_most_once_a_secon
     for _ in range(2):
         single.hears("b", whole("x", 9, TWO, epoch=0))
         single.hears("b", whole("x", 4, TWO))
-    assert single.took(Send) == [Send((Session(B, 1),), reply(entry("x", 5, ONE), to=B))]
+    assert single.took(Send) == [Send((NeighbourSession(B, 1),), reply(entry("x", 5, ONE), to=B))]
     single.waits(1 * S)
     single.hears("b", reply(entry("x", 4, TWO, epoch=0)))
     assert single.took(UpdateReply, "b") == [reply(entry("x", 5, ONE), to=B)]
@@ -262,7 +262,7 @@ def test_a_late_change_is_no_sign_that_a_neighbour_holds_something_older_unless_
 def test_of_two_statements_of_equal_freshness_both_go_to_the_issuer_and_the_first_stays():
     single = among("a", "b")
     single.hears("a", whole("x", 5, ONE))
-    to_x, mine = (Session(A, 1),), reply(entry("x", 5, ONE), to=X)
+    to_x, mine = (NeighbourSession(A, 1),), reply(entry("x", 5, ONE), to=X)
     single.took(Send)
     single.hears("b", whole("x", 5, TWO))
     assert single.took(Send) == [Send(to_x, mine), Send(to_x, whole("x", 5, TWO))]
@@ -299,7 +299,7 @@ def test_a_late_reply_cannot_overwrite_what_is_newer():
 def test_a_newer_statement_of_this_router_is_jumped_past():
     for heard in (whole("me", 99, ONE), reply(entry("me", 99, ONE)), whole("me", 1, NONE, epoch=2)):
         single = among("a", "b")
-        single.handle(Wanted((b"mine",)))
+        single.handle(FiltersWanted((b"mine",)))
         single.took(Send)
         single.hears("a", heard)
         [said] = single.took(ReceiverAdvertisement, "b")
@@ -329,7 +329,7 @@ def test_who_is_asked_confirms_what_it_holds_towards_the_issuer_and_once():
     assert single.took(Held) == []
     single.waits(1)
     [send] = [send for send in single.took(Send) if isinstance(send.body, Held)]
-    assert send == Send((Session(A, 1),), Held(X, 1, 5, (ME,)))
+    assert send == Send((NeighbourSession(A, 1),), Held(X, 1, 5, (ME,)))
     single.hears("a", whole("x", 5, ONE, confirm=True), whole("x", 6, ONE))
     single.waits(1 * S)
     assert single.took(Held) == []

@@ -19,7 +19,7 @@ from tamis.protocol.wire.numbers import (
 )
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 from tamis.router.core.statements.freshness import Verdict, Version
-from tamis.router.core.statements.rib import PENDING_MAX, Change, Gap, Rib
+from tamis.router.core.statements.rib import PENDING_MAX, AppliedChange, MissingBase, Rib
 from tests.router.core.bodies import change, entry
 from tests.router.core.graphs import checks
 
@@ -34,7 +34,7 @@ def holding(filters: dict[int, bytes], seq: int = 1) -> Rib:
     return rib
 
 
-def carried_out(table: dict[int, bytes], done: Change) -> dict[int, bytes]:
+def carried_out(table: dict[int, bytes], done: AppliedChange) -> dict[int, bytes]:
     return {id_: packed for id_, packed in {**table, **done.added}.items() if id_ not in done.removed}
 
 
@@ -99,7 +99,7 @@ def test_the_sum_over_all_entries_follows_each_of_them():
 )
 def test_a_change_that_does_not_fit_is_a_gap_and_changes_nothing(bad):
     rib = holding(ONE)
-    with pytest.raises(Gap):
+    with pytest.raises(MissingBase):
         rib.apply(bad)
     assert rib.entries[A].filters == ONE
     assert rib.entries[A].version == Version(1, 1)
@@ -113,7 +113,7 @@ def test_a_change_that_names_a_filter_twice_is_a_gap_though_its_digest_agrees():
     adds = replace(change("a", 1, 2, ONE, {**ONE, 3: b"3"}), added=(AdvertisedFilter(3, b"3"),) * 2, count=4)
     adds = replace(adds, digest=add(held, *(filter_digest(3, b"3"),) * 2))
     for bad in (removes, adds):
-        with pytest.raises(Gap):
+        with pytest.raises(MissingBase):
             rib.apply(bad)
         assert rib.entries[A].filters == ONE
 
@@ -128,7 +128,7 @@ def test_a_change_may_be_large():
 def test_a_whole_predicate_says_what_is_new_and_what_is_gone():
     rib = holding({1: b"one", 2: b"two", 4: b"four"})
     done = rib.replace(A, Version(1, 2), NO_DIGEST, {1: b"one", 2: b"other", 3: b"three"})
-    assert done == Change({2: b"other", 3: b"three"}, (4,))
+    assert done == AppliedChange({2: b"other", 3: b"three"}, (4,))
 
 
 def test_a_statement_is_judged_by_what_is_held_of_its_issuer():

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from tamis.protocol.wire.numbers import NO_DIGEST, add, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.statements.freshness import Verdict
-from tamis.router.core.statements.topology import Topology
+from tamis.router.core.statements.topology import KnownLinks
 from tests.router.core.bodies import state
 from tests.router.core.graphs import checks
 
 A, B, C = map(stable_number, "abc")
 
 
-def told(*bodies: LinkState) -> Topology:
-    topology = Topology()
+def told(*bodies: LinkState) -> KnownLinks:
+    topology = KnownLinks()
     for body in bodies:
         topology.hear(body)
     return topology
@@ -39,7 +39,7 @@ STATEMENTS = st.tuples(st.sampled_from("abcd"), st.sets(st.sampled_from("abcd"))
 @given(st.lists(STATEMENTS, max_size=12), st.sets(st.integers(0, 11)))
 def test_the_graph_is_always_that_of_the_newest_statements_in_whatever_order_they_came(statements, forgets):
     bodies = [state(who, seq, *others - {who}, cost=cost) for seq, (who, others, cost) in enumerate(statements, 1)]
-    topology, said = Topology(), dict[int, dict[int, int]]()
+    topology, said = KnownLinks(), dict[int, dict[int, int]]()
     for body in bodies:
         issuer = stable_number(body.issuer)
         topology.hear(body)

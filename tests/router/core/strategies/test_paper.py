@@ -6,8 +6,8 @@ import pytest
 
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement, Scope, SenderRequest, UpdateReply
-from tamis.router.core.commands import Alarm, Audited, Install, Reached, Reroute, Send, Session
-from tamis.router.core.events import Audit, Await, Unwanted, Wanted
+from tamis.router.core.commands import Alarm, Audited, Install, NeighbourSession, Reached, Reroute, Send
+from tamis.router.core.events import Audit, Await, FiltersWanted, Unwanted
 from tamis.router.core.statements.audit import REQUEST_BASE
 from tamis.router.core.strategies.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US, WARNING, PaperCore
 from tamis.router.core.times import MS, S
@@ -71,15 +71,18 @@ def test_an_advertisement_widens_the_interface_it_came_by_all_along_the_tree():
 def test_it_goes_on_only_where_it_changed_the_predicate_and_only_down_the_tree():
     single = between()
     single.hears("a", whole("a", 9, {1: b"1"}))
-    assert single.done == [Install(A, {1: b"1"}, ()), Send((Session(B, 1),), whole("a", 9, {1: b"1"}))]
+    assert single.done == [Install(A, {1: b"1"}, ()), Send((NeighbourSession(B, 1),), whole("a", 9, {1: b"1"}))]
     single.took(object)
     single.hears("a", whole("a", 10, {7: b"1"}))
     assert single.took(object) == []
     single.hears("a", whole("a", 11, {8: b"1", 9: b"2"}))
-    assert single.done == [Install(A, {2: b"2"}, ()), Send((Session(B, 1),), whole("a", 11, {8: b"1", 9: b"2"}))]
+    assert single.done == [
+        Install(A, {2: b"2"}, ()),
+        Send((NeighbourSession(B, 1),), whole("a", 11, {8: b"1", 9: b"2"})),
+    ]
     single.took(object)
     single.hears("b", whole("x", 3, {1: b"3"}))
-    assert single.done == [Install(B, {3: b"3"}, ()), Send((Session(A, 1),), whole("x", 3, {1: b"3"}))]
+    assert single.done == [Install(B, {3: b"3"}, ()), Send((NeighbourSession(A, 1),), whole("x", 3, {1: b"3"}))]
 
 
 def test_ones_own_advertisement_is_no_news():
@@ -90,10 +93,10 @@ def test_ones_own_advertisement_is_no_news():
 
 def test_all_that_is_wanted_is_said_at_every_change_and_every_twenty_seconds():
     single = between()
-    single.handle(Wanted((less(1),)))
+    single.handle(FiltersWanted((less(1),)))
     single.waits(10 * S)
     single.took(object)
-    single.handle(Wanted((less(2),)))
+    single.handle(FiltersWanted((less(2),)))
     [body] = single.took(ReceiverAdvertisement, "a")
     filters = {1: less(1), 2: less(2)}
     digest = predicate_digest(filters.items())
@@ -164,7 +167,7 @@ def test_every_minute_the_whole_tree_is_asked():
 def test_a_leaf_answers_with_what_its_clients_want():
     single = Single(core=PaperCore)
     single.joins("a")
-    single.handle(Wanted((less(1),)))
+    single.handle(FiltersWanted((less(1),)))
     single.waits(1 * S)
     single.took(object)
     single.hears("a", tree_request("a"))
@@ -176,11 +179,11 @@ def test_a_leaf_answers_with_what_its_clients_want():
 
 def test_who_has_others_below_answers_when_they_have():
     single = between()
-    single.handle(Wanted((less(1),)))
+    single.handle(FiltersWanted((less(1),)))
     single.took(object)
     request = tree_request("a")
     single.hears("a", request)
-    assert single.took(Send) == [Send((Session(B, 1),), request)]
+    assert single.took(Send) == [Send((NeighbourSession(B, 1),), request)]
     single.hears("a", UpdateReply(*request.ticket, (entry("b", 3, {1: b"not of below"}),)))
     assert single.took(Send) == []
     single.hears("b", UpdateReply(*request.ticket, (entry("b", 3, {1: less(2), 2: less(1)}),)))
@@ -259,7 +262,7 @@ def test_nobody_confirms_and_nobody_waits():
 
 def test_what_is_waited_for_is_said_without_waiting():
     single = between()
-    single.handle(Wanted((less(1),), ticket=7))
+    single.handle(FiltersWanted((less(1),), ticket=7))
     done = single.took(object)
     assert Reached(7) in done
     said = {body.added for body in done if isinstance(body, ReceiverAdvertisement)}
@@ -268,7 +271,7 @@ def test_what_is_waited_for_is_said_without_waiting():
 
 def test_unwanted_filters_are_left_out_after_their_hold():
     single = between()
-    single.handle(Wanted((less(1), less(2))))
+    single.handle(FiltersWanted((less(1), less(2))))
     single.handle(Unwanted((less(1),)))
     single.waits(2 * S)
     assert dict(single.took(ReceiverAdvertisement, "a")[-1].added) == {2: less(2)}
@@ -293,7 +296,7 @@ def test_changes_follow_one_another_no_faster_than_in_the_other_modes():
     single.waits(1 * S)
     single.took(object)
     for bound in range(5):
-        single.handle(Wanted((less(bound),)))
+        single.handle(FiltersWanted((less(bound),)))
         single.waits(1 * MS)
     assert len(single.took(ReceiverAdvertisement, "a")) == 1
     single.hears("a", change("a", 1, 2, {}, {1: b"1"}))

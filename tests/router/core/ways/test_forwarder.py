@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.times import Times
-from tamis.router.core.ways.forwarder import Forwarder, Refusal, Transit
+from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import make_trees
 from tests.router.core.graphs import World, checks, worlds
@@ -54,8 +54,8 @@ def forwarder(*trees: FakeTrees) -> Forwarder:
     return made
 
 
-def arrives(made: Forwarder, counter: int, came_from: int, now_us: int = 0, hops: int = 5) -> Refusal | None:
-    return made.arrive(Transit(SOURCE, 1, counter), hops, came_from, now_us)
+def arrives(made: Forwarder, counter: int, came_from: int, now_us: int = 0, hops: int = 5) -> TransitRefusal | None:
+    return made.arrive(TransitId(SOURCE, 1, counter), hops, came_from, now_us)
 
 
 # --- the order of judgement ------------------------------------------------------------------------------------------
@@ -63,63 +63,63 @@ def arrives(made: Forwarder, counter: int, came_from: int, now_us: int = 0, hops
 
 def test_a_neighbour_that_is_no_parent_spends_no_counter():
     made = forwarder(FakeTrees(up=2))
-    assert arrives(made, 1, came_from=3) is Refusal.NOT_FROM_PARENT
+    assert arrives(made, 1, came_from=3) is TransitRefusal.NOT_FROM_PARENT
     assert arrives(made, 1, came_from=2) is None
-    assert arrives(made, 1, came_from=2) is Refusal.SEEN
-    assert arrives(made, 1, came_from=3) is Refusal.NOT_FROM_PARENT
+    assert arrives(made, 1, came_from=2) is TransitRefusal.SEEN
+    assert arrives(made, 1, came_from=3) is TransitRefusal.NOT_FROM_PARENT
 
 
 def test_a_message_without_hops_is_refused_and_spent():
     made = forwarder(FakeTrees(up=2))
-    assert arrives(made, 1, came_from=2, hops=0) is Refusal.NO_HOPS_LEFT
-    assert arrives(made, 1, came_from=2, hops=3) is Refusal.SEEN
+    assert arrives(made, 1, came_from=2, hops=0) is TransitRefusal.NO_HOPS_LEFT
+    assert arrives(made, 1, came_from=2, hops=3) is TransitRefusal.SEEN
     assert arrives(made, 2, came_from=2, hops=1) is None
 
 
 def test_an_older_epoch_is_refused():
     made = forwarder(FakeTrees(up=2))
-    assert made.arrive(Transit(SOURCE, 2, 1), 5, 2, 0) is None
-    assert made.arrive(Transit(SOURCE, 1, 2), 5, 2, 0) is Refusal.SEEN
+    assert made.arrive(TransitId(SOURCE, 2, 1), 5, 2, 0) is None
+    assert made.arrive(TransitId(SOURCE, 1, 2), 5, 2, 0) is TransitRefusal.SEEN
 
 
 def test_an_epoch_that_is_not_believed_is_refused_and_spends_nothing():
     made = forwarder(FakeTrees(up=2))
     made.epoch_max = 7
-    assert made.arrive(Transit(SOURCE, 8, 1), 5, 2, 0) is Refusal.EPOCH
-    assert made.arrive(Transit(SOURCE, 7, 1), 5, 2, 0) is None
+    assert made.arrive(TransitId(SOURCE, 8, 1), 5, 2, 0) is TransitRefusal.EPOCH
+    assert made.arrive(TransitId(SOURCE, 7, 1), 5, 2, 0) is None
 
 
 def test_a_refused_epoch_of_one_source_does_not_mute_its_lower_one():
     made = forwarder(FakeTrees(up=2))
-    assert made.arrive(Transit(SOURCE, 9, 1), 5, 2, 0) is None
+    assert made.arrive(TransitId(SOURCE, 9, 1), 5, 2, 0) is None
     made.bound(SOURCE, 8)
-    assert made.arrive(Transit(SOURCE, 9, 2), 5, 2, 0) is Refusal.EPOCH
-    assert made.arrive(Transit(SOURCE, 8, 1), 5, 2, 0) is None
+    assert made.arrive(TransitId(SOURCE, 9, 2), 5, 2, 0) is TransitRefusal.EPOCH
+    assert made.arrive(TransitId(SOURCE, 8, 1), 5, 2, 0) is None
     made.bound(SOURCE, ANY_EPOCH)
-    assert made.arrive(Transit(SOURCE, 10, 1), 5, 2, 0) is None
+    assert made.arrive(TransitId(SOURCE, 10, 1), 5, 2, 0) is None
 
 
-@pytest.mark.parametrize("leap", [Transit(SOURCE, 1, 2**64 - 1), Transit(SOURCE, 2, 1)])
+@pytest.mark.parametrize("leap", [TransitId(SOURCE, 1, 2**64 - 1), TransitId(SOURCE, 2, 1)])
 def test_a_leap_of_a_parent_that_is_none_any_more_mutes_nobody(leap):
     made = forwarder(FakeTrees(up=2), FakeTrees(up=3))
     assert arrives(made, 1, came_from=3) is None
     assert made.arrive(leap, 5, 2, 0) is None
-    assert arrives(made, 2, came_from=3) is Refusal.SEEN, "both are parents: it may have come by the other"
+    assert arrives(made, 2, came_from=3) is TransitRefusal.SEEN, "both are parents: it may have come by the other"
     assert arrives(made, 2, came_from=3, now_us=HOLD_US) is None
-    assert arrives(made, 2, came_from=3, now_us=HOLD_US) is Refusal.SEEN
+    assert arrives(made, 2, came_from=3, now_us=HOLD_US) is TransitRefusal.SEEN
     assert arrives(made, 3, came_from=3, now_us=HOLD_US) is None
 
 
 def test_ones_own_message_that_comes_back_is_refused():
     made = forwarder(FakeTrees(up=None))
-    assert made.arrive(Transit(ME, 1, 1), 5, 2, 0) is Refusal.NOT_FROM_PARENT
+    assert made.arrive(TransitId(ME, 1, 1), 5, 2, 0) is TransitRefusal.NOT_FROM_PARENT
 
 
 def test_nothing_goes_before_there_are_trees():
     made = Forwarder(ME, 1, TIMES)
-    assert arrives(made, 1, came_from=2) is Refusal.NOT_FROM_PARENT
+    assert arrives(made, 1, came_from=2) is TransitRefusal.NOT_FROM_PARENT
     assert made.departures(ME, [3], 0) == ()
-    assert made.enter(0) == (Transit(ME, 1, 1), 4)
+    assert made.enter(0) == (TransitId(ME, 1, 1), 4)
 
 
 # --- what enters here ------------------------------------------------------------------------------------------------
@@ -127,14 +127,14 @@ def test_nothing_goes_before_there_are_trees():
 
 def test_messages_are_counted_from_one_and_again_in_a_new_epoch():
     made = forwarder(FakeTrees(hops=6))
-    assert [made.enter(0) for _ in range(2)] == [(Transit(ME, 1, 1), 6), (Transit(ME, 1, 2), 6)]
+    assert [made.enter(0) for _ in range(2)] == [(TransitId(ME, 1, 1), 6), (TransitId(ME, 1, 2), 6)]
     made.raise_epoch(5)
-    assert made.enter(0) == (Transit(ME, 5, 1), 6)
+    assert made.enter(0) == (TransitId(ME, 5, 1), 6)
     with pytest.raises(ValueError, match="epoch 5 is that of before"):
         made.raise_epoch(5)
-    assert made.enter(0) == (Transit(ME, 5, 2), 6)
+    assert made.enter(0) == (TransitId(ME, 5, 2), 6)
     made.raise_epoch(4)  # which the neighbours take, and 5 they do not
-    assert made.enter(0) == (Transit(ME, 4, 1), 6)
+    assert made.enter(0) == (TransitId(ME, 4, 1), 6)
 
 
 def test_the_hop_limit_is_that_of_the_longest_way_in_force():
@@ -235,7 +235,7 @@ OLD, NEW = 2, 3
 def waits(
     made: Forwarder, counter: int, came_from: int, linked: frozenset[int] = frozenset({OLD, NEW}), now_us: int = 0
 ) -> bool:
-    return made.must_wait(Transit(SOURCE, 1, counter), came_from, linked, now_us)
+    return made.must_wait(TransitId(SOURCE, 1, counter), came_from, linked, now_us)
 
 
 def test_by_a_new_way_waits_for_what_went_the_old_one():

@@ -13,7 +13,7 @@ from tamis.router.core.ways.windows import (
     PUBLISHERS_MAX,
     SOURCES_MAX,
     TRANSIT_WINDOW,
-    Entry,
+    EntryVerdict,
     PublisherWindows,
     TransitWindows,
     Window,
@@ -110,11 +110,11 @@ def test_a_message_is_delivered_once_and_none_is_taken_for_one_that_came_before(
         counter = start + runs[start] - (data.draw(st.integers(0, min(runs[start] - 1, 50))) if is_again else 0)
         at = data.draw(st.integers(0, 1))
         entry = routers[at].enter(7, counter)
-        assert (entry is Entry.DUPLICATE) is (counter in plain[at].entered)
-        if entry in (Entry.DUPLICATE, Entry.TOO_OLD):
-            assert entry is Entry.DUPLICATE or counter + 4_096 <= routers[at].newest(7)
+        assert (entry is EntryVerdict.DUPLICATE) is (counter in plain[at].entered)
+        if entry in (EntryVerdict.DUPLICATE, EntryVerdict.TOO_OLD):
+            assert entry is EntryVerdict.DUPLICATE or counter + 4_096 <= routers[at].newest(7)
             continue
-        assert (entry is Entry.NEW) is (counter not in plain[at].delivered)
+        assert (entry is EntryVerdict.NEW) is (counter not in plain[at].delivered)
         plain[at].entered.add(counter)
         plain[at].delivered.add(counter)
         other = 1 - at
@@ -125,21 +125,21 @@ def test_a_message_is_delivered_once_and_none_is_taken_for_one_that_came_before(
 def test_a_clock_an_hour_back_is_delivered_elsewhere_and_refused_where_the_newest_is_known():
     now, hour = 1_700_000_000 * 10**9, 3_600 * 10**9
     a, b, c = PublisherWindows(), PublisherWindows(), PublisherWindows()
-    assert a.enter(1, now) is Entry.NEW
+    assert a.enter(1, now) is EntryVerdict.NEW
     assert c.fresh(1, now)
-    assert b.enter(1, now - hour) is Entry.NEW, "b has carried nothing of it"
+    assert b.enter(1, now - hour) is EntryVerdict.NEW, "b has carried nothing of it"
     assert c.fresh(1, now - hour), "c has delivered what is newer, and this it has not"
     assert not c.fresh(1, now - hour), "a second try by another router"
-    assert a.enter(1, now - hour) is Entry.TOO_OLD
-    assert a.enter(1, now) is Entry.DUPLICATE
+    assert a.enter(1, now - hour) is EntryVerdict.TOO_OLD
+    assert a.enter(1, now) is EntryVerdict.DUPLICATE
     assert a.newest(1) == now
 
 
 def test_a_second_try_goes_on_where_the_first_was_only_delivered():
     windows = PublisherWindows()
     assert windows.fresh(1, 5)
-    assert windows.enter(1, 5) is Entry.NEW_AND_DELIVERED, "beyond this router it may not have come"
-    assert windows.enter(1, 5) is Entry.DUPLICATE
+    assert windows.enter(1, 5) is EntryVerdict.NEW_AND_DELIVERED, "beyond this router it may not have come"
+    assert windows.enter(1, 5) is EntryVerdict.DUPLICATE
 
 
 def test_what_lags_far_behind_its_own_run_is_no_second_copy():
@@ -214,9 +214,9 @@ def test_the_least_recent_is_forgotten_at_the_bound(windows, most):
 def test_the_bounds_are_those_of_the_rules():
     assert (TRANSIT_WINDOW, SOURCES_MAX, PUBLISHER_WINDOW, PUBLISHERS_MAX) == (65_536, 4_096, 4_096, 10_000)
     publishers = PublisherWindows()
-    assert publishers.enter(1, 10_000) is Entry.NEW
-    assert publishers.enter(1, 10_000 - 4_096) is Entry.TOO_OLD
-    assert publishers.enter(1, 10_001 - 4_096) is Entry.NEW
+    assert publishers.enter(1, 10_000) is EntryVerdict.NEW
+    assert publishers.enter(1, 10_000 - 4_096) is EntryVerdict.TOO_OLD
+    assert publishers.enter(1, 10_001 - 4_096) is EntryVerdict.NEW
 
 
 def test_counters_far_apart_cost_no_memory():
