@@ -18,7 +18,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     "matching": ("matching", "matching.network_effect", "matching.cover_index"),
     "router": (
         *("router.brokers", "router.shapes", "router.large"),
-        *("router.moving", "router.transit", "router.records", "router.client"),
+        *("router.moving", "router.transit", "router.flooding", "router.records", "router.client"),
     ),
     "networks": ("networks.growth", "networks.chaos"),
     "logs": ("logs.analysis", "logs.advice"),
