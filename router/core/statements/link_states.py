@@ -51,6 +51,7 @@ class LinkStates:
         """The digest of the graph that the trees were made of, and whether messages go by this layout."""
         self._told = ""
         self._rerouted_us = NEVER
+        self._left_us: dict[int, int] = {}  # routers that have left in peace -> since when
         self.ways = self.ways_of(desk)
         self._is_leaving = False
 
@@ -122,7 +123,7 @@ class LinkStates:
     def follow(self) -> None:
         """The graph may have changed: make trees of it, now or when it is time."""
         desk = self._desk
-        self.ways.ended(desk.topology.take_ended())
+        self.ways.ended(desk.topology.take_ended(self._staying()))
         if not desk.topology.has_changed and self._made_of is not None:
             return
         ready_us = self._rerouted_us + desk.times.reroute_every_us
@@ -130,6 +131,13 @@ class LinkStates:
             self.reroute()
         else:
             desk.timers.set_earlier((Due.REROUTE, 0), ready_us)
+
+    def _staying(self) -> set[int]:
+        """Return the routers that left in peace and still have their sessions: they forward for the hold (R15)."""
+        desk = self._desk
+        left_us = {router: self._left_us.get(router, desk.now_us) for router in desk.topology.in_peace}
+        self._left_us = left_us
+        return {router for router, then_us in left_us.items() if desk.now_us - then_us < desk.times.tree_hold_us}
 
     def reroute(self) -> None:
         desk = self._desk

@@ -7,6 +7,7 @@ with the same link states have the same graph.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import NamedTuple
 
 from tamis.protocol.wire import numbers
@@ -34,6 +35,7 @@ class KnownLinks:
         self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
         self._is_relaid = False  # since the graph was asked for
         self._ended: set[tuple[int, int]] = set()  # edges whose session ended
+        self._withdrawn: set[tuple[int, int]] = set()  # the same, where the other end had left in peace
         self.layouts: Counter[str] = Counter()
         """Layout -> how many states have it; read by all."""
         self.in_peace: set[int] = set()
@@ -114,12 +116,15 @@ class KnownLinks:
         kept = state.body.links if state.version.epoch == held.version.epoch else ()
         sessions = {(link.neighbour, link.link_epoch) for link in kept}
         for link in held.body.links:
-            if (link.neighbour, link.link_epoch) not in sessions and link.neighbour not in self.in_peace:
-                self._ended.add((issuer, link.neighbour))
+            if (link.neighbour, link.link_epoch) not in sessions:
+                is_withdrawn = link.neighbour in self.in_peace
+                (self._withdrawn if is_withdrawn else self._ended).add((issuer, link.neighbour))
 
-    def take_ended(self) -> set[tuple[int, int]]:
-        """The edges of which a session has ended since this was asked last."""
-        ended, self._ended = self._ended, set()
+    def take_ended(self, staying: Collection[int] = ()) -> set[tuple[int, int]]:
+        """Return the edges of which a session has ended since this was asked last. `staying`: routers that left in
+        peace so lately that their own sessions are not over yet: one that ended was broken."""
+        ended = self._ended | {edge for edge in self._withdrawn if edge[1] in staying}
+        self._ended, self._withdrawn = set(), set()
         return ended
 
     def _links(self, issuer: int) -> tuple[Adjacency, ...]:
