@@ -60,7 +60,8 @@ class RemoteRouters(ABC):
         lib.tm_switch_forget_source(self.c, router)
 
     def bound_source(self, router: int, epoch_max: int) -> None:
-        """Take no message of `router` whose epoch is above `epoch_max`, until it is bounded anew or forgotten."""
+        """Take messages of `router` up to this epoch, whatever is believed of others, until it is bounded anew or
+        forgotten; 2^64-1: up to the epoch that is believed of all."""
         check(lib.tm_switch_bound_source(self.c, router, epoch_max))
 
     # --- what they want ------------------------------------------------------------------------------------------

@@ -477,8 +477,8 @@ void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 void tm_switch_bound_epochs(tm_switch *sw, uint64_t epoch_max);
 /* Nothing is known of a router any more: its next life may count its messages anew, from any epoch on. */
 void tm_switch_forget_source(tm_switch *sw, uint64_t router);
-/* Messages of one source are not taken if their epoch is above this, until it is bounded anew or forgotten. TM_OK,
- * TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
+/* For messages of one source this takes the place of that bound, until it is bounded anew or forgotten; UINT64_MAX: it
+ * has none of its own. What was taken of later epochs is forgotten. TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
 int tm_switch_bound_source(tm_switch *sw, uint64_t router, uint64_t epoch_max);
 
 /* Is each filter of wire form bytes[offsets[i] .. offsets[i+1]) one? results[i] says as tm_table_add would;

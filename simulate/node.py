@@ -141,6 +141,12 @@ class Node:
         """The time by this router's own clock, which may be off."""
         return self._unix_ms() + self.clock_off_ms
 
+    def set_clock(self, off_ms: int) -> None:
+        """From now on the clock is `off_ms` ahead of the right time."""
+        self.clock_off_ms = off_ms
+        if self.alive:
+            self.forwarder.epoch_max = 0  # read anew
+
     def start(self) -> None:
         """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
         now_ms = self.unix_ms()
@@ -337,6 +343,7 @@ class Node:
         self.forwarder.forget(command.router)
 
     def _bound_source(self, command: BoundSource) -> None:
+        self.forwarder.epoch_max = 0
         self.forwarder.bound(command.router, command.epoch_max)
 
     def _raise_epoch(self, command: RaiseEpoch) -> None:

@@ -266,10 +266,10 @@ class World:
         self.nodes[args[0]].clock_skew_ms += args[1]
 
     def _set_clock(self, args: Args) -> None:
-        self.nodes[args[0]].clock_off_ms = args[1]
+        self.nodes[args[0]].set_clock(args[1])
 
     def _set_right(self, args: Args) -> None:
-        self.nodes[args[0]].clock_off_ms = 0
+        self.nodes[args[0]].set_clock(0)
 
     def _forge(self, args: Args) -> None:
         self.liar = Liar(self, self.nodes[args[0]])

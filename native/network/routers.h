@@ -17,7 +17,7 @@ typedef struct tm_router {
     uint32_t neighbour; /* its place among the neighbours, or NEIGHBOUR_NONE */
     uint32_t window;    /* where its messages in transit were noted last: a hint */
     uint32_t leaper;    /* the neighbour by which they last leapt ahead, or NEIGHBOUR_NONE */
-    uint64_t epoch_max; /* messages of later epochs are not taken; UINT64_MAX: no bound of its own */
+    uint64_t epoch_max; /* in the place of that of all; UINT64_MAX: it has none of its own */
 } tm_router;
 
 typedef struct tm_routers {

@@ -41,7 +41,8 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     }
     if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
                             net->routers.rows[source].window)) {
-        if (message->epoch > net->epoch_max || message->epoch > net->routers.rows[source].epoch_max) {
+        uint64_t own = net->routers.rows[source].epoch_max;
+        if (message->epoch > (own != UINT64_MAX ? own : net->epoch_max)) {
             return TM_DROP_EPOCH; /* what is near is of an epoch that was believed */
         }
         judge_leap(net, message, source, switch_at(sw, message->from)->neighbour);

@@ -74,8 +74,8 @@ ANY_EPOCH: Final = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class BoundSource:
-    """Take no message of a router of a later epoch than `epoch_max`, until it is bounded anew or forgotten; ANY_EPOCH:
-    take those of any that is believed."""
+    """Take messages of a router up to the epoch `epoch_max`, whatever is believed of others, until it is bounded anew
+    or forgotten; ANY_EPOCH: take those of any that is believed of all."""
 
     router: int
     epoch_max: int

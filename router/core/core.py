@@ -141,7 +141,7 @@ class Core:
 
     def epoch_max(self, now_us: int) -> int:
         """Messages of later epochs of their sources are not believed."""
-        return max(self.desk.plausible.acceptable(EPOCH_MAX, now_us), self.desk.highest)
+        return max(self.desk.plausible.by_clock(EPOCH_MAX, now_us), self.desk.highest)
 
     @property
     def due_us(self) -> int | None:
@@ -182,6 +182,7 @@ class Core:
 
     def handle(self, event: Event, now_us: int) -> list[Command]:
         self.desk.now_us = now_us
+        self.desk.see_clock()
         _ON_EVENT[type(event)](self, event)
         return self._done()
 
@@ -310,7 +311,6 @@ class Core:
             desk.out.append(Install(router, {}, desk.rib.forget(router)))
         if state is not None and state.version.epoch > above:
             desk.topology.forget(router)
-        desk.highest = max(map(desk.held_epoch, desk.rib.entries.keys() | desk.topology.states))
         self._predicates.forget(router)
         desk.forget_source(router)
         desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)

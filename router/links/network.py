@@ -331,6 +331,10 @@ class Network:
         self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
         self.plane.switch.forget_source(command.router)
 
+    def _bound_source(self, command: BoundSource) -> None:
+        self._bound_epochs()  # what is believed of one source may be believed of all no more
+        self.plane.switch.bound_source(command.router, command.epoch_max)
+
     def _keep_audit(self, command: Audited) -> None:
         self.audits[command.ticket] = command
 
@@ -376,7 +380,7 @@ _CARRY_OUT: Final = cast(
         Reroute: Network._reroute,
         WaysChanged: lambda network, command: network.losses.ways_changed(command),
         Forget: Network._forget,
-        BoundSource: lambda network, command: network.plane.switch.bound_source(command.router, command.epoch_max),
+        BoundSource: Network._bound_source,
         RaiseEpoch: Network._raise_epoch,
         Reached: lambda network, command: network._awaited.pop(command.ticket)(),
         Audited: Network._keep_audit,

@@ -22,6 +22,8 @@ REFUSED_AND_LOWER = (
     *(112, 113, 120, 121, *range(128, 134)),
 )
 """The statement of a router whose clock is ahead is refused, its messages were taken: its lower epoch is not muted."""
+CLOCK_SET_RIGHT = (19, 20, 35, 36, 37, 71, 79, 115, 116, 121)
+"""What a router believed of one issuer while its clock was years ahead is not believed of others afterwards."""
 SMALL = Scenario("random:5", 40, "all", 3)
 
 
@@ -71,6 +73,9 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
         Scenario("scale-free:5", 200, "worst", 7700047, broadcast="shared-tree"),
         Scenario("tree:5", 200, "worst", 7700049, broadcast="reverse-path"),
         Scenario("random:3", 200, "worst", 1000185, broadcast="source-trees", only=REFUSED_AND_LOWER),
+        Scenario("random:4", 200, "worst", 53, broadcast="source-trees", only=CLOCK_SET_RIGHT),
+        Scenario("ring:8", 200, "all", 5084, strategy="flood-everywhere", broadcast="source-trees"),
+        Scenario("grid:8", 200, "all", 5183, strategy="flood-everywhere", broadcast="shared-tree"),
         Scenario("ring:6", 120, "forge", 2),
         Scenario("line:5", 200, "forge", 2),
         Scenario("line:5", 200, "forge", 3),

@@ -41,7 +41,7 @@ class CoreState:
     unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
     """Forget what is held of a router that lies above an epoch."""
     highest: int = 0
-    """No statement that was believed has a later epoch."""
+    """No statement that was believed by the clock has a later epoch."""
     refused: int = 0
     """Statements whose epochs were not believed."""
     timers: Timers[TimerName] = field(default_factory=Timers)
@@ -52,8 +52,9 @@ class CoreState:
     _alarmed: Seldom = field(init=False)
     _least_refused: int | None = None
     _bounds: dict[int, int] = field(default_factory=dict)
-    """Issuer -> the highest epoch of which its messages are taken, since one of its statements was refused. Such a
-    router will take a lower epoch: messages of the refused one must not stand in the way of those that follow."""
+    """Issuer -> the highest epoch of which its messages are taken, where one of its statements was refused, or believed
+    against the clock. A refused router will take a lower epoch: messages of the refused one must not stand in the way
+    of those that follow."""
 
     def __post_init__(self) -> None:
         self._told, self._alarmed = Seldom(self.times.answer_every_us), Seldom(ALARM_EVERY_US)
@@ -154,13 +155,10 @@ class CoreState:
             return False
         if issuer == self.me:
             self.identity.heard_epoch(epoch)
-        self.highest = max(self.highest, epoch)
+        self._bound(issuer, epoch)
         held = self.held_epoch(issuer)
         if epoch < held and issuer != self.me:
             self._reconsider(issuer, epoch, held, came_from)
-        if epoch > self._bounds.get(issuer, EPOCH_MAX):
-            del self._bounds[issuer]
-            self.out.append(BoundSource(issuer, ANY_EPOCH))
         if self._least_refused is not None:
             self.ask_for_refused()
         return True
@@ -170,8 +168,7 @@ class CoreState:
         held = self.held_epoch(issuer)
         acceptable = self.plausible.acceptable(held, self.now_us)
         if held and issuer != self.me and issuer not in self._bounds:
-            self._bounds[issuer] = acceptable
-            self.out.append(BoundSource(issuer, acceptable))
+            self._set_bound(issuer, acceptable)
         if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
             told = self.links.by_neighbour if epoch <= EPOCH_MAX else (came_from,)
             self.tell_refusal(self.takes(issuer, epoch), told)
@@ -182,6 +179,37 @@ class CoreState:
         if epoch <= EPOCH_MAX:
             soon_us = max(self.times.retry_us, (epoch - acceptable) * MS)
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
+
+    def _bound(self, issuer: int, epoch: int) -> None:
+        """A statement of this epoch is believed. What is believed of one issuer against the clock is believed of no
+        other: its messages have that epoch at most, until it states one that the clock has."""
+        by_clock = self.plausible.by_clock(EPOCH_MAX, self.now_us)
+        before = self._bounds.get(issuer, ANY_EPOCH)
+        if epoch > by_clock:
+            self._set_bound(issuer, epoch)
+            return
+        self.highest = max(self.highest, epoch)
+        if epoch > before:
+            self._set_bound(issuer, ANY_EPOCH)
+        elif before != ANY_EPOCH and before > by_clock and epoch >= self.held_epoch(issuer):
+            self._set_bound(issuer, by_clock)
+
+    def _set_bound(self, issuer: int, epoch_max: int) -> None:
+        """ANY_EPOCH: the bound of all is that of this issuer, too."""
+        if issuer == self.me or self._bounds.get(issuer, ANY_EPOCH) == epoch_max:
+            return
+        if epoch_max == ANY_EPOCH:
+            del self._bounds[issuer]
+        else:
+            self._bounds[issuer] = epoch_max
+        self.out.append(BoundSource(issuer, epoch_max))
+
+    def see_clock(self) -> None:
+        """The clock may have stepped back: what was believed by it is believed of those alone who stated it."""
+        if self.highest > self.plausible.by_clock(EPOCH_MAX, self.now_us):
+            self.highest = 0
+            for issuer in (self.rib.entries.keys() | self.topology.states) - self._bounds.keys():
+                self._bound(issuer, self.held_epoch(issuer))
 
     def forget_source(self, router: int) -> None:
         """Nothing is known of a router any more: its next life may count its messages anew, from any epoch on."""

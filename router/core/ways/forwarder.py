@@ -20,6 +20,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.messages import Message
+from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.times import Times
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
@@ -83,9 +84,9 @@ class Forwarder:
         self._leapers: dict[int, int] = {}
         """Source -> the neighbour by which its messages last leapt far ahead."""
         self.epoch_max = EPOCH_MAX
-        """Messages of later epochs are not taken, whatever their source."""
+        """Messages of later epochs are not taken."""
         self._bounds: dict[int, int] = {}
-        """Source -> the highest epoch of which its messages are taken, where that is less."""
+        """Source -> what `epoch_max` is for its messages, where it has a bound of its own."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
         """`is_whole`: no way has broken within the hold."""
@@ -110,9 +111,13 @@ class Forwarder:
         self._bounds.pop(source, None)
 
     def bound(self, source: int, epoch_max: int) -> None:
-        """Take no message of `source` of a later epoch from now on, and forget those that were taken."""
-        self._bounds[source] = epoch_max
-        self._windows.forget_above(source, epoch_max)
+        """From now on take messages of `source` up to this epoch, and forget those of later ones that were taken;
+        ANY_EPOCH: up to that of all sources."""
+        if epoch_max == ANY_EPOCH:
+            self._bounds.pop(source, None)
+        else:
+            self._bounds[source] = epoch_max
+            self._windows.forget_above(source, epoch_max)
 
     def enter(self, now_us: int) -> tuple[TransitId, int]:
         """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
@@ -128,9 +133,7 @@ class Forwarder:
         if not self.takes_from(transit.source, came_from):
             return TransitRefusal.NOT_FROM_PARENT
         place = self._windows.place(*transit)
-        if place is not WindowPlace.NEAR and transit.epoch > min(
-            self.epoch_max, self._bounds.get(transit.source, EPOCH_MAX)
-        ):
+        if place is not WindowPlace.NEAR and transit.epoch > self._bounds.get(transit.source, self.epoch_max):
             return TransitRefusal.EPOCH  # what is near is of an epoch that was believed
         self._judge_leap(transit, came_from, place)
         if not self._windows.fresh(*transit):

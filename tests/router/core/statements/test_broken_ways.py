@@ -136,12 +136,21 @@ def test_whoever_knew_nobody_missed_what_was_said_until_then() -> None:
 def test_a_router_that_leaves_in_good_order_loses_nothing() -> None:
     single = ring()
     single.hears("a", said("b", 10))
-    single.waits(1 * S)
+    single.waits(Times().tree_hold_us)
     single.hears("a", said("a", 10, "me"))
     single.hears("d", said("c", 10, "d"))
     assert told(single) == []
     b_is_back(single)
     assert told(single) == []
+
+
+def test_a_link_that_breaks_while_a_router_leaves_is_a_loss() -> None:
+    """Messages were on it that nobody has forwarded: a router that leaves keeps its sessions for the hold."""
+    single = ring()
+    single.hears("a", said("b", 10))
+    single.waits(Times().tree_hold_us - 1)
+    single.hears("a", said("a", 10, "me"))
+    assert len(told(single)) == 1
 
 
 def test_a_statement_without_links_that_does_not_follow_one_with_several_is_a_loss() -> None:
