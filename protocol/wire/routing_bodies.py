@@ -67,6 +67,7 @@ class LinkState(_Relayed):
     seq: U64
     links: Annotated[tuple[Adjacency, ...], Between(0, LINKS_MAX)]
     layout: Annotated[str, Text(0, LAYOUT_BYTES_MAX), APPENDED] = ""
+    leaving: Annotated[bool, APPENDED] = False
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

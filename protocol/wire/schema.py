@@ -283,7 +283,7 @@ def _codec_of(hint: Any) -> Codec:  # noqa: ANN401
         declared, extra = get_args(hint)[:2]
         if isinstance(extra, Between):
             return Many(_codec_of(get_args(declared)[0]), extra.least, extra.most)
-        return cast("Codec", extra)
+        return _codec_of(declared) if extra is APPENDED else cast("Codec", extra)
     if hint is bool:
         return Flag()
     return Choice(hint) if issubclass(hint, enum.IntEnum) else record_of(hint)

@@ -52,9 +52,8 @@ class Truth:
         self.in_force: dict[int, dict[int, Want]] = {}
         """Client -> filter -> what is in force now."""
         self._looks_like_an_end: list[int] = []
-        """When a router with a single link began to leave, whose last statement is that of one whose link was cut; when
-        routers that had been apart came together, who hear only then of what has ended meanwhile; and when a link
-        that had stood still carried again."""
+        """When routers that had been apart came together, who hear only then of what has ended meanwhile; and when a
+        link that had stood still carried again."""
         self.is_tainted = False
         """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
         self.forged: set[int] = set()
@@ -92,8 +91,6 @@ class Truth:
     def leaves(self, router: int) -> None:
         """Note that `router` is about to stop: its edges carry still, but no way goes by them once every router
         knows."""
-        if sum(router in edge for edge in self.edges(self.now_us)) < 2:
-            self._looks_like_an_end.append(self.now_us)
         self.leaving.setdefault(router, []).append(WantedSpan(self.now_us, FOREVER))
         self.unsettle()
 

@@ -76,6 +76,7 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
         Scenario("random:4", 200, "worst", 53, broadcast="source-trees", only=CLOCK_SET_RIGHT),
         Scenario("ring:8", 200, "all", 5084, strategy="flood-everywhere", broadcast="source-trees"),
         Scenario("grid:8", 200, "all", 5183, strategy="flood-everywhere", broadcast="shared-tree"),
+        Scenario("ring:6", 200, "all", 5070, broadcast="source-trees"),
         Scenario("ring:6", 120, "forge", 2),
         Scenario("line:5", 200, "forge", 2),
         Scenario("line:5", 200, "forge", 3),

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.slow
 
 TREE = 1
 """The scope of a request."""
-LAYOUT = ""
-"""The last field of a link state today: as most routers are."""
+KNOWN = ["", False]
+"""The last fields of a link state today: the layout of most routers, and that it does not leave."""
 LATER = [{"weight": 3}, b"\x00\xff", -1]
 """What a later version might append."""
 FILTERS = {1: packed([["x", EQ, [1]]])}
@@ -56,7 +56,7 @@ def advertisement(said: Neighbour) -> list[object]:
 def test_of_a_link_state(ends):
     said, told = ends
     said.seq += 1
-    state = frame(frames.LSA, [said.name, said.epoch, said.seq, [[said.peer, 1, 1]], LAYOUT, *LATER])
+    state = frame(frames.LSA, [said.name, said.epoch, said.seq, [[said.peer, 1, 1]], *KNOWN, *LATER])
     said.send(state)
     until(lambda: state in told.seen)
 

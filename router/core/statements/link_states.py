@@ -61,7 +61,8 @@ class LinkStates:
         """State the links as they are now, whatever was said before."""
         desk = self._desk
         self._said = self._links()
-        body = LinkState(desk.identity.name, *desk.identity.next(), tuple(self._said.values()), self._layout)
+        links, layout = tuple(self._said.values()), self._layout
+        body = LinkState(desk.identity.name, *desk.identity.next(), links, layout, self._is_leaving)
         desk.topology.hear(body)
         desk.flood(body)
         self.follow()

@@ -103,13 +103,15 @@ class KnownLinks:
         return state.body.layout if state else ""
 
     def _note_ended(self, issuer: int, held: LinkStateHeld | None, state: LinkStateHeld | None) -> None:
-        """A session has ended that is not stated any more, or not by the same life. Who loses its links says so of
-        each, so that a statement without any, right behind one with several, is that of a router that leaves."""
+        """A session has ended that is not stated any more, or not by the same life. A router that leaves says so; one
+        of an earlier version is known by a statement without links right behind one with several, as a router that
+        loses its links states the loss of each."""
         if held is None or state is None:
             self.in_peace.discard(issuer)
             return
         is_next = state.version == (held.version.epoch, held.version.seq + 1)
-        if is_next and not state.body.links and (len(held.body.links) > 1 or issuer in self.in_peace):
+        is_bare_at_once = is_next and not state.body.links and (len(held.body.links) > 1 or issuer in self.in_peace)
+        if state.body.leaving or is_bare_at_once:
             self.in_peace.add(issuer)
             return
         self.in_peace.discard(issuer)

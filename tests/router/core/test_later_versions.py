@@ -34,7 +34,7 @@ def later(body: Body) -> Body:
     plain: Any = msgpack.unpackb(raw_of(body))
     if isinstance(body, LinkState):
         records = plain[3]
-        plain.extend([""][len(plain) - 4 :])
+        plain.extend(["", False][len(plain) - 4 :])
     elif isinstance(body, ReceiverAdvertisement):
         records = plain[5]
     elif isinstance(body, UpdateReply):

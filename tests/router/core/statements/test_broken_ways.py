@@ -144,6 +144,16 @@ def test_a_router_that_leaves_in_good_order_loses_nothing() -> None:
     assert told(single) == []
 
 
+def test_a_router_that_says_that_it_leaves_does_whatever_it_said_before() -> None:
+    """Numbers of statements count advertisements, too, and a router may have one link."""
+    single = ring()
+    single.hears("a", LinkState("b", 1, 12, (), leaving=True))
+    single.waits(Times().tree_hold_us)
+    single.hears("a", said("a", 10, "me"))
+    single.hears("d", said("c", 10, "d"))
+    assert told(single) == []
+
+
 def test_a_link_that_breaks_while_a_router_leaves_is_a_loss() -> None:
     """Messages were on it that nobody has forwarded: a router that leaves keeps its sessions for the hold."""
     single = ring()
