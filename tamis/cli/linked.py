@@ -1,7 +1,8 @@
 """Whether the routers of a file have met.
 
 Law: a network is there when each router that was started knows every link of the file between two of those, from both
-its ends: from then on "all routers know" means all of them. A router without an admin address cannot be asked.
+its ends, and is ready, which it is not until it holds what its neighbours hold: from then on "all routers know" means
+all of them. A router without an admin address cannot be asked.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ def _missing(file: str, started: Collection[str]) -> Iterator[str]:
         if router.name not in started or router.address is None:
             continue
         try:
-            known = _known(router)
+            known, status = _known(router), router.ask("/status")
         except NoAnswer as error:
             yield str(error)
             continue
         for one, other in links:
             if not (other in known.get(one, ()) and one in known.get(other, ())):
                 yield f"{router.name}: does not know the link from {one} to {other} yet"
+        if not status.get("ready", True):
+            yield f"{router.name}: is not ready yet" + "".join(f": {text}" for text in status["problems"].values())
 
 
 def _links(file: str) -> list[tuple[str, str]]:
