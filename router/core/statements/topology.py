@@ -39,7 +39,7 @@ class KnownLinks:
         self.layouts: Counter[str] = Counter()
         """Layout -> how many states have it; read by all."""
         self.in_peace: set[int] = set()
-        """Routers that have withdrawn all of their links at once, and live on; read by all."""
+        """Routers that leave: they have withdrawn all of their links at once, and live on; read by all."""
 
     def hear(self, body: LinkState) -> Verdict:
         """Kept if it is newer."""
