@@ -81,6 +81,17 @@ class Lost:
     is_told: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """A message that came behind a later one of its publisher, and how both came."""
+
+    publisher: str
+    subscriber: str
+    n: int
+    behind: int
+    ways: list[Way]
+
+
 @dataclass(slots=True)
 class Verdict:
     published: int = 0
@@ -88,10 +99,11 @@ class Verdict:
     delivered: int = 0
     doubled: int = 0
     misdelivered: int = 0
-    swapped: list[str] = field(default_factory=list)
-    """Each message that came behind a later one of its publisher, and how both came."""
-    early: list[str] = field(default_factory=list)
-    """Likewise, while not everybody knew the subscription again (RECONNECTED)."""
+    swapped: list[Swapped] = field(default_factory=list)
+    """Those under no gap."""
+    told: list[Swapped] = field(default_factory=list)
+    """Those under a gap, where order is not promised: a way broke (WAY_CHANGED), or not every router knew the
+    subscription again (RECONNECTED)."""
     lost: list[Lost] = field(default_factory=list)
     gaps: Counter[str] = field(default_factory=Counter)
     covering: int = 0
@@ -110,7 +122,7 @@ class Verdict:
         return (
             f"{self.published} published, {self.taken} acknowledged, {self.delivered} delivered; "
             f"{self.doubled} doubled, {self.misdelivered} misdelivered, {self.out_of_order} out of order"
-            f" ({len(self.early)} more while a subscription spread); "
+            f" ({len(self.told)} more under a gap); "
             f"{len(self.lost)} lost, of these {taken} acknowledged and {len(self.untold)} of those under no gap; "
             f"{self.gaps.total()} gaps {dict(self.gaps)}, {self.covering} of them over a loss"
         )
@@ -209,11 +221,10 @@ class Traffic:
             for publisher, sent in self.sent.items():
                 numbers = heard.numbers.get(publisher, [])
                 verdict.doubled += len(numbers) - len(set(numbers))
-                for n, how in _swapped(heard, publisher):
-                    is_early = _was_not_known(heard, sent[n].at_s)
-                    (verdict.early if is_early else verdict.swapped).append(how)
-                for each, under in self._lost(place, heard, publisher, sent):
-                    verdict.lost.append(each)
+                for each in _swapped(heard, publisher):
+                    (verdict.told if _is_under_a_gap(heard, sent[each.n].at_s) else verdict.swapped).append(each)
+                for lost, under in self._lost(place, heard, publisher, sent):
+                    verdict.lost.append(lost)
                     covering |= under
             verdict.covering += len(covering)
         return verdict
@@ -235,17 +246,16 @@ class Traffic:
             yield Lost(publisher, heard.router, n, each.at_s, each.fate == "taken", bool(under)), under
 
 
-def _was_not_known(heard: Heard, at_s: float) -> bool:
-    """Had some routers not heard of the subscription again?"""
-    again = [each for each in heard.gaps if each.reason == "RECONNECTED" and each.span_s is not None]
-    return any(since_s <= at_s <= until_s for _, since_s, until_s in _reaches(again))
+def _is_under_a_gap(heard: Heard, at_s: float) -> bool:
+    """Does the span of a gap reach over the time?"""
+    return any(since_s <= at_s <= until_s for _, since_s, until_s in _reaches(heard.gaps))
 
 
-def _swapped(heard: Heard, publisher: str) -> Iterator[tuple[int, str]]:
+def _swapped(heard: Heard, publisher: str) -> Iterator[Swapped]:
     numbers, ways = heard.numbers.get(publisher, []), heard.ways.get(publisher, [])
     for at, (one, other) in enumerate(itertools.pairwise(numbers), 1):
         if one > other:
-            yield other, f"{publisher} at {heard.router}: {other} behind {one}, by {ways[at - 1 : at + 1]}"
+            yield Swapped(publisher, heard.router, other, one, ways[at - 1 : at + 1])
 
 
 def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:

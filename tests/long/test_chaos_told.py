@@ -213,6 +213,11 @@ def test_the_oracle_finds_what_is_planted():
     assert lost == {2: True, 5: False}
     assert verdict.covering == 1
     heard.gaps = [Told(3, "WAY_CHANGED", 5.2, span_s=0.5)]
+    verdict = load.judged()
+    assert (verdict.out_of_order, len(verdict.told)) == (1, 0), "message 3 was sent before the span"
+    heard.gaps = [Told(3, "WAY_CHANGED", 5.2, span_s=2.0)]
+    verdict = load.judged()
+    assert (verdict.out_of_order, len(verdict.told)) == (0, 1)
     assert all(each.is_told for each in load.judged().lost if each.subscriber == "r0")
     heard.gaps = [Told(7, "WAY_CHANGED", 1.9, span_s=0.1, goes_on=True), Told(8, "WAY_CHANGED", 3.0)]
     assert [each.is_told for each in load.judged().lost if each.subscriber == "r0"] == [True, True]
