@@ -58,7 +58,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What to run. `interface_count` None is one interface per filter; `link_count` groups the interfaces."""
+    """What to run. `interface_count` None is one interface per filter; `group_count` groups the interfaces."""
 
     workload: str
     filter_count: int
@@ -67,7 +67,7 @@ class Setup:
     name_count: int
     seed: int
     contenders: tuple[Contender, ...]
-    link_count: int | None = None
+    group_count: int | None = None
     passes: int = PASSES
 
     @property
@@ -76,7 +76,7 @@ class Setup:
 
     @property
     def grouping(self) -> list[int] | None:
-        return None if self.link_count is None else [i % self.link_count for i in range(self.interfaces)]
+        return None if self.group_count is None else [i % self.group_count for i in range(self.interfaces)]
 
     def make(self) -> Workload:
         return workloads.make(self.workload, self.filter_count, self.message_count, self.name_count, self.seed)
@@ -184,7 +184,7 @@ def _run_library(
     contender: Contender, setup: Setup, workload: Workload, interfaces: array[int], progress: Progress
 ) -> Result:
     """A grouping does to a library what it does to us: the interface of a filter is then its link."""
-    links = interfaces if setup.link_count is None else array("I", (i % setup.link_count for i in interfaces))
+    links = interfaces if setup.group_count is None else array("I", (i % setup.group_count for i in interfaces))
     progress(f"{contender.label}, in a process of its own")
     try:
         told = contest(contender.library or "", workload, links)

@@ -13,9 +13,9 @@
 #include "network/publishers.h"
 #include "records/records.h"
 #include "switch/connection.h"
-#include "switch/few.h"
 #include "switch/net.h"
 #include "switch/shape.h"
+#include "switch/small_plan.h"
 #include "switch/subscriber.h"
 #include "switch/subscriptions.h"
 #include "tm.h"
@@ -57,7 +57,7 @@ typedef struct tm_trail {
 
 /* Rows of a match, and for each the next one of the same subscriber. */
 typedef struct tm_rows {
-    uint32_t *links;
+    uint32_t *groups;
     uint32_t *handles;
     uint32_t *next;
     uint32_t capacity;
@@ -66,7 +66,7 @@ typedef struct tm_rows {
 /* Messages of one kind. */
 typedef struct tm_form {
     tm_shape shape;
-    tm_few few;
+    tm_small_plan plan;
 } tm_form;
 
 /* A bug that a test has planted. */
