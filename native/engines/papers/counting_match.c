@@ -158,7 +158,7 @@ static void find_matches(matching *run, const tm_named_message *message) {
 }
 
 void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer) {
-    if (core->holders->live == 0) {
+    if (core->live == 0) {
         return;
     }
     matching run; /* its arrays are written before they are read: not cleared */
