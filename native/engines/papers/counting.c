@@ -293,8 +293,8 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
 
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes) {
     const tm_constraints *constraints = &core->constraints;
-    return core->live * FILTER_BYTES + core->referenced * REFERENCE_BYTES +
-           constraints->ids.count * CONSTRAINT_BYTES + constraints->operands * OPERAND_BYTES +
-           constraints->names.ids.count * NAME_BYTES + constraints->names.text_bytes +
-           constraints->strings.ids.count * (STRING_BYTES + text_bytes) + constraints->strings.text_bytes;
+    return core->live * FILTER_BYTES + core->referenced * REFERENCE_BYTES + constraints->ids.count * CONSTRAINT_BYTES +
+           constraints->operands * OPERAND_BYTES + constraints->names.ids.count * NAME_BYTES +
+           constraints->names.text_bytes + constraints->strings.ids.count * (STRING_BYTES + text_bytes) +
+           constraints->strings.text_bytes;
 }

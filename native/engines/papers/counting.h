@@ -66,7 +66,7 @@ typedef struct tm_counting {
     tm_filters filters;
     uint64_t live;       /* filters in here: an engine may keep others elsewhere */
     uint64_t referenced; /* constraints of these */
-    uint32_t message; /* number of the current one, 24 bits, never 0 */
+    uint32_t message;    /* number of the current one, 24 bits, never 0 */
 } tm_counting;
 
 _Static_assert(sizeof(tm_seat) == 8, "eight to a cache line");

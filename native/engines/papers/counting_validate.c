@@ -39,8 +39,7 @@ static int validate_filters(const tm_counting *core, uint64_t *references, const
             return result;
         }
     }
-    return live == core->live && *references == core->referenced ? TM_OK
-                                                                  : fails(reason, "a count of filters is wrong");
+    return live == core->live && *references == core->referenced ? TM_OK : fails(reason, "a count of filters is wrong");
 }
 
 static int validate_lists(const tm_counting *core, uint64_t references, const char **reason) {

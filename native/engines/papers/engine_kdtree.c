@@ -293,8 +293,7 @@ static void match_boxes(const tm_engine *engine, const tm_attribute *attributes,
     note_settled(answer, &query);
     for (size_t i = 0; i < count; i++) {
         bool is_number = attributes[i].kind == TM_KIND_INTEGER || attributes[i].kind == TM_KIND_FLOAT;
-        uint32_t name =
-            is_number ? tm_intern_find(&engine->names, attributes[i].name, attributes[i].name_length) : 0;
+        uint32_t name = is_number ? tm_intern_find(&engine->names, attributes[i].name, attributes[i].name_length) : 0;
         if (name != 0) {
             engine->present[name] = (uint8_t)(i + 1);
             names[found++] = name;
@@ -321,7 +320,7 @@ static void match_core(tm_engine *engine, const tm_attribute *attributes, size_t
 static void match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     if (engine->core.live > 0) {
         match_core(engine, attributes, count, answer);
-    } else {
+    } else if (engine->families.boxes > 0) {
         tm_answer_mark_others(answer, NULL, 0);
     }
     if (engine->families.boxes > 0 && !tm_answer_is_full(answer) && !tm_work_is_over(&answer->work)) {
@@ -345,9 +344,9 @@ static void stats(const tm_engine *engine, tm_stats *stats) {
 #define NAME_BYTES 96U /* of a name that boxes have */
 
 static uint64_t used(const tm_engine *engine) {
-    return tm_counting_used(&engine->core, 0) + engine->families.bytes +
-           (uint64_t)engine->families.boxes * BOX_BYTES + (uint64_t)engine->families.count * sizeof(tm_family) +
-           engine->names.ids.count * NAME_BYTES + engine->names.text_bytes;
+    return tm_counting_used(&engine->core, 0) + engine->families.bytes + (uint64_t)engine->families.boxes * BOX_BYTES +
+           (uint64_t)engine->families.count * sizeof(tm_family) + engine->names.ids.count * NAME_BYTES +
+           engine->names.text_bytes;
 }
 
 static void probes(const tm_engine *engine, tm_probes *probes) {
