@@ -206,7 +206,7 @@ class Table:
 
     @property
     def used(self) -> int:
-        """Bytes that the filters take, as they are charged to whoever adds them; see `tm_table_used`."""
+        """Bytes that the filters take, as they are charged to the client that adds them; see `tm_table_used`."""
         return int(lib.tm_table_used(self.c))
 
     def validate(self) -> None:
@@ -324,7 +324,7 @@ class Table:
             yield self._plain_query
 
     def knows(self, interface: int) -> None:
-        """`interface` may have filters: for whoever adds them past this class."""
+        """Let `interface` have filters that are added in C, past this class."""
         if interface >= self._interface_count:
             self._interface_count = interface + 1
             self._plain_query = None
