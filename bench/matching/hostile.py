@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tamis.bench.matching.match import EnginesDisagree
+from tamis.bench.matching.contenders import EnginesDisagree
 from tamis.native import Batch, Table
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.limits import MATCH_STEPS_MAX, STRING_BYTES_MAX

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tamis.bench.matching import churn, figures, hostile, instructions, libraries, workloads
+from tamis.bench.matching import churn, figures, hostile, instructions, libraries
+from tamis.bench.matching.contenders import Setup, contenders
 from tamis.bench.matching.figures import setting
 from tamis.bench.matching.libraries.contest import Contest, LibraryFailed, contest
-from tamis.bench.matching.match import Result, Setup, contenders
+from tamis.bench.matching.match import Result
 from tamis.bench.matching.report import label, plain
 from tamis.bench.matching.runner import Measured, Runner, size_label, workload_of
 from tamis.bench.tables import markdown, percent, short
@@ -117,9 +118,9 @@ def _contest(runner: Runner, name: str, count: int) -> dict[str, Any]:
     """A row, or why the library failed; nothing if there was no time."""
 
     def measure() -> dict[str, Any]:
-        made = workload_of(setting(count, PEER_INTERFACES, ()))
+        setup = setting(count, PEER_INTERFACES, ())
         try:
-            told = contest(name, made, workloads.spread(count, PEER_INTERFACES))
+            told = contest(name, workload_of(setup), setup.deal())
         except LibraryFailed as error:
             return {"failed": str(error)}
         return _library_row(count, told, name, told.how)

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from tamis.analysis.svg import Axis, PlotLine, plot
 from tamis.bench.matching import figures, libraries, sections
 from tamis.bench.matching.__main__ import main
+from tamis.bench.matching.contenders import contenders
 from tamis.bench.matching.journal import Journal
-from tamis.bench.matching.match import contenders
 from tamis.bench.matching.runner import Runner
 
 
@@ -63,8 +63,8 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "NAMES", ("sqlite",))
     monkeypatch.setattr("tamis.bench.matching.hostile.LENGTHS", (2,))
     monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.01)
-    monkeypatch.setattr("tamis.bench.matching.match._UPDATES_TIMED", 10)
-    monkeypatch.setattr("tamis.bench.matching.match._PASS_NS_MIN", 1)
+    monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
+    monkeypatch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
     monkeypatch.setattr("tamis.bench.matching.__main__.bound_memory", lambda _gibibytes: None)
 
 

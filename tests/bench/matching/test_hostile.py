@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tamis.bench.matching import hostile
-from tamis.bench.matching.match import EnginesDisagree
+from tamis.bench.matching.contenders import EnginesDisagree
 from tamis.native import Measurement, Table
 
 
