@@ -41,7 +41,7 @@ def slope(points: Iterable[tuple[float, float]]) -> float | None:
     logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
     if len({x for x, _ in logs}) < 2:
         return None
-    mean_x, mean_y = (sum(part) / len(logs) for part in zip(*logs, strict=True))
+    mean_x, mean_y = sum(x for x, _ in logs) / len(logs), sum(y for _, y in logs) / len(logs)
     over = sum((x - mean_x) * (x - mean_x) for x, _ in logs)
     return sum((x - mean_x) * (y - mean_y) for x, y in logs) / over
 

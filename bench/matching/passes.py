@@ -145,5 +145,5 @@ def clock_ns() -> float:
     messages = Batch.of([encode_attributes({"x": 1})] * 1_000)
     with Table() as table:
         passes = [table.measure(messages) for _ in range(_PASSES_MAX)]
-    with_clock = sum(min(times) for times in zip(*(each.nanoseconds for each in passes), strict=True))
+    with_clock: int = sum(min(times) for times in zip(*(each.nanoseconds for each in passes), strict=True))
     return max(with_clock - min(each.total_ns for each in passes), 0) / len(messages)
