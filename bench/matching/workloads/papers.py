@@ -11,7 +11,8 @@ Law: messages do not depend on how many filters there are.
 
 Where the papers are silent: a filter names an attribute once (two equalities on one name would contradict each other
 and a network refuses such a filter); the linear distribution of cu922 gives the k-th of n values the weight n - k, over
-100 words and the integers 0 to 99; its booleans take `=` alone, since ours have no order.
+100 words and the integers 0 to 99; its booleans take `=` alone, since ours have no order. Constraints stand in the
+order in which they were drawn, popular names first, and not in that of the normal form.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from tamis.bench.matching.workloads.pieces import (
     Choice,
     Weighted,
     choice_of,
-    conjunction,
     distinct,
     evenly,
     map_header,
     named,
     pack,
+    unordered,
     zipf,
 )
 from tamis.protocol.filters import Op
@@ -59,7 +60,7 @@ class _Model:
         counts = _counts(self.constraints_per_filter, size.filters, size.names, rng)
         names, conditions = self._names(size, rng), self.conditions(rng)
         for count in counts:
-            yield conjunction(*[b"\x93" + name + next(conditions) for name in distinct(names, count)])
+            yield unordered(*[b"\x93" + name + next(conditions) for name in distinct(names, count)])
 
     def messages(self, size: Size, rng: random.Random) -> Iterator[bytes]:
         counts = _counts(self.attributes_per_message, size.messages, size.names, rng)

@@ -45,8 +45,18 @@ def condition(name: str, op: Op, *operands: Value, negated: bool = False) -> byt
 
 
 def conjunction(*conditions: bytes) -> bytes:
-    """A filter of fewer than 16 conditions."""
+    """A filter of fewer than 16 conditions, in the order of their names, as in the normal form that a router sees.
+    Names have fewer than 32 bytes, and of several conditions each has fewer than 14 operands."""
+    return unordered(*(sorted(conditions, key=_name_on) if len(conditions) > 1 else conditions))
+
+
+def unordered(*conditions: bytes) -> bytes:
+    """The same in the order in which they come."""
     return bytes([0x90 | len(conditions)]) + b"".join(conditions)
+
+
+def _name_on(condition: bytes) -> bytes:
+    return condition[2:]  # behind the headers of the array and of the name
 
 
 def message(rng: random.Random, *attributes: bytes) -> bytes:
@@ -71,7 +81,7 @@ def packed(items: Iterable[bytes]) -> Batch:
 
 
 def constraint_count(filters: Batch) -> int:
-    """Of filters that `conjunction` made."""
+    """Of filters that `conjunction` or `unordered` made."""
     data, offsets = filters.data, filters.offsets
     return sum(data[offsets[i]] & (_SHORT - 1) for i in range(len(filters)))
 

@@ -75,17 +75,26 @@ GEO_5 = _geo("The same with hours of the week: ranges over five names.", 5)
 _PAPER_NAMES = tuple(f"x{k}" for k in range(1, 6))
 
 
+def _fraction(share: float) -> Value:
+    return round(share, 9)  # a bound with all its digits has a shorter neighbour, which the normal form would choose
+
+
 def _paper_boxes(density: float, size: Size, rng: random.Random) -> Iterator[bytes]:
     heads = [condition_head(name, Op.BETWEEN, 2) for name in _PAPER_NAMES]
     length = density ** (1 / len(heads))
     for _ in range(size.filters):
         lows = (rng.random() * (1 - length) for _ in heads)
-        yield conjunction(*(head + pack(low) + pack(low + length) for head, low in zip(heads, lows, strict=True)))
+        yield conjunction(
+            *(
+                head + pack(_fraction(low)) + pack(_fraction(low + length))
+                for head, low in zip(heads, lows, strict=True)
+            )
+        )
 
 
 def _paper_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
     for _ in range(size.messages):
-        yield message(rng, *(pack(name) + pack(rng.random()) for name in _PAPER_NAMES))
+        yield message(rng, *(pack(name) + pack(_fraction(rng.random())) for name in _PAPER_NAMES))
 
 
 BOXES = Kind(

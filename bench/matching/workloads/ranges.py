@@ -111,13 +111,15 @@ def _band_filters(size: Size, rng: random.Random) -> Iterator[bytes]:
     for _ in range(size.filters):
         wide = width * rng.uniform(0.5, 1.5)
         low = rng.random() * (1 - width)
-        yield conjunction(head + pack(1_000 * low) + pack(1_000 * (low + wide)))
+        yield conjunction(head + pack(round(1_000 * low, 6)) + pack(round(1_000 * (low + wide), 6)))
 
 
 def _band_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
     temperature, unit, probe = pack("temperature"), pack("unit") + pack("K"), pack("probe")
     for _ in range(size.messages):
-        yield message(rng, temperature + pack(1_000 * rng.random()), unit, probe + pack(f"p{rng.randrange(10**6)}"))
+        yield message(
+            rng, temperature + pack(round(1_000 * rng.random(), 6)), unit, probe + pack(f"p{rng.randrange(10**6)}")
+        )
 
 
 BANDS = Kind(

@@ -12,9 +12,11 @@ import pytest
 
 from tamis.bench.matching.words import names, words
 from tamis.bench.matching.workloads import WORKLOADS, Workload, deal, make
+from tamis.bench.matching.workloads.papers import PAPERS
 from tamis.native import Table
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Filter, Op
+from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value, ValueKind, kind_of
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
@@ -65,6 +67,12 @@ def test_engines_answer_each_workload_as_the_twin_does(name: str) -> None:
         with Table(engine) as table:
             table.add_many(made.filters, array("I", range(60)))
             assert table.match_batch(made.messages) == expected
+
+
+@pytest.mark.parametrize("name", sorted(set(WORKLOADS) - set(PAPERS)))
+def test_filters_are_as_a_router_sees_them(name: str) -> None:
+    for each in filters_of(make(name, 300, 1, 30, 3)):
+        assert normalize(each).constraints == each.constraints
 
 
 @pytest.mark.parametrize("name", ["geo", "geo-category", "geo-3", "geo-5", "lists", "bands", "exceptions"])
@@ -160,7 +168,7 @@ def test_cu922_is_that_of_paper_000() -> None:
 def test_market_filters_read_as_written() -> None:
     made = make("market", 100, 10, 5, 1)
     for each in filters_of(made):
-        symbol, side, price = each.constraints
+        price, side, symbol = each.constraints
         assert (symbol.name, symbol.op, side.name, side.operands) == ("symbol", Op.EQ, "side", ("buy",))
         assert symbol.operands[0] in {f"S{k}" for k in range(5)}
         assert (price.name, price.op) == ("price", Op.LT)
