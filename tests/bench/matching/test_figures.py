@@ -44,7 +44,7 @@ def test_axes_have_a_handful_of_round_ticks(low: float, high: float, log: bool, 
     assert axis.share(axis.high) == pytest.approx(1)
 
 
-TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Hostile values", "Libraries"]
+TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Adversary", "Libraries"]
 TITLES += ["Filters per interface", "Rounds", "Beyond a million"]
 
 
@@ -61,7 +61,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "COUNTED", ())
     monkeypatch.setattr(sections, "PEER_SIZES", (50, 100))
     monkeypatch.setattr(libraries, "NAMES", ("sqlite",))
-    monkeypatch.setattr("tamis.bench.matching.hostile.LENGTHS", (2,))
+    monkeypatch.setattr(sections, "ADVERSARY_TRIES", 1)
+    monkeypatch.setattr(sections, "FAMILIES", ("names", "buckets"))
+    monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES", 1)
     monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.01)
     monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
     monkeypatch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
