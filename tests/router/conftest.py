@@ -20,7 +20,7 @@ from tamis.router.connections.listeners import Acceptor, bind
 from tamis.router.daemon.stalls import StallWatch
 from tamis.testing import NotReady, RouterProcess
 from tamis.testing.blocking import LoopThread
-from tests.router.wire_client import WireClient, close_all
+from tests.router.wire_client import POLL_S, WireClient, close_all
 
 
 def pytest_asyncio_loop_factories(item):
@@ -54,7 +54,7 @@ class Inside:
     async def until(self, is_so) -> None:
         async with asyncio.timeout(10):
             while not is_so():
-                await self.plane.next_tick()
+                await asyncio.sleep(POLL_S)
 
     async def close(self) -> None:
         self.plane.switch.validate()

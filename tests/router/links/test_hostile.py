@@ -33,7 +33,7 @@ from tamis.protocol.wire.slices import at_once
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.daemon.epoch import unix_ms
 from tamis.testing import free_port
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, start_together
 from tests.router.links.test_neighbours import let_in
 from tests.router.wire_client import WireClient, hello
 from tests.routers import started
@@ -72,8 +72,7 @@ async def catches_up(client, name: str = HOSTILE) -> None:
 async def star(nodes):
     """The hub and the victim are linked; the hostile router is played by the test."""
     made = nodes(STAR)
-    for name in (HUB, VICTIM):
-        await made[name].start()
+    await start_together({name: made[name] for name in (HUB, VICTIM)})
     await made[HUB].knows(VICTIM)
     hostile = await let_in(made[HUB], HOSTILE, epoch=unix_ms())
     return made[HUB], made[VICTIM], hostile
@@ -122,8 +121,7 @@ async def test_an_absurd_greeting_locks_nobody_out(nodes):
 
 async def test_a_second_start_of_a_router_is_an_alarm_at_all_three(nodes):
     made = nodes(STAR)
-    for name in (HUB, VICTIM):
-        await made[name].start()
+    await start_together({name: made[name] for name in (HUB, VICTIM)})
     await made[HUB].knows(VICTIM)
     hub, early = made[HUB], made[VICTIM]
     late = await let_in(hub, VICTIM, epoch=unix_ms() + 60_000)

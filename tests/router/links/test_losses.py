@@ -13,7 +13,7 @@ from tamis.protocol.wire.codes import ErrorCode, LossReason
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.session_bodies import Ping, Pong
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import network
 from tests.router.wire_client import Closed, WireClient, subscription
 
 pytestmark = pytest.mark.slow
@@ -50,15 +50,6 @@ class Stream:
                 self.lost.append(frame)
             elif isinstance(frame, DataFrame):
                 self.messages.append(dict(frame.message.attributes))
-
-
-async def network(nodes, *links: str, more: str = "", head: str = ""):
-    made = nodes(head + linked(*links, more=more))
-    for node in made.values():
-        await node.start()
-    for node in made.values():
-        await node.knows(*(name for name in made if name != node.name))
-    return made
 
 
 async def confirmed(publisher: WireClient, x: int) -> None:

@@ -16,7 +16,7 @@ from tamis.protocol.wire.routing_bodies import AdvertisedFilter, ReceiverAdverti
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Role, Welcome
 from tamis.router.links import outgoing
 from tamis.router.links.outgoing import Outgoing
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, start_together
 from tests.router.wire_client import WireClient, hello
 
 SMALLER, LARGER = sorted("ab", key=stable_number)
@@ -24,9 +24,7 @@ SMALLER, LARGER = sorted("ab", key=stable_number)
 
 async def two(nodes, text: str = "", **more: str):
     """Both started, and linked."""
-    made = nodes(text or linked("ab", **more))
-    for node in made.values():
-        await node.start()
+    made = await start_together(nodes(text or linked("ab", **more)))
     await made["a"].until(lambda: made["a"].is_up("b") and made["b"].is_up("a"))
     return made
 
@@ -156,8 +154,7 @@ async def test_both_ends_have_to_know_the_secret(nodes, tmp_path, is_right):
     made["b"].settings = replace(
         made["b"].settings, links=(replace(made["b"].settings.links[0], secret=str(tmp_path / "b.key")),)
     )
-    for node in made.values():
-        await node.start()
+    await start_together(made)
     a, b = made[SMALLER], made[LARGER]
     if is_right:
         await a.until(lambda: a.is_up(LARGER))
@@ -249,9 +246,7 @@ async def test_links_behind_tls_carry_what_others_do(nodes, certificates, ports)
 
 @pytest.mark.parametrize("liar", ["a", "b"])
 async def test_a_certificate_of_somebody_else_is_refused(nodes, certificates, ports, liar):
-    made = nodes(behind_tls(certificates, **{liar: "x"}, ports=ports))
-    for node in made.values():
-        await node.start()
+    made = await start_together(nodes(behind_tls(certificates, **{liar: "x"}, ports=ports)))
     a = made[SMALLER]
     await a.until(lambda: "the certificate is not that of" in a.neighbour(LARGER).problem)
     assert f"not that of {liar}, but of x" in a.neighbour(LARGER).problem

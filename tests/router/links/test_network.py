@@ -7,7 +7,7 @@ import pytest
 
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, network
 from tests.router.wire_client import WireClient, subscription
 
 ALL = 100
@@ -21,16 +21,6 @@ def routes_form(network, broadcast, limit, cursor):
         "routers": [router_form(network.core, router) for router in known[:limit]],
         "next": known[limit] if len(known) > limit else None,
     }
-
-
-async def network(nodes, *links: str, more: str = ""):
-    """All started, each knowing of all."""
-    made = nodes(linked(*links, more=more))
-    for node in made.values():
-        await node.start()
-    for node in made.values():
-        await node.knows(*(name for name in made if name != node.name))
-    return made
 
 
 async def subscribe(client: WireClient, *subscriptions: bodies.SubscriptionItem) -> bodies.Ack:
@@ -141,6 +131,8 @@ async def test_routes_say_what_lies_where(nodes):
 
 async def test_an_audit_asks_everybody(nodes):
     made = await network(nodes, "ab", "bc")
+    for node in made.values():
+        await node.until(lambda node=node: node.network.step.is_in_step)
     a = made["a"]
     ticket = a.network.audit()
     await a.until(lambda: a.network.audits[ticket] is not None)

@@ -8,14 +8,14 @@ from tamis.protocol.wire.client_bodies import Ack
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.links import step
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, start_together
 
 EVERYTHING = "exists x"
 
 
 async def test_linked_routers_are_in_step_and_say_so(nodes):
     made = nodes(linked("ab"))
-    a, b = [await made[name].start() for name in "ab"]
+    a, b = (await start_together(made)).values()
     assert not a.network.step.was_in_step
     for node in (a, b):
         await node.until(lambda node=node: node.network.step.is_in_step)
