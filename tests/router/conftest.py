@@ -7,6 +7,7 @@ import contextlib
 import json
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 import uvloop
@@ -22,11 +23,30 @@ from tamis.testing import NotReady, RouterProcess
 from tamis.testing.blocking import LoopThread
 from tests.router.wire_client import POLL_S, WireClient, close_all
 
+LOOP = "_asyncio_loop_factory"
+"""The parameter by which pytest-asyncio gives a test its loop."""
+
 
 def pytest_asyncio_loop_factories(item):
     """What runs in the test's own loop runs on both; a daemon of its own has its own loop."""
     factories = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
     return {"asyncio": asyncio.new_event_loop} if {"process", "daemons"} & {*item.fixturenames} else factories
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark one of the two runs of a test that has both loops `slow`: the test's name decides which, so that what is left
+    is about half on each."""
+    for item in items:
+        loops = {"asyncio", "uvloop"} & set(item.callspec.id.split("-")) if LOOP in _parameters(item) else ()
+        for loop in loops:
+            name = item.nodeid.replace(loop, "")
+            if loop != ("asyncio", "uvloop")[crc32(name.encode()) % 2]:
+                item.add_marker(pytest.mark.slow)
+
+
+def _parameters(item):
+    return item.callspec.params if hasattr(item, "callspec") else {}
 
 
 class Inside:
