@@ -34,7 +34,7 @@ class Network:
         self.folder.claim()
         self.shown: list[tuple[ProcessState, ...]] = []
         self._changed = asyncio.Event()
-        tasks = {name: Task((sys.executable, "-c", program), stop_s) for name, program in programs.items()}
+        tasks = {name: Task((sys.executable, "-I", "-S", "-c", program), stop_s) for name, program in programs.items()}
         self.supervisor = Supervisor("net.yaml", tasks, self.folder, self._show, patience)
         self.state = self.supervisor.state
 

@@ -444,7 +444,7 @@ class History:
         self.world.lose.append(body)
 
 
-@settings(checks, max_examples=60)
+@settings(checks, max_examples=settings.default.max_examples * 6 // 10)
 @given(STEPS)
 def test_after_any_history_everybody_holds_what_everybody_wants(steps):
     history = History()
