@@ -1,4 +1,4 @@
-"""Routers to test against: the plane inside the test's own loop, and whole daemons as processes."""
+"""Routers to test against: the connections inside the test's own loop, and whole daemons as processes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def pytest_asyncio_loop_factories(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark one of the two runs of a test that has both loops `slow`: the test's name decides which, so that what is left
-    is about half on each."""
+    """Mark one of the two runs of a test that has both loops `slow`.
+
+    The test's name decides which, so that about half of what is left runs on each loop."""
     for item in items:
         loops = {"asyncio", "uvloop"} & set(item.callspec.id.split("-")) if LOOP in _parameters(item) else ()
         for loop in loops:
@@ -50,19 +51,19 @@ def _parameters(item):
 
 
 class Inside:
-    """A plane that runs in the test's loop, behind a Unix socket."""
+    """Connections that run in the test's loop, behind a Unix socket."""
 
     def __init__(self, folder: Path, keys: str, router: str) -> None:
         self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
         loop = asyncio.get_running_loop()
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
-        self.plane = Connections(self.settings, 5, loop)
-        self.clients = Clients(self.plane, tokens)
-        self.running = RouterView(self.plane, self.clients, StallWatch(loop), RouterLife.SERVING)
+        self.connections = Connections(self.settings, 5, loop)
+        self.clients = Clients(self.connections, tokens)
+        self.running = RouterView(self.connections, self.clients, StallWatch(loop), RouterLife.SERVING)
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
         self._acceptor = Acceptor(listener, self.clients, loop)
-        self.plane.start()
+        self.connections.start()
 
     async def client(self, name: str, **more: object) -> WireClient:
         return await WireClient.greeted(self.where, name, **more)
@@ -77,15 +78,15 @@ class Inside:
                 await asyncio.sleep(POLL_S)
 
     async def close(self) -> None:
-        self.plane.switch.validate()
-        self.plane.table.validate()
+        self.connections.switch.validate()
+        self.connections.table.validate()
         self._acceptor.close()
-        self.plane.close()
+        self.connections.close()
 
 
 @pytest.fixture
 async def inside(tmp_path):
-    """inside(keys, router) -> a plane with these settings."""
+    """inside(keys, router) -> connections with these settings."""
     made = []
 
     def make(keys: str = "", router: str = "") -> Inside:

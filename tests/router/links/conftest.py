@@ -42,9 +42,9 @@ class Node:
 
     async def start(self) -> Node:
         loop = asyncio.get_running_loop()
-        self.plane = Connections(self.settings, self._epoch.next(), loop)
-        self.clients = Clients(self.plane, None)
-        self.network = Network(self.plane, self.clients, self.settings, self._epoch)
+        self.connections = Connections(self.settings, self._epoch.next(), loop)
+        self.clients = Clients(self.connections, None)
+        self.network = Network(self.connections, self.clients, self.settings, self._epoch)
         self.clients.join(self.network)
         if not self._listeners:
             self.listen()
@@ -53,17 +53,17 @@ class Node:
         [listener] = bind(Address("unix", path=str(self._folder / f"{self.name}.clients")))
         self._closers.append(Acceptor(listener, self.clients, loop).close)
         self.where = str(listener.address)
-        self.plane.start()
+        self.connections.start()
         self.network.start()
         return self
 
     def _accept(self, listener) -> None:
-        tls, plane, neighbours = self.settings.neighbour_tls, self.plane, self.network.neighbours
+        tls, connections, neighbours = self.settings.neighbour_tls, self.connections, self.network.neighbours
         if tls is None or listener.address.kind == "unix":
-            self._closers.append(Acceptor(listener, neighbours, plane.loop).close)
+            self._closers.append(Acceptor(listener, neighbours, connections.loop).close)
         else:
-            door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
-            self._closers.append(Acceptor(listener, door, plane.loop, full=b"").close)
+            door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+            self._closers.append(Acceptor(listener, door, connections.loop, full=b"").close)
 
     def neighbour(self, name: str):
         return self.network.neighbours.named[name]
@@ -84,7 +84,7 @@ class Node:
 
     async def knows(self, *names: str) -> None:
         """Until it reaches so many others."""
-        await self.until(lambda: len(self.network.core.desk.trees.routers) == len(names) + 1)
+        await self.until(lambda: len(self.network.core.core_state.trees.routers) == len(names) + 1)
 
     def kill(self) -> None:
         while self._closers:
@@ -92,8 +92,8 @@ class Node:
         while self._listeners:
             self._listeners.pop().close()
         self.network.close()
-        self.plane.switch.validate()
-        self.plane.close()
+        self.connections.switch.validate()
+        self.connections.close()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ EVERYWHERE = "\nstrategy: {name: flood, prune: false}"
 
 def visits(made: dict[str, Node]) -> int:
     """How many messages routers took, those of clients included, and copies by old trees (R5b) left out."""
-    figures = [node.plane.switch.figures() for node in made.values()]
+    figures = [node.connections.switch.figures() for node in made.values()]
     dropped = [dict(zip(DROP_REASONS, each.dropped, strict=True)) for each in figures]
     return sum(each.messages_in for each in figures) - sum(each["transit"] + each["parent"] for each in dropped)
 
@@ -32,7 +32,7 @@ async def test_a_message_goes_to_all_who_ask_and_is_filtered_there(nodes, strate
     asking = 2 if frames == 2 else 5
     for name, node in made.items():
         await node.until(lambda node=node: node.network.table.stats().filters >= asking - 1)
-        held = [entry.filters for entry in node.network.core.desk.rib.entries.values() if entry.filters]
+        held = [entry.filters for entry in node.network.core.core_state.rib.entries.values() if entry.filters]
         assert [list(filters.values()) for filters in held] == [[b"\x90"]] * asking, name
     for x in (1, 2, 3):
         await alice.publish({"x": x})

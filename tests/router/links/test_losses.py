@@ -100,7 +100,7 @@ async def test_a_link_that_ends_behind_a_standstill_is_told_with_all_of_it(nodes
     time.sleep(1.5)
     made["a"].neighbour("b").link.cut(FrameError(ErrorCode.SILENT, "for a test"))
     await until_told([carol], 1)
-    unnoticed_us = made["c"].network.core.desk.times.unnoticed_us
+    unnoticed_us = made["c"].network.core.core_state.times.unnoticed_us
     assert carol.lost[0].span_ms > 1_400 + HOLD_S * 1_000 + unnoticed_us / 1_000
 
 
@@ -110,7 +110,7 @@ async def test_a_link_of_a_ring_that_ends_is_told_to_those_whose_way_it_was(node
     await asyncio.sleep(1.5 * HOLD_S)
     assert [stream.lost for stream in streams.values()] == [[]] * 5, "a quiet network has no gaps"
     a, b = (made[name].network.core.me for name in "ab")
-    trees = {name: node.network.core.desk.trees for name, node in made.items()}
+    trees = {name: node.network.core.core_state.trees for name, node in made.items()}
     concerned = {name for name, at in trees.items() if at.onward.get(a) == b or at.onward.get(b) == a}
     assert concerned == {"a", "b", "c", "e"}
     made["a"].neighbour("b").link.cut(FrameError(ErrorCode.SILENT, "for a test"))

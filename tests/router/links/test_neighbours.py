@@ -59,7 +59,7 @@ async def test_one_dials_and_there_is_one_link(nodes):
     for node in made.values():
         [link] = node.status()["links"]
         assert (link["state"], link["sessions"], link["problem"]) == ("up", 1, "")
-        assert node.plane.switch.figures().connections == 1
+        assert node.connections.switch.figures().connections == 1
 
 
 async def test_a_neighbour_that_comes_later_or_again_is_linked(nodes):
@@ -76,7 +76,7 @@ async def test_a_neighbour_that_comes_later_or_again_is_linked(nodes):
     await later.start()
     await first.until(lambda: first.is_up(LARGER))
     assert first.neighbour(LARGER).sessions == 2
-    assert first.neighbour(LARGER).epoch == later.plane.epoch
+    assert first.neighbour(LARGER).epoch == later.connections.epoch
 
 
 async def test_the_sums_of_a_link_outlive_its_sessions(nodes):
@@ -171,7 +171,7 @@ async def test_too_much_control_resets_the_link_and_it_comes_back(nodes, monkeyp
     monkeypatch.setattr(outgoing, "QUEUE_BYTES_MAX", 100_000)
     rows = tuple(AdvertisedFilter(number, bytes(100)) for number in range(2_000))
     body = ReceiverAdvertisement(1, 1, 1, True, 0, rows, (), bytes(16), len(rows), False)
-    a.network.neighbours.send(a.network.core.desk.links.sessions(), body)
+    a.network.neighbours.send(a.network.core.core_state.links.sessions(), body)
     await a.until(lambda: a.neighbour(LARGER).sessions == 2 and a.is_up(LARGER))
 
 
@@ -182,15 +182,15 @@ async def test_control_passes_data_that_waits(nodes):
     link = node.neighbour(SMALLER).link
     assert isinstance(link.outgoing, Outgoing)
     message = encode(Error(13, "x" * 1000, 0, False))
-    while node.plane.switch.send(link.connection, message * 50, urgent=False):
+    while node.connections.switch.send(link.connection, message * 50, urgent=False):
         pass
-    waiting = node.plane.switch.connection(link.connection).queued_bytes
+    waiting = node.connections.switch.connection(link.connection).queued_bytes
     assert waiting > 1_000_000
     rows = tuple(AdvertisedFilter(number, bytes(100)) for number in range(5_000))
     body = ReceiverAdvertisement(1, 1, 1, True, 0, rows, (), bytes(16), len(rows), False)
-    node.network.neighbours.send(node.network.core.desk.links.sessions(), body)
+    node.network.neighbours.send(node.network.core.core_state.links.sessions(), body)
     await node.until(lambda: link.outgoing.queued_bytes > 0)
-    assert node.plane.switch.connection(link.connection).queued_bytes - waiting <= outgoing.WINDOW_BYTES
+    assert node.connections.switch.connection(link.connection).queued_bytes - waiting <= outgoing.WINDOW_BYTES
     assert link.is_open
 
 

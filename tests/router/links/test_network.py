@@ -63,7 +63,7 @@ async def test_when_a_router_is_killed_messages_go_another_way(nodes):
     await subscribe(dora, subscription(1, "exists x"))
     await alice.publish({"x": 0})
     assert await dora.delivered() == {"x": 0}
-    towards = made["a"].network.core.desk.trees.next_hop(made["d"].network.core.me)
+    towards = made["a"].network.core.core_state.trees.next_hop(made["d"].network.core.me)
     [transit] = [node for node in made.values() if node.network.core.me == towards]
     transit.kill()
     await made["a"].knows("b", "d")
@@ -118,7 +118,7 @@ async def test_routes_say_what_lies_where(nodes):
     assert (way["neighbour"], way["child"], way["below"], way["routers"], way["filters"]) == ("b", True, 2, 2, 1)
     rows = {row["router"]: row for row in form["routers"]}
     assert (rows["c"]["next_hop"], rows["c"]["parent"], rows["c"]["filters"]) == ("b", "b", 1)
-    assert rows["c"]["version"] == list(c.network.core.desk.rib.entries[c.network.core.me].version)
+    assert rows["c"]["version"] == list(c.network.core.core_state.rib.entries[c.network.core.me].version)
     assert sorted(link["neighbour"] for link in rows["b"]["links"]) == ["a", "c"]
     assert rows["a"]["next_hop"] is None
     pages = routes_form(a.network, "source-trees", 2, 0)
@@ -157,6 +157,6 @@ async def test_a_client_that_goes_while_its_filters_are_told_leaves_nothing(node
     bob = await b.client("bob")
     await bob.send(bodies.Subscribe(1, many, False, bodies.Reach.HOME, False))
     await bob.close()
-    await b.until(lambda: not b.clients.by_connection and b.plane.work.is_idle)
-    own = b.network.core.desk.rib.entries
+    await b.until(lambda: not b.clients.by_connection and b.connections.work.is_idle)
+    own = b.network.core.core_state.rib.entries
     await a.until(lambda: a.status()["remote_filters"] == 0 and not own[b.network.core.me].filters)
