@@ -83,7 +83,8 @@ const char *tm_engine_about(uint32_t engine);
 /* An option of an engine, and the values that it may have. */
 typedef struct tm_option_kind {
     const char *name;
-    const char *about; /* one sentence */
+    const char *about;  /* one sentence */
+    const char *values; /* their names from `least` on, parted by spaces; NULL: it is a number */
     uint64_t least;
     uint64_t most;
     uint64_t standard; /* its value where none is given */
@@ -190,6 +191,9 @@ typedef struct tm_stats {
     uint64_t names;
     uint64_t interfaces; /* with at least one filter */
     uint64_t steps;      /* of all matches: rows and tests looked at, and what reading long texts takes (work.h) */
+    uint64_t updates;    /* of counters, in all matches; 0 in engines that do not count, as the next two */
+    uint64_t skipped;    /* updates that were spared, as the interface had matched or was excluded */
+    uint64_t excluded;   /* interfaces that the rounds of the last match set aside */
 } tm_stats;
 
 void tm_table_stats(const tm_table *table, tm_stats *stats);

@@ -29,7 +29,8 @@ class EnginesDisagree(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An engine and, if it has that option, its rounds; or `library:NAME`, which has no table of ours."""
+    """An engine, with options or without (`sff:circuit=each`), and, if it has that option, its rounds; or
+    `library:NAME`, which has no table of ours."""
 
     engine: str
     rounds: int | None = None
@@ -85,9 +86,14 @@ def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tu
     known = (*Table.engines(), *(libraries.PREFIX + name for name in libraries.NAMES))
     for asked in engines:
         engine = libraries.present_name(asked)
-        if engine not in known:
+        base = engine if engine in known else engine.partition(":")[0]
+        if base not in known:
             raise ValueError(f"no engine {asked!r}; one of {', '.join(known)}")
         if name := Contender(engine).library:
             libraries.check_installed(name)
-        chosen.extend([Contender(engine, count) for count in rounds] if engine in with_rounds else [Contender(engine)])
+        is_several = base in with_rounds and ":rounds=" not in engine
+        several = [Contender(engine, count) for count in rounds] if is_several else [Contender(engine)]
+        for each in several if base in Table.engines() else []:
+            each.table().close()  # says what is wrong with an option before anything is measured
+        chosen.extend(several)
     return tuple(dict.fromkeys(chosen))

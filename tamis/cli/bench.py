@@ -52,7 +52,8 @@ for _load in (pub, sub, route):
     "engines",
     default="sff,tamis",
     show_default=True,
-    help="Engines, or library:NAME (peer:NAME is the same); ratios are to the first one.",
+    help="Engines, with options (sff:circuit=each:counters=hash) or without, or library:NAME (peer:NAME is the same); "
+    "ratios are to the first one.",
 )
 @click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
 @click.option("--passes", type=click.IntRange(min=1), default=7, show_default=True, help="Of each of three repeats.")
