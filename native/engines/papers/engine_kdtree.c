@@ -52,7 +52,8 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     tm_families_init(&engine->families, memory, note_leaf, engine);
     tm_intern_init(&engine->names, memory, TM_HOT);
     tm_text_kind text = {.class = &tm_text_sets};
-    int result = tm_counting_init(&engine->core, holders, text, (tm_name_hooks){0});
+    tm_counting_ways ways = {TM_CIRCUIT_AT_FULL, TM_COUNTERS_FLAT};
+    int result = tm_counting_init(&engine->core, holders, text, (tm_name_hooks){0}, ways);
     if (result != TM_OK) {
         destroy(engine);
         return result;
