@@ -131,7 +131,7 @@ def test_boxes_come_and_go(engine: str, kind: str, names: str) -> None:
     """Past the size from which a family is a tree, and back below it, twice."""
     world = World(engine, seed=len(names))
     for share in (0.3, 0.8, 0.4, 0.97):
-        for _ in range(110):
+        for _ in range(80):
             world.add(family(world.dice, names, VALUES[kind]))
         world.check(message(world.dice, names, VALUES[kind]))
         world.remove_some(share)

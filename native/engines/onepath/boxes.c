@@ -58,7 +58,8 @@ static bool bound_of_number(const tm_engine *engine, tamis_test test, bound *out
     if (tamis_op_is_wide(op)) {
         int64_t integer;
         double real;
-        bool is_real = tamis_number_of_bytes(engine->numbers.records[tamis_test_operand(test)].bytes, &integer, &real);
+        bool is_real = tamis_number_of_bytes(tamis_string_text(&engine->numbers.records[tamis_test_operand(test)]),
+                                             &integer, &real);
         tm_box_value value = tm_box_value_of(is_real, integer, real);
         bool is_low = op >= TAMIS_WIDE_GT;
         *out = (bound){value.below, is_low, !is_low, op == TAMIS_WIDE_LT || op == TAMIS_WIDE_GT};
@@ -79,7 +80,7 @@ static double place_of_text(const uint8_t *bytes, size_t size) {
 static bound bound_of_string(const tm_engine *engine, tamis_test test) {
     const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
     bool is_low = tamis_test_op(test) >= TAMIS_STRING_GT;
-    return (bound){place_of_text(string->bytes, string->length), is_low, !is_low, false};
+    return (bound){place_of_text(tamis_string_text(string), string->length), is_low, !is_low, false};
 }
 
 /* Narrow the box by a test; false: the box does not say all that the test does. */
