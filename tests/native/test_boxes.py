@@ -168,6 +168,27 @@ def test_many_boxes_come_and_go(engine: str, seed: int) -> None:
             world.check(message(world.dice, "xyz", value))
 
 
+def placed(dice: random.Random) -> Filter:
+    """A rectangle, or a range, and a category: few categories, so that each is asked of hundreds."""
+    category = dice.choice([Constraint("category", Op.EQ, (dice.choice("ab"),)), Constraint("open", Op.EQ, (True,))])
+    names = dice.choice(["x", "xy", "xy"])
+    return Filter((category, *(constraint for name in names for constraint in bound(dice, name, integer))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_an_equality_beside_ranges_is_an_end_of_the_box(seed: int) -> None:
+    world = World("tamis", seed=seed)
+    for share in (0.2, 0.6, 0.1, 0.9):
+        for _ in range(1500):
+            world.add(placed(world.dice))
+        for _ in range(3):
+            said = message(world.dice, "xy", integer) | {"open": world.dice.random() < 0.7}
+            world.check(said | {"category": world.dice.choice("abc")})
+        world.remove_some(share)
+        world.check(message(world.dice, "xy", integer))
+
+
 HOSTILE: Final = {
     "equal": lambda _: (10, 20),
     "nested": lambda i: (500 - i, 500 + i),

@@ -47,19 +47,35 @@ static bool see_rows(tm_box_query *query, const uint32_t *bodies, const uint32_t
     return !is_full(m) && !tm_work_is_over(&m->work);
 }
 
+/* The attribute as a family takes it, whose name's kind is given; false: as no constant that the table knows. */
+static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_value *out) {
+    const tm_attribute *value = &m->attributes[state_attribute(state)];
+    double place;
+    switch (kind) {
+    case TAMIS_NUMBER:
+        *out = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
+        return true;
+    case TAMIS_STRING:
+        place = (double)tm_grid_of_text(value->string, value->length);
+        break;
+    case TAMIS_BY_CONSTANT:
+        place = m->views[state_attribute(state)].constant;
+        break;
+    default:
+        place = state_code(state);
+    }
+    *out = (tm_box_value){place, place};
+    return kind != TAMIS_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
+}
+
 /* The message in the space of a family; false: a name is missing, or has a value of another kind. */
 static bool find_point(const matching *m, const tm_family *family, tm_box_query *query) {
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
-        if (state == 0 || state_kind(state) != (family->names[i] & 3)) {
+        unsigned kind = family->names[i] & 3;
+        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind) ||
+            !value_for(m, state, kind, &query->values[i])) {
             return false;
-        }
-        const tm_attribute *value = &m->attributes[state_attribute(state)];
-        if ((family->names[i] & 3) == TAMIS_STRING) {
-            double place = (double)tm_grid_of_text(value->string, value->length);
-            query->values[i] = (tm_box_value){place, place};
-        } else {
-            query->values[i] = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
         }
     }
     return true;

@@ -10,24 +10,33 @@
 
 /* ---- a filter as a box ---- */
 
-/* The names of a family, sorted: `name << 2 | kind`. */
+/* The names of a family, sorted: `name << 2 | kind`, where a string that is compared as a whole has a kind of its own.
+ */
 typedef struct family_names {
     uint32_t names[TM_BOX_NAMES_MAX];
     uint32_t count;
+    uint32_t bounds; /* tests that are no equalities */
 } family_names;
 
-static bool is_range(tamis_test test) {
-    return tamis_is_bound(test) || (tamis_test_op(test) == TAMIS_NUMBER_EQ && !tamis_test_negated(test));
+/* What the test says something of; false: a box cannot say it. */
+static bool name_of(const tm_engine *engine, tamis_test test, uint32_t *name) {
+    unsigned op = tamis_test_op(test);
+    unsigned kind = op == TAMIS_STRING_EQ ? TAMIS_BY_CONSTANT : tamis_kind_of(engine, test);
+    *name = tamis_test_name(test) << 2 | kind;
+    bool is_equality = op == TAMIS_NUMBER_EQ || op == TAMIS_STRING_EQ || op == TAMIS_BOOLEAN_EQ;
+    return tamis_is_bound(test) || (is_equality && !tamis_test_negated(test));
 }
 
-/* The names on which the tests have ranges; of more than there may be, the first. */
+/* What the tests say in ranges and equalities; of more names than there may be, the first. */
 static void find_names(const tm_engine *engine, const tamis_tests *tests, family_names *out) {
     out->count = 0;
+    out->bounds = 0;
     for (uint32_t i = 0; i < tests->count; i++) {
-        if (!is_range(tests->tests[i])) {
+        uint32_t name;
+        if (!name_of(engine, tests->tests[i], &name)) {
             continue;
         }
-        uint32_t name = tamis_test_name(tests->tests[i]) << 2 | tamis_kind_of(engine, tests->tests[i]);
+        out->bounds += tamis_is_bound(tests->tests[i]);
         uint32_t at = 0;
         while (at < out->count && out->names[at] < name) {
             at++;
@@ -41,11 +50,16 @@ static void find_names(const tm_engine *engine, const tamis_tests *tests, family
     }
 }
 
+/* Equalities alone are better looked up. */
+static bool is_family(const family_names *family) {
+    return family->count >= 2 && family->bounds > 0;
+}
+
 static bool same_names(const family_names *a, const family_names *b) {
     return a->count == b->count && memcmp(a->names, b->names, sizeof *a->names * a->count) == 0;
 }
 
-/* The number a test compares with, and how; false: it is no float. */
+/* What a test compares with, and how. */
 typedef struct bound {
     double at;
     bool is_low;
@@ -62,8 +76,10 @@ static bool bound_of_number(const tm_engine *engine, tamis_test test, bound *out
                                              &integer, &real);
         tm_box_value value = tm_box_value_of(is_real, integer, real);
         bool is_low = op >= TAMIS_WIDE_GT;
-        *out = (bound){value.below, is_low, !is_low, op == TAMIS_WIDE_LT || op == TAMIS_WIDE_GT};
-        return value.below == value.above;
+        bool is_float = value.below == value.above; /* if not, it does not bound the box */
+        *out =
+            (bound){value.below, is_float && is_low, is_float && !is_low, op == TAMIS_WIDE_LT || op == TAMIS_WIDE_GT};
+        return is_float;
     }
     int32_t code = (int32_t)tamis_test_operand(test);
     bool is_strict = code % 2 != 0; /* between two integers: see compile.c */
@@ -73,40 +89,47 @@ static bool bound_of_number(const tm_engine *engine, tamis_test test, bound *out
     return true;
 }
 
-static double place_of_text(const uint8_t *bytes, size_t size) {
-    return (double)tm_grid_of_text(bytes, size);
-}
-
 static bound bound_of_string(const tm_engine *engine, tamis_test test) {
     const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
     bool is_low = tamis_test_op(test) >= TAMIS_STRING_GT;
-    return (bound){place_of_text(tamis_string_text(string), string->length), is_low, !is_low, false};
+    double place = (double)tm_grid_of_text(tamis_string_text(string), string->length);
+    return (bound){place, is_low, !is_low, false};
+}
+
+/* How the test bounds what it is about; false: a box says less than it. */
+static bool bound_of(const tm_engine *engine, tamis_test test, bound *out) {
+    unsigned op = tamis_test_op(test);
+    if (op == TAMIS_STRING_EQ || op == TAMIS_BOOLEAN_EQ) {
+        *out = (bound){tamis_test_operand(test), true, true, false};
+        return true;
+    }
+    if (op >= TAMIS_STRING_EQ) {
+        *out = bound_of_string(engine, test);
+        return false;
+    }
+    return bound_of_number(engine, test, out);
 }
 
 /* Narrow the box by a test; false: the box does not say all that the test does. */
 static bool narrow(const tm_engine *engine, const family_names *family, tamis_test test, tm_box *box) {
-    uint32_t name = tamis_test_name(test) << 2 | tamis_kind_of(engine, test);
+    uint32_t name;
     uint32_t at = 0;
+    bool is_said = name_of(engine, test, &name);
     while (at < family->count && family->names[at] != name) {
         at++;
     }
-    if (!is_range(test) || at == family->count) {
+    if (!is_said || at == family->count) {
         return false;
     }
-    bound end;
-    bool is_string = (name & 3) == TAMIS_STRING;
-    if (is_string) {
-        end = bound_of_string(engine, test);
-    } else if (!bound_of_number(engine, test, &end)) {
-        return false;
-    }
+    bound end = {0};
+    bool says_all = bound_of(engine, test, &end);
     if (end.is_low) {
         tm_box_narrow(box, family->count, at, true, end.is_strict, end.at);
     }
     if (end.is_high) {
         tm_box_narrow(box, family->count, at, false, end.is_strict, end.at);
     }
-    return !is_string;
+    return says_all;
 }
 
 static void box_of(const tm_engine *engine, uint32_t interface, const tamis_tests *tests, const family_names *family,
@@ -155,7 +178,7 @@ bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests) {
     }
     family_names family;
     find_names(engine, tests, &family);
-    return family.count >= 2 && tm_families_find(&engine->families, family.names, family.count) != NULL;
+    return is_family(&family) && tm_families_find(&engine->families, family.names, family.count) != NULL;
 }
 
 bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
@@ -250,7 +273,7 @@ void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *t
     }
     family_names family;
     find_names(engine, tests, &family);
-    if (family.count < 2 || !looks_promising(engine, slot, &family)) {
+    if (!is_family(&family) || !looks_promising(engine, slot, &family)) {
         return;
     }
     uint32_t handles[MOVES_MAX];
@@ -287,7 +310,7 @@ bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tami
         return false;
     }
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
-    return slot != NULL && slot->entry_count >= TAMIS_BUCKET_FULL;
+    return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }
 
 /* ---- validation ---- */

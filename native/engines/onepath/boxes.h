@@ -1,11 +1,13 @@
-/* boxes.h - filters that are ranges of two to eight names, in trees of boxes.
+/* boxes.h - filters of ranges on two to eight names, and their equalities, in trees of boxes.
  *
  * Law: a box holds wherever its filter does; where it says no more than the filter, its row has TAMIS_LAST, and nothing
- * else is asked. Strings have a place on the grid (model/grid.h), which is too coarse to decide. The body of a filter
- * in a box holds all of its tests, the access test too, and behind them its leaf.
+ * else is asked. Strings in order have a place on the grid (model/grid.h), which is too coarse to decide; one that is
+ * compared as a whole is the id of its constant. The body of a filter in a box holds all of its tests, the access test
+ * too, and behind them its leaf.
  *
- * Filters of one family stand in their bucket until TAMIS_BOXES_MIN of them are found there. From then on they are
- * boxes, and so is every one that comes; when fewer than TAMIS_BOXES_LEFT are left, they go back.
+ * Filters of one family stand in their bucket until TAMIS_BOXES_MIN of them are found under a pair of names, or
+ * TAMIS_BUCKET_FULL under a value. From then on they are boxes, and so is every one that comes, unless it finds less
+ * than TAMIS_BOXES_MIN under a value; when fewer than TAMIS_BOXES_LEFT are left, they go back.
  */
 #ifndef TM_ONEPATH_BOXES_H
 #define TM_ONEPATH_BOXES_H
@@ -14,7 +16,9 @@
 
 #define TAMIS_BOXES_MIN 64U
 #define TAMIS_BOXES_LEFT 32U
-#define TAMIS_BUCKET_FULL 256U /* entries under one value; with more, boxes of two names are thought to be rarer */
+#define TAMIS_BUCKET_FULL 256U
+
+#define TAMIS_BY_CONSTANT TAMIS_ANY /* as the kind of a name of a family: a string that is compared as a whole */
 
 void tamis_boxes_init(tm_engine *engine);
 
@@ -22,7 +26,7 @@ void tamis_boxes_init(tm_engine *engine);
 
 /* Is there a family for the ranges of these tests? */
 bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests);
-/* The same for tests of which this one has a bucket: there must be more in it than boxes are thought to report. */
+/* The same for tests of which this one has a bucket, and others in it that are worth being spared. */
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access);
 
 /* ---- for place.c ---- */

@@ -53,7 +53,8 @@ static double odds_of_bucket(const tm_engine *engine, tamis_test test) {
         odds = ODDS_STRING;
         break;
     case TAMIS_PATTERN:
-        odds = tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
+        odds =
+            tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
         break;
     case TAMIS_COMPLEX:
         odds = odds_of_complex(engine, test);
@@ -204,8 +205,11 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
             best = i;
         }
     }
-    if (pair < NEVER && (best == TAMIS_NONE ? tamis_boxes_take(engine, tests)
-                                            : tamis_boxes_relieve(engine, tests, tests->tests[best]))) {
+    if (best == TAMIS_NONE && pair < NEVER && tamis_boxes_take(engine, tests)) {
+        return TAMIS_IN_BOXES;
+    }
+    if (best != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best])) {
+        swap(tests, 0, best);
         return TAMIS_IN_BOXES;
     }
     if (best == TAMIS_NONE && pair < NEVER) {

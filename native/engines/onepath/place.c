@@ -420,7 +420,9 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     }
     if (place == TAMIS_IN_PAIR) {
         tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
-    } else if (place == TAMIS_IN_BUCKET && tests->count > 2) {
+    } else if (place == TAMIS_IN_BOXES) {
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+    } else if (place == TAMIS_IN_BUCKET && tests->count > 1) {
         tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BUCKET_FULL);
     }
     return true;
