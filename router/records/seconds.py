@@ -1,6 +1,6 @@
 """What is recorded each second: the tables, and neighbours' clocks.
 
-Law: the tables are told of when they have changed, and each minute; a clock when a session's first heartbeat is
+Law: the tables are recorded when they have changed, and each minute; a clock when a session's first heartbeat is
 answered, and then every CLOCK_S.
 """
 
@@ -21,7 +21,7 @@ TABLE_S: Final = 60
 
 
 class SecondRecords:
-    """It is told of the router by `clients` and their plane, and tells `recorder`."""
+    """Record, by `recorder`, the state of the router that `clients`, their plane and `stalls` show."""
 
     def __init__(self, clients: Clients, recorder: Recorder, stalls: StallWatch) -> None:
         self._clients, self._plane, self._recorder, self._stalls = clients, clients.plane, recorder, stalls
