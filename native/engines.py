@@ -27,14 +27,14 @@ class EngineOption:
     standard: int
 
     def check(self, value: int) -> None:
-        """ValueError, which says what is allowed, if `value` is outside."""
+        """Raise ValueError, which says what is allowed, if `value` is outside the bounds."""
         if not self.least <= value <= self.most:
             raise ValueError(f"{self.name} is {value}; from {self.least} to {self.most}")
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One entry of the registry. `number` is what C calls it by."""
+    """One entry of the registry; `number` names the engine in C."""
 
     name: str
     number: int
@@ -42,7 +42,7 @@ class Engine:
     options: Mapping[str, EngineOption]
 
     def check(self, options: Mapping[str, int]) -> None:
-        """ValueError for the first option that the engine does not have, or whose value is outside its bounds."""
+        """Raise ValueError for the first option that the engine does not have, or whose value is outside its bounds."""
         for name, value in options.items():
             if name not in self.options:
                 known = ", ".join(self.options) or "none"
@@ -76,17 +76,17 @@ def _engines() -> dict[str, Engine]:
 
 
 ENGINES: Final = _engines()
-"""By name, in the order of the registry."""
+"""The engines by name, in the order of the registry."""
 DEFAULT_ENGINE: Final = list(ENGINES)[lib.TM_ENGINE_DEFAULT]
 
 
 def engine_called(name: str) -> Engine:
-    """The engine of that name; ValueError, which lists those there are, for any other."""
+    """Return the engine called `name`; ValueError, which lists those there are, for any other."""
     if name not in ENGINES:
         raise ValueError(f"no engine {name!r}; one of {', '.join(ENGINES)}")
     return ENGINES[name]
 
 
 def engines_with(option: str) -> list[str]:
-    """The names of the engines that have this option."""
+    """Return the names of the engines that have this option."""
     return [name for name, engine in ENGINES.items() if option in engine.options]
