@@ -18,7 +18,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 @dataclass(frozen=True, slots=True)
 class EngineOption:
-    """One whole number that an engine can be given, from `least` to `most`; or one of `values`, where they have names."""
+    """An option of an engine: a whole number from `least` to `most`, or one of `values`, where these have names."""
 
     name: str
     about: str
