@@ -82,7 +82,7 @@ def test_the_page_and_the_plots_are_written(tmp_path: Path) -> None:
     page = bench(tmp_path)
     assert re.findall(r"^## (.*)$", page, re.MULTILINE) == TITLES
     tables = json.loads((tmp_path / "matching.json").read_text())["tables"]
-    assert [len(tables[title]) for title in TITLES] == [2, 6, 3, 3, 0, 3, 8, 3, 1, 2]
+    assert [len(tables[title]) for title in TITLES] == [2, 6, 3, 3, 0, 2, 8, 3, 1, 2]
     assert all(0 <= row["churn"] < 2 for row in tables["Updates"])
     assert all(0 < row["links_matched"] <= sections.LINKS for row in tables["Grouping"])
     for name in ("matching", "figure10", "figure11"):
