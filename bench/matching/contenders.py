@@ -13,6 +13,7 @@ from typing import Final
 from tamis.bench.matching import libraries, workloads
 from tamis.bench.matching.workloads import Workload
 from tamis.native import Table, engines_with
+from tamis.native.engines import engine_called
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import MATCH_STEPS_MAX
 
@@ -29,21 +30,28 @@ class EnginesDisagree(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An engine and, if it has that option, its rounds; or `library:NAME`, which has no table of ours."""
+    """An engine with its rounds, if it has that option, and other options that were asked for; or `library:NAME`, which
+    has no table of ours."""
 
     engine: str
     rounds: int | None = None
+    options: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def variant(self) -> str:
+        """All but the rounds."""
+        return self.engine + "".join(f" {name}={value}" for name, value in self.options)
 
     @property
     def label(self) -> str:
-        return self.engine if self.rounds is None else f"{self.engine} r={self.rounds}"
+        return self.variant if self.rounds is None else f"{self.variant} r={self.rounds}"
 
     @property
     def library(self) -> str | None:
         return self.engine.removeprefix(libraries.PREFIX) if self.engine.startswith(libraries.PREFIX) else None
 
     def table(self) -> Table:
-        options = {} if self.rounds is None else {"rounds": self.rounds}
+        options = dict(self.options) | ({} if self.rounds is None else {"rounds": self.rounds})
         return Table(self.engine, hash_seed=_HASH_SEED, match_steps=MATCH_STEPS_MAX, options=options)
 
 
@@ -78,16 +86,36 @@ class Setup:
 
 
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
-    """One contender for each engine, or for each number of rounds if it has that option; LibraryMissing says what to
-    install."""
+    """One contender for each engine, spelled `NAME` or `NAME:OPTION=NUMBER:...`, or for each number of rounds if it has
+    that option and does not say its own; LibraryMissing says what to install."""
     chosen: list[Contender] = []
-    with_rounds = engines_with("rounds")
     known = (*Table.engines(), *(libraries.PREFIX + name for name in libraries.NAMES))
     for asked in engines:
-        engine = libraries.present_name(asked)
+        engine, options = _parsed(libraries.present_name(asked))
         if engine not in known:
             raise ValueError(f"no engine {asked!r}; one of {', '.join(known)}")
         if name := Contender(engine).library:
             libraries.check_installed(name)
-        chosen.extend([Contender(engine, count) for count in rounds] if engine in with_rounds else [Contender(engine)])
+            chosen.append(Contender(engine))
+            continue
+        engine_called(engine).check(options)
+        others = tuple((name, value) for name, value in options.items() if name != "rounds")
+        if engine not in engines_with("rounds"):
+            chosen.append(Contender(engine, None, others))
+        else:
+            counts = [options["rounds"]] if "rounds" in options else rounds
+            chosen.extend(Contender(engine, count, others) for count in counts)
     return tuple(dict.fromkeys(chosen))
+
+
+def _parsed(asked: str) -> tuple[str, dict[str, int]]:
+    if asked.startswith(libraries.PREFIX):
+        return asked, {}
+    engine, *spelled = asked.split(":")
+    options = {}
+    for each in spelled:
+        name, sign, value = each.partition("=")
+        if not sign or not value.isdecimal():
+            raise ValueError(f"{asked!r}: {each!r} is no option and number, such as rounds=5")
+        options[name] = int(value)
+    return engine, options

@@ -24,11 +24,11 @@ import click
 
 from tamis.bench.matching import instructions, libraries, workloads
 from tamis.bench.matching.contenders import PASSES, Contender, EnginesDisagree, Progress, Setup, contenders
-from tamis.bench.matching.gallery_page import pages
+from tamis.bench.matching.gallery_page import compared, pages
 from tamis.bench.matching.journal import build_digests, processor
 from tamis.bench.matching.match import Result, run
 from tamis.bench.matching.passes import REPEATS, check_equal
-from tamis.bench.matching.report import flat
+from tamis.bench.matching.report import flat, label
 from tamis.protocol.errors import TamisError
 
 SIZES: Final = "1000,10000,100000,1000000"
@@ -154,8 +154,8 @@ def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -
 def _check_against_file(setup: Setup, results: list[Result], cells: Cells) -> None:
     """Libraries answer the filters that they express, and are compared with `tamis` on those by contest.py."""
     answers = {row["contender"]: {int(row["checksum"], 16)} for row in cells.group(setup) if "checksum" in row}
-    answers |= {each.engine: {int(each.checksum, 16)} for each in results if _has_answer(each)}
-    check_equal({label: sums for label, sums in answers.items() if not label.startswith(libraries.PREFIX)})
+    answers |= {label(each): {int(each.checksum, 16)} for each in results if _has_answer(each)}
+    check_equal({name: sums for name, sums in answers.items() if not name.startswith(libraries.PREFIX)})
 
 
 def _has_answer(result: Result) -> bool:
@@ -165,6 +165,8 @@ def _has_answer(result: Result) -> bool:
 def _figures(result: Result) -> dict[str, Any]:
     if not math.isfinite(result.mean_us):
         return {"skipped": result.note or "no figures"}
+    if result.share == 0:
+        return {"skipped": "it expresses none of these filters"}
     return flat(result)
 
 
@@ -175,6 +177,12 @@ def _lines(path: Path) -> list[Cell]:
     if whole != text:
         path.write_text(whole)
     return [json.loads(line) for line in whole.splitlines()]
+
+
+def _of_processor(rows: list[Cell]) -> dict[str, Cell]:
+    """By key, the last one counts; figures of another machine are not compared with ours."""
+    here = processor()
+    return {row["key"]: row for row in rows if row.get("processor") == here}
 
 
 def _interface_count(text: str) -> int | None:
@@ -207,6 +215,11 @@ def _sizes(text: str) -> list[int]:
 @click.option("--callgrind-max", type=click.IntRange(min=1), default=100_000, show_default=True)
 @click.option("--updates", is_flag=True, help="Print what updates take, too.")
 @click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Keep a line for each cell.")
+@click.option(
+    "--beside",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of another build: print its cells over these.",
+)
 @click.option("--list", "only_list", is_flag=True, help="Print the workloads, and who writes such filters.")
 def main(
     chosen: str,
@@ -222,6 +235,7 @@ def main(
     callgrind_max: int,
     updates: bool,
     file: Path | None,
+    beside: Path | None,
     only_list: bool,
 ) -> None:
     """Measure engines on natural workloads and the papers', side by side, and print times, steps, slopes and ratios."""
@@ -249,6 +263,8 @@ def main(
     labels = [each.label for each in wanted]
     shown = [row for row in cells.rows if row["group"] in keys and row["contender"] in labels]
     click.echo(pages(shown, labels, with_updates=updates))
+    if beside is not None:
+        click.echo("\n" + compared(_of_processor(_lines(beside)), shown))
 
 
 def _installed(with_libraries: bool) -> list[str]:

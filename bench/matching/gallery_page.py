@@ -7,22 +7,46 @@ measured in one run it has a `~`. A slope is that of the straight line through l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from tamis.bench.matching.libraries import PREFIX
 from tamis.bench.tables import markdown, percent, short
+
+TURNED: Final = "-turned"
+"""Ends the name of a workload's second spelling."""
 
 Cell = dict[str, Any]
 
 
 def pages(cells: Sequence[Cell], labels: Sequence[str], *, with_updates: bool) -> str:
     parts = [_times(cells, labels), _slopes(cells, labels)]
+    parts += [spellings] if (spellings := _spellings(cells, labels[0])) else []
     if with_updates:
         parts.append(_updates(cells))
     notes = [f"{cell['key']}: {cell['skipped']}" for cell in cells if "skipped" in cell]
     notes += [f"{cell['key']}: {cell['note']}" for cell in cells if cell.get("note")]
     return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
+
+
+def compared(old: Mapping[str, Cell], cells: Sequence[Cell]) -> str:
+    """The figures of another build over those of these cells: above 1, this one is faster, or does less work. Times
+    were taken at other moments: believe steps and instructions first."""
+    head = ["workload", "filters", "interfaces", "contender", "us/msg", "was", "times faster"]
+    head += ["steps", "instr/msg", "add", "remove", "B/constraint"]
+    figures = ("steps", "instructions", "add_us", "remove_us", "bytes_per_constraint")
+    rows = []
+    for cell in cells:
+        was = old.get(cell["key"])
+        if was is not None and "mean_us" in was and "mean_us" in cell:
+            times = [short(cell["mean_us"]), short(was["mean_us"]), _over(was, cell, "mean_us")]
+            rows.append([*_named(cell), *times, *(_over(was, cell, figure) for figure in figures)])
+    return "The other build over this one:\n\n" + markdown(head, rows)
+
+
+def _over(was: Cell, cell: Cell, figure: str) -> str:
+    before, now = was.get(figure), cell.get(figure)
+    return "" if before is None or not now else f"{before / now:.2f}"
 
 
 def ratio(group: Sequence[Cell], first: str) -> tuple[float, bool] | None:
@@ -70,12 +94,16 @@ def _ratio_text(told: tuple[float, bool] | None) -> str:
 
 
 def _cells(cell: Cell) -> list[str]:
-    asked = [cell["workload"], f"{cell['filters']:,}", _interfaces(cell), cell["contender"]]
+    asked = _named(cell)
     if "skipped" in cell:
         return [*asked, "skipped", *[""] * 6]
     figures = [short(cell["mean_us"]), percent(cell.get("spread"))]
     figures += [short(cell.get(name)) for name in ("steps", "instructions", "matched_mean", "bytes_per_constraint")]
     return [*asked, *figures, short(cell["build_s"])]
+
+
+def _named(cell: Cell) -> list[str]:
+    return [cell["workload"], f"{cell['filters']:,}", _interfaces(cell), cell["contender"]]
 
 
 def _interfaces(cell: Cell) -> str:
@@ -104,6 +132,24 @@ def _slopes(cells: Sequence[Cell], labels: Sequence[str]) -> str:
     return "Log-log slopes over filters:\n\n" + markdown(head, rows)
 
 
+def _spellings(cells: Sequence[Cell], first: str) -> str:
+    """Workloads that are spelled twice: the slower spelling over the faster one, for the first contender."""
+    times = {(cell["workload"], cell["filters"]): cell for cell in cells if cell["contender"] == first}
+    rows = []
+    for (workload, filters), cell in times.items():
+        other = times.get((workload + TURNED, filters))
+        if other is not None and "mean_us" in cell and "mean_us" in other:
+            row = [workload, f"{filters:,}", *(_apart(cell, other, figure) for figure in ("mean_us", "steps"))]
+            rows.append([*row, _apart(cell, other, "instructions")])
+    head = ["workload", "filters", "us/msg", "steps", "instr/msg"]
+    return f"Two spellings, {first}, the dearer over the cheaper one:\n\n{markdown(head, rows)}" if rows else ""
+
+
+def _apart(one: Cell, other: Cell, figure: str) -> str:
+    both = sorted((one.get(figure) or 0, other.get(figure) or 0))
+    return f"{both[1] / both[0]:.2f}" if both[0] else ""
+
+
 def _is_library(label: str) -> bool:
     return label.startswith(PREFIX)
 
@@ -120,7 +166,7 @@ def _updates(cells: Sequence[Cell]) -> str:
     head += ["remove mean", "p50", "p99", "p99.9", "worst"]
     rows = [
         [
-            *(cell["workload"], f"{cell['filters']:,}", _interfaces(cell), cell["contender"]),
+            *_named(cell),
             *(short(cell[kind]) for kind in kinds),
         ]
         for cell in cells

@@ -24,7 +24,8 @@ _ASKED_DURING: Final = 50  # messages, while a sample of the filters is out
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One contender's figures. Times of messages exclude decoding; `spread` is (slowest - fastest) / fastest repeat.
+    """One contender's figures; `engine` has its options, but for the rounds. Times of messages exclude decoding;
+    `spread` is (slowest - fastest) / fastest repeat.
 
     Of a library less is known: what it cannot tell is None. `share` is the share of the filters that it expresses, and
     `tamis_us` the time of `tamis` on those; `note` says how, or why there are no figures: then its time is infinite.
@@ -149,7 +150,7 @@ def _result(built: Built, updates: UpdateTimes | None) -> Result:
     singles = sorted(times.best_us()) if times.repeats else []
     mean_us = sum(singles) / len(singles) if singles else math.inf
     return Result(
-        engine=built.contender.engine,
+        engine=built.contender.variant,
         rounds=built.contender.rounds,
         build_s=built.build_s,
         mean_us=mean_us,

@@ -145,6 +145,39 @@ def test_every_workload_says_who_writes_such_filters() -> None:
     assert all(": " in line and " A message hits " in line for line in lines)
 
 
+def test_another_build_stands_beside_this_one_if_the_processor_is_the_same(tmp_path: Path) -> None:
+    file, other = tmp_path / "cells.jsonl", tmp_path / "other.jsonl"
+    options = ["--workload", "alerts", "--engine", "tamis", "--json", str(file)]
+    assert run(*options).exit_code == 0
+    was = [row | {"extension": "another", "steps": 3 * row["steps"]} for row in rows(file)]
+    was[1]["processor"] = "another"
+    other.write_text("".join(json.dumps(row) + "\n" for row in was))
+    lines = run(*options, "--beside", str(other)).stdout.partition("The other build over this one:")[2].splitlines()
+    assert len(lines) == 5
+    assert lines[-1].split("|")[8].strip() == "3.00"
+
+
+def test_two_spellings_are_compared_for_the_first_contender() -> None:
+    told = run("--workload", "alerts,alerts-turned", "--engine", "counting", "--sizes", "30")
+    lines = told.stdout.partition("Two spellings, counting, the dearer over the cheaper one:")[2].strip().splitlines()
+    assert lines[2].split("|")[1].strip() == "alerts"
+    assert lines[2].split("|")[4].strip() == "1.00"
+
+
+@pytest.mark.slow
+def test_a_library_is_measured_up_to_its_size_and_says_what_it_cannot(tmp_path: Path) -> None:
+    cells = gallery.Cells(tmp_path / "cells.jsonl")
+    chosen = gallery.contenders(["tamis", "library:sqlite"])
+    bounds = gallery.Bounds(30, 0, 1)
+    for name, sizes in (("alerts", [20, 20_001]), ("lists", [20])):
+        for setup in gallery.setups([name], sizes, None, bounds, 1):
+            gallery.measure(replace(setup, message_count=5), chosen, cells, bounds, lambda _words: None)
+    told = {row["key"]: row for row in rows(tmp_path / "cells.jsonl") if row["contender"] != "tamis"}
+    assert told["alerts 20 x F seed 1: library:sqlite"]["share"] == 1
+    assert "up to 20,000" in told["alerts 20001 x F seed 1: library:sqlite"]["skipped"]
+    assert told["lists 20 x F seed 1: library:sqlite"]["skipped"] == "it expresses none of these filters"
+
+
 def test_a_slope_is_that_of_a_power() -> None:
     assert slope([(10, 5.0), (100, 50.0), (1_000, 500.0)]) == pytest.approx(1)
     assert slope([(1, 3.0), (4, 6.0)]) == pytest.approx(0.5)

@@ -102,6 +102,16 @@ def test_sff_runs_once_for_each_number_of_rounds() -> None:
         contenders(["quantum"])
 
 
+def test_an_engine_may_come_with_options_of_its_own() -> None:
+    assert contenders(["sff:rounds=3", "sff:rounds=5"]) == (Contender("sff", 3), Contender("sff", 5))
+    assert Contender("counting", None, (("a", 1), ("b", 2))).label == "counting a=1 b=2"
+    assert Contender("sff", 3, (("a", 1),)).label == "sff a=1 r=3"
+    with pytest.raises(ValueError, match="engine counting has no option 'speed'"):
+        contenders(["counting:speed=9"])
+    with pytest.raises(ValueError, match="'speed' is no option and number, such as rounds=5"):
+        contenders(["sff:speed"])
+
+
 @pytest.mark.slow
 def test_the_command_prints_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     args = ["--filters", "100", "--interfaces", "F", "--messages", "20", "--names", "30", "--seed", "1"]
