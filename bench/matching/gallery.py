@@ -12,7 +12,6 @@ contender that would take longer than --cell-s has a cell that says so. Ratios a
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Iterable, Iterator
@@ -24,8 +23,8 @@ import click
 
 from tamis.bench.matching import instructions, libraries, workloads
 from tamis.bench.matching.contenders import PASSES, Contender, EnginesDisagree, Progress, Setup, contenders
+from tamis.bench.matching.gallery_cells import Cells, cells_of, group_of, key_of
 from tamis.bench.matching.gallery_page import compared, pages
-from tamis.bench.matching.journal import build_digests, processor
 from tamis.bench.matching.match import Result, run
 from tamis.bench.matching.passes import REPEATS, check_equal
 from tamis.bench.matching.report import flat, label
@@ -37,8 +36,6 @@ LIBRARIES_FILTERS_MAX: Final = 20_000
 _LARGE: Final = 100_000  # above, fewer messages are measured
 _MATCHES: Final = 3  # of each message in a pass
 
-Cell = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -47,48 +44,6 @@ class Bounds:
     cell_s: float
     callgrind_max: int
     passes: int
-
-
-class Cells:
-    """The file: a JSON object a line. Lines of another build or processor stay in it, and are not looked at."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._build = build_digests()["extension"]
-        self._processor = processor()
-        self.run = f"{time.time_ns()}"
-        """Of this process: cells of one run and group were measured in turns."""
-        self.rows: list[Cell] = []
-        if path is not None and path.exists():
-            self.rows = [row for row in _lines(path) if self._is_ours(row)]
-
-    def __contains__(self, key: str) -> bool:
-        return any(row["key"] == key for row in self.rows)
-
-    def group(self, setup: Setup) -> list[Cell]:
-        return [row for row in self.rows if row["group"] == group_of(setup)]
-
-    def put(self, setup: Setup, contender: Contender, figures: dict[str, Any]) -> None:
-        head = {"key": key_of(setup, contender), "group": group_of(setup), "run": self.run}
-        asked = {"workload": setup.workload, "filters": setup.filter_count, "interfaces": setup.interface_count}
-        asked |= {"messages": setup.message_count, "seed": setup.seed, "contender": contender.label}
-        row = head | asked | figures | {"extension": self._build, "processor": self._processor}
-        self.rows.append(row)
-        if self._path is not None:
-            with self._path.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-
-    def _is_ours(self, row: Cell) -> bool:
-        return bool(row.get("extension") == self._build and row.get("processor") == self._processor)
-
-
-def group_of(setup: Setup) -> str:
-    interfaces = "F" if setup.interface_count is None else setup.interface_count
-    return f"{setup.workload} {setup.filter_count} x {interfaces} seed {setup.seed}"
-
-
-def key_of(setup: Setup, contender: Contender) -> str:
-    return f"{group_of(setup)}: {contender.label}"
 
 
 def setups(
@@ -106,11 +61,11 @@ def setups(
 
 def measure(setup: Setup, wanted: tuple[Contender, ...], cells: Cells, bounds: Bounds, say: Progress) -> None:
     """Measure what the file does not have of this group; EnginesDisagree if they do."""
-    missing = [each for each in wanted if key_of(setup, each) not in cells]
+    missing = [each for each in wanted if not cells.has(key_of(setup, each), bounds.cell_s)]
     able = []
     for each in missing:
         if why := _why_not(setup, each, cells, bounds):
-            cells.put(setup, each, {"skipped": why})
+            cells.put(setup, each, {"skipped": why, "cell_s": bounds.cell_s})
         else:
             able.append(each)
     if not able:
@@ -123,7 +78,7 @@ def measure(setup: Setup, wanted: tuple[Contender, ...], cells: Cells, bounds: B
     for each, result in zip(able, results, strict=True):
         if bounds.callgrind_max >= setup.filter_count and instructions.available() and math.isfinite(result.mean_us):
             result = replace(result, instructions=instructions.per_message(full, each, made, say))  # noqa: PLW2901
-        cells.put(setup, each, _figures(result))
+        cells.put(setup, each, _figures(result, bounds))
 
 
 def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -> str | None:
@@ -132,7 +87,7 @@ def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -
         return f"libraries are measured up to {LIBRARIES_FILTERS_MAX:,} filters"
     smaller = [
         row
-        for row in cells.rows
+        for row in cells.rows()
         if row["contender"] == contender.label
         and (row["workload"], row["interfaces"]) == (setup.workload, setup.interface_count)
         and row["filters"] < setup.filter_count
@@ -140,10 +95,8 @@ def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -
     if not smaller:
         return None
     last = max(smaller, key=lambda row: int(row["filters"]))
-    if "skipped" in last:
-        return (
-            f"{last['skipped']} (at {last['filters']:,} filters)" if "(at " not in last["skipped"] else last["skipped"]
-        )
+    if why := last.get("skipped"):
+        return str(why) if "(at " in why else f"{why} (at {last['filters']:,} filters)"
     times = setup.filter_count / last["filters"]
     least_s = times * (last["build_s"] + last["mean_us"] * REPEATS * _MATCHES * setup.message_count / 1e6)
     if least_s <= bounds.cell_s:
@@ -162,27 +115,12 @@ def _has_answer(result: Result) -> bool:
     return math.isfinite(result.mean_us) and not result.engine.startswith(libraries.PREFIX)
 
 
-def _figures(result: Result) -> dict[str, Any]:
+def _figures(result: Result, bounds: Bounds) -> dict[str, Any]:
     if not math.isfinite(result.mean_us):
-        return {"skipped": result.note or "no figures"}
+        return {"skipped": result.note or "no figures", "cell_s": bounds.cell_s}
     if result.share == 0:
-        return {"skipped": "it expresses none of these filters"}
+        return {"skipped": "it expresses none of these filters", "cell_s": bounds.cell_s}
     return flat(result)
-
-
-def _lines(path: Path) -> list[Cell]:
-    """A line without its end was cut short, and is cut off."""
-    text = path.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole)
-    return [json.loads(line) for line in whole.splitlines()]
-
-
-def _of_processor(rows: list[Cell]) -> dict[str, Cell]:
-    """By key, the last one counts; figures of another machine are not compared with ours."""
-    here = processor()
-    return {row["key"]: row for row in rows if row.get("processor") == here}
 
 
 def _interface_count(text: str) -> int | None:
@@ -261,10 +199,10 @@ def main(
         raise click.ClickException(str(error)) from None
     keys = {group_of(setup) for setup in asked}
     labels = [each.label for each in wanted]
-    shown = [row for row in cells.rows if row["group"] in keys and row["contender"] in labels]
+    shown = [row for row in cells.rows() if row["group"] in keys and row["contender"] in labels]
     click.echo(pages(shown, labels, with_updates=updates))
     if beside is not None:
-        click.echo("\n" + compared(_of_processor(_lines(beside)), shown))
+        click.echo("\n" + compared(cells_of(beside), shown))
 
 
 def _installed(with_libraries: bool) -> list[str]:

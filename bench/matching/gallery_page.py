@@ -13,6 +13,7 @@ from typing import Any, Final
 from tamis.bench.matching.libraries import PREFIX
 from tamis.bench.tables import markdown, percent, short
 
+SLOWER_MAX: Final = 1.1
 TURNED: Final = "-turned"
 """Ends the name of a workload's second spelling."""
 
@@ -21,6 +22,7 @@ Cell = dict[str, Any]
 
 def pages(cells: Sequence[Cell], labels: Sequence[str], *, with_updates: bool) -> str:
     parts = [_times(cells, labels), _slopes(cells, labels)]
+    parts += [slower] if (slower := _slower(cells, labels[0])) else []
     parts += [spellings] if (spellings := _spellings(cells, labels[0])) else []
     if with_updates:
         parts.append(_updates(cells))
@@ -50,14 +52,22 @@ def _over(was: Cell, cell: Cell, figure: str) -> str:
 
 
 def ratio(group: Sequence[Cell], first: str) -> tuple[float, bool] | None:
-    """The first contender's time over the fastest other's, and whether all were measured in one run. A library that
-    expresses a part of the filters is compared with `tamis` on that part, and is not among the others here."""
+    """The first contender's time over the fastest other's, and whether both were measured in one run."""
+    found = _fastest_other(group, first)
+    if found is None:
+        return None
+    ours, other = found
+    return ours["mean_us"] / max(other["mean_us"], 1e-9), ours["run"] == other["run"]
+
+
+def _fastest_other(group: Sequence[Cell], first: str) -> tuple[Cell, Cell] | None:
+    """The first contender's cell, and the other. A library that expresses a part of the filters is compared with
+    `tamis` on that part, and is not among the others here."""
     measured = {cell["contender"]: cell for cell in group if "mean_us" in cell and cell.get("share", 1.0) == 1.0}
     others = [cell for label, cell in measured.items() if label != first]
     if first not in measured or not others:
         return None
-    fastest = min(others, key=lambda cell: float(cell["mean_us"]))
-    return measured[first]["mean_us"] / max(fastest["mean_us"], 1e-9), measured[first]["run"] == fastest["run"]
+    return measured[first], min(others, key=lambda cell: float(cell["mean_us"]))
 
 
 def slope(points: Iterable[tuple[float, float]]) -> float | None:
@@ -130,6 +140,22 @@ def _slopes(cells: Sequence[Cell], labels: Sequence[str]) -> str:
         steps = [_slope_of(same, "steps", label) for label in labels if not _is_library(label)]
         rows.append([workload, interfaces, *times, *steps, _slope_of(same, "matched_mean")])
     return "Log-log slopes over filters:\n\n" + markdown(head, rows)
+
+
+def _slower(cells: Sequence[Cell], first: str) -> str:
+    """The groups in which the first contender is slower than it may be, its fastest repeat than the other's slowest."""
+    told = []
+    for name, group in _groups(cells).items():
+        found = _fastest_other(group, first)
+        if found is None:
+            continue
+        ours, other = found
+        times = ours["mean_us"] / max(other["mean_us"], 1e-9)
+        apart = min(ours["repeats_us"]) > max(other.get("repeats_us") or [other["mean_us"]])
+        if times > SLOWER_MAX and apart:
+            told.append(f"- {name}: {short(times)} times {other['contender']}")
+    head = f"Slower than {SLOWER_MAX:g} times the fastest other, beyond the spread of the repeats:"
+    return "\n".join([head, "", *told]) if told else ""
 
 
 def _spellings(cells: Sequence[Cell], first: str) -> str:

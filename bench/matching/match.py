@@ -29,7 +29,8 @@ class Result:
 
     Of a library less is known: what it cannot tell is None. `share` is the share of the filters that it expresses, and
     `tamis_us` the time of `tamis` on those; `note` says how, or why there are no figures: then its time is infinite.
-    `steps` are those of `tm_stats`, of a message; `passes` is how often each message was timed.
+    `steps` are those of `tm_stats`, of a message; `passes` is how often each message was timed, and `repeats_us` what
+    each of the three repeats says alone.
     """
 
     engine: str
@@ -49,6 +50,7 @@ class Result:
     ratio: float = 1.0
     steps: float | None = None
     passes: int | None = None
+    repeats_us: list[float] | None = None
     instructions: float | None = None
     churn: float | None = None
     share: float | None = None
@@ -58,7 +60,8 @@ class Result:
 
 def run(setup: Setup, workload: Workload, progress: Progress, seconds_max: float = math.inf) -> list[Result]:
     """Measure every contender on `workload`, which the setup made; EnginesDisagree if they do. One that would take
-    longer than `seconds_max` to match the messages has a note in place of its figures."""
+    longer than `seconds_max` to match the messages has a note in place of its figures; of one whose updates take longer
+    fewer are timed."""
     interfaces = setup.deal()
     ours = [contender for contender in setup.contenders if contender.library is None]
     measured = dict(zip(ours, _run_ours(ours, setup, workload, interfaces, progress, seconds_max), strict=True))
@@ -80,7 +83,7 @@ def _run_ours(
     try:
         measure_in_turns(built, workload.messages, setup, progress, seconds_max)
         able = [each for each in built if each.too_slow is None]
-        updates = _update(able, setup, workload, interfaces, progress)
+        updates = _update(able, setup, workload, interfaces, progress, seconds_max)
         _check_after_updates(able, setup, workload.messages)
         return [_result(each, updates.get(each.contender)) for each in built]
     finally:
@@ -89,13 +92,18 @@ def _run_ours(
 
 
 def _update(
-    tables: list[Built], setup: Setup, workload: Workload, interfaces: array[int], progress: Progress
+    tables: list[Built],
+    setup: Setup,
+    workload: Workload,
+    interfaces: array[int],
+    progress: Progress,
+    seconds_max: float,
 ) -> dict[Contender, UpdateTimes]:
     asked = Batch.of(workload.messages[i] for i in range(min(_ASKED_DURING, len(workload.messages))))
     times, answers = {}, {}
     for each in tables:
         progress(f"updates of {each.contender.label}")
-        told, answers[each.contender.label] = update(each, workload.filters, interfaces, setup.seed, asked)
+        told, answers[each.contender.label] = update(each, workload.filters, interfaces, setup.seed, asked, seconds_max)
         times[each.contender] = told
     check_equal({label: {checksum} for label, checksum in answers.items()})
     return times
@@ -166,6 +174,7 @@ def _result(built: Built, updates: UpdateTimes | None) -> Result:
         checksum=checksum_text(min(times.checksums, default=0)),
         steps=times.steps if times.repeats else None,
         passes=times.passes,
+        repeats_us=times.repeats_us(),
         note=built.too_slow,
     )
 

@@ -53,9 +53,13 @@ class Times:
         """Of each message."""
         return [_us(min(times)) for times in zip(*self.repeats, strict=True)]
 
+    def repeats_us(self) -> list[float]:
+        """Of the mean message, by the minima of each repeat alone."""
+        return [sum(map(_us, repeat)) / max(len(repeat), 1) for repeat in self.repeats]
+
     def spread(self) -> float:
         """(slowest - fastest) / fastest repeat."""
-        means = [sum(map(_us, repeat)) for repeat in self.repeats]
+        means = self.repeats_us()
         return (max(means) - min(means)) / max(min(means), 1e-9)
 
 

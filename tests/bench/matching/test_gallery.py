@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tamis.bench.matching import gallery
-from tamis.bench.matching.gallery_page import ratio, slope
+from tamis.bench.matching.gallery_page import pages, ratio, slope
 from tamis.native import Measurement, Table
 
 _QUICK = ["--passes", "1", "--sizes", "20,60"]
@@ -87,6 +87,7 @@ def test_what_takes_too_long_says_so_and_is_not_built_at_larger_sizes(tmp_path: 
     for setup in gallery.setups(["geo"], [20, 60], None, bounds, 1):
         gallery.measure(setup, chosen, cells, bounds, said.append)
     first, second = rows(file)
+    assert first["cell_s"] == 1e-6
     assert "us a message: 3 passes take" in first["skipped"]
     assert second["skipped"].endswith("(at 20 filters)")
     assert sum("building" in words for words in said) == 1
@@ -176,6 +177,29 @@ def test_a_library_is_measured_up_to_its_size_and_says_what_it_cannot(tmp_path: 
     assert told["alerts 20 x F seed 1: library:sqlite"]["share"] == 1
     assert "up to 20,000" in told["alerts 20001 x F seed 1: library:sqlite"]["skipped"]
     assert told["lists 20 x F seed 1: library:sqlite"]["skipped"] == "it expresses none of these filters"
+
+
+def test_groups_in_which_the_first_is_slower_beyond_the_spread_are_named() -> None:
+    def cell(name: str, *repeats_us: float) -> dict[str, Any]:
+        asked = {"key": f"x: {name}", "group": "x", "workload": "x", "filters": 1, "interfaces": None, "run": "1"}
+        return asked | {"contender": name, "mean_us": min(repeats_us), "repeats_us": list(repeats_us), "build_s": 1.0}
+
+    assert "- x: 1.20 times sff" in pages([cell("tamis", 12, 13), cell("sff", 10, 11)], ["tamis"], with_updates=False)
+    for sff in (cell("sff", 10, 12.5), cell("sff", 11, 11), cell("sff", 13, 14)):
+        assert "Slower" not in pages([cell("tamis", 12, 13), sff], ["tamis"], with_updates=False)
+
+
+def test_a_cell_that_was_left_out_is_measured_when_there_is_more_time(tmp_path: Path) -> None:
+    file = tmp_path / "cells.jsonl"
+    chosen = gallery.contenders(["tamis"])
+    said: list[str] = []
+    for cell_s in (1e-6, 1e-7, 30):
+        bounds = gallery.Bounds(cell_s, 0, 1)
+        cells = gallery.Cells(file)
+        (setup,) = gallery.setups(["geo"], [20], None, bounds, 1)
+        gallery.measure(setup, chosen, cells, bounds, said.append)
+    assert ["skipped" in row for row in rows(file)] == [True, False]
+    assert [row["key"] for row in gallery.Cells(file).rows()] == [rows(file)[0]["key"]]
 
 
 def test_a_slope_is_that_of_a_power() -> None:
