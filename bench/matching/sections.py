@@ -209,8 +209,8 @@ def adversary(runner: Runner, filters_max: int) -> Section:
 
 
 def _adversary_row(name: str, chosen: tuple[Contender, ...], count: int) -> dict[str, Any] | None:
-    search = Search(chosen[0], count, ordinary_us(chosen[0], count), figures.SEED)
-    return worst_row(name, chosen, search, ADVERSARY_TRIES, ADVERSARY_SECONDS, lambda _words: None)
+    search = Search(chosen, count, ordinary_us(chosen[0], count), figures.SEED)
+    return worst_row(name, search, ADVERSARY_TRIES, ADVERSARY_SECONDS, lambda _words: None)
 
 
 def _settings(sizes: Iterable[tuple[int, int | None]], filters_max: int) -> list[Setup]:
