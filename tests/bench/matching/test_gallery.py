@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tamis.bench.matching import gallery
-from tamis.bench.matching.gallery_page import pages, ratio, slope
+from tamis.bench.matching.gallery import __main__ as gallery
+from tamis.bench.matching.gallery.page import pages, ratio, slope
 from tamis.native import Measurement, Table
 
 _QUICK = ["--passes", "1", "--sizes", "20,60"]

@@ -23,8 +23,8 @@ import click
 
 from tamis.bench.matching import instructions, libraries, workloads
 from tamis.bench.matching.contenders import PASSES, Contender, EnginesDisagree, Progress, Setup, contenders
-from tamis.bench.matching.gallery_cells import Cells, cells_of, group_of, key_of
-from tamis.bench.matching.gallery_page import compared, pages
+from tamis.bench.matching.gallery.cells import Cells, cells_of, group_of, key_of
+from tamis.bench.matching.gallery.page import compared, pages
 from tamis.bench.matching.match import Result, run
 from tamis.bench.matching.passes import REPEATS, check_equal
 from tamis.bench.matching.report import flat, label
