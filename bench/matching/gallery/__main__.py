@@ -12,115 +12,21 @@ contender that would take longer than --cell-s has a cell that says so. Ratios a
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from tamis.bench.matching import instructions, libraries, workloads
-from tamis.bench.matching.contenders import PASSES, Contender, EnginesDisagree, Progress, Setup, contenders
-from tamis.bench.matching.gallery.cells import Cells, cells_of, group_of, key_of
+from tamis.bench.matching import libraries, workloads
+from tamis.bench.matching.contenders import PASSES, Progress, contenders
+from tamis.bench.matching.gallery.cells import Cells, cells_of, group_of
+from tamis.bench.matching.gallery.measure import Bounds, measure, setups
 from tamis.bench.matching.gallery.page import compared, pages
-from tamis.bench.matching.match import Result, run
-from tamis.bench.matching.passes import REPEATS, check_equal
-from tamis.bench.matching.report import flat, label
 from tamis.protocol.errors import TamisError
 
 SIZES: Final = "1000,10000,100000,1000000"
 SEED: Final = 2003
-LIBRARIES_FILTERS_MAX: Final = 20_000
-_LARGE: Final = 100_000  # above, fewer messages are measured
-_MATCHES: Final = 3  # of each message in a pass
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """`cell_s` is for one contender; instructions are counted up to `callgrind_max` filters, 0 is never."""
-
-    cell_s: float
-    callgrind_max: int
-    passes: int
-
-
-def setups(
-    chosen: Iterable[str], sizes: Iterable[int], asked: str | None, bounds: Bounds, seed: int
-) -> Iterator[Setup]:
-    """In the order of workloads, each from its smallest size up. `asked` numbers of interfaces, or the workload's."""
-    for name in chosen:
-        kind = workloads.kind_of(name)
-        counts = kind.interfaces if asked is None else tuple(_interface_count(each) for each in asked.split(","))
-        for size in sorted(sizes):
-            messages = kind.messages_measured[size > _LARGE]
-            for count in counts:
-                yield Setup(name, size, count, messages, workloads.NAMES, seed, (), passes=bounds.passes)
-
-
-def measure(setup: Setup, wanted: tuple[Contender, ...], cells: Cells, bounds: Bounds, say: Progress) -> None:
-    """Measure what the file does not have of this group; EnginesDisagree if they do."""
-    missing = [each for each in wanted if not cells.has(key_of(setup, each), bounds.cell_s)]
-    able = []
-    for each in missing:
-        if why := _why_not(setup, each, cells, bounds):
-            cells.put(setup, each, {"skipped": why, "cell_s": bounds.cell_s})
-        else:
-            able.append(each)
-    if not able:
-        return
-    say(f"{group_of(setup)}: making filters and messages")
-    made = setup.make()
-    full = replace(setup, contenders=tuple(able))
-    results = run(full, made, lambda words: say(f"{group_of(setup)}: {words}"), bounds.cell_s)
-    _check_against_file(setup, results, cells)
-    for each, result in zip(able, results, strict=True):
-        if bounds.callgrind_max >= setup.filter_count and instructions.available() and math.isfinite(result.mean_us):
-            result = replace(result, instructions=instructions.per_message(full, each, made, say))  # noqa: PLW2901
-        cells.put(setup, each, _figures(result, bounds))
-
-
-def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -> str | None:
-    """Why this contender is not even built: a smaller size, scaled, says that it would take longer than a cell may."""
-    if contender.library is not None and setup.filter_count > LIBRARIES_FILTERS_MAX:
-        return f"libraries are measured up to {LIBRARIES_FILTERS_MAX:,} filters"
-    smaller = [
-        row
-        for row in cells.rows()
-        if row["contender"] == contender.label
-        and (row["workload"], row["interfaces"]) == (setup.workload, setup.interface_count)
-        and row["filters"] < setup.filter_count
-    ]
-    if not smaller:
-        return None
-    last = max(smaller, key=lambda row: int(row["filters"]))
-    if why := last.get("skipped"):
-        return str(why) if "(at " in why else f"{why} (at {last['filters']:,} filters)"
-    times = setup.filter_count / last["filters"]
-    least_s = times * (last["build_s"] + last["mean_us"] * REPEATS * _MATCHES * setup.message_count / 1e6)
-    if least_s <= bounds.cell_s:
-        return None
-    return f"would take about {least_s:,.0f} s: {last['mean_us']:,.0f} us (at {last['filters']:,} filters)"
-
-
-def _check_against_file(setup: Setup, results: list[Result], cells: Cells) -> None:
-    """Libraries answer the filters that they express, and are compared with `tamis` on those by contest.py."""
-    answers = {row["contender"]: {int(row["checksum"], 16)} for row in cells.group(setup) if "checksum" in row}
-    answers |= {label(each): {int(each.checksum, 16)} for each in results if _has_answer(each)}
-    check_equal({name: sums for name, sums in answers.items() if not name.startswith(libraries.PREFIX)})
-
-
-def _has_answer(result: Result) -> bool:
-    return math.isfinite(result.mean_us) and not result.engine.startswith(libraries.PREFIX)
-
-
-def _figures(result: Result, bounds: Bounds) -> dict[str, Any]:
-    if not math.isfinite(result.mean_us):
-        return {"skipped": result.note or "no figures", "cell_s": bounds.cell_s}
-    if result.share == 0:
-        return {"skipped": "it expresses none of these filters", "cell_s": bounds.cell_s}
-    return flat(result)
 
 
 def _interface_count(text: str) -> int | None:
@@ -187,7 +93,8 @@ def main(
         wanted = contenders(
             [*engines.split(","), *_installed(with_libraries)], [int(each) for each in rounds.split(",")]
         )
-        asked = list(setups(names, _sizes(sizes), interfaces, bounds, seed))
+        counts = [_interface_count(each) for each in interfaces.split(",")] if interfaces else []
+        asked = list(setups(names, _sizes(sizes), counts, bounds, seed))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     cells = Cells(file)
@@ -195,7 +102,7 @@ def main(
     try:
         for number, setup in enumerate(asked, 1):
             measure(setup, wanted, cells, bounds, _progress(number, len(asked), start))
-    except (EnginesDisagree, TamisError) as error:
+    except TamisError as error:
         raise click.ClickException(str(error)) from None
     keys = {group_of(setup) for setup in asked}
     labels = [each.label for each in wanted]
