@@ -33,8 +33,10 @@ FIGURE_11_ROUNDS = (0, 1, 5, 10, 20, 30, 50, 70, 100)
 FIGURE_11_CONSTRAINTS = (500_000, 5_000_000)
 
 
-def setting(filter_count: int, interface_count: int | None, chosen: tuple[Contender, ...]) -> Setup:
-    return Setup("sigcomm03", filter_count, interface_count, MESSAGES, NAMES, SEED, chosen)
+def setting(
+    filter_count: int, interface_count: int | None, chosen: tuple[Contender, ...], workload: str = "sigcomm03"
+) -> Setup:
+    return Setup(workload, filter_count, interface_count, MESSAGES, NAMES, SEED, chosen)
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -43,6 +45,13 @@ def setting(filter_count: int, interface_count: int | None, chosen: tuple[Conten
 def targets(runner: Runner, filters_max: int) -> list[Measured]:
     chosen = contenders(["sff", "tamis"])
     return runner.all(setting(n, i, chosen) for n, i in TARGETS if n <= filters_max)
+
+
+def even(runner: Runner, filters_max: int) -> list[Measured]:
+    """The targets with few interfaces, of which every one has as many filters."""
+    chosen = contenders(["sff", "tamis"])
+    few = [(n, i) for n, i in TARGETS if n <= filters_max and i is not None]
+    return runner.all(setting(n, i, chosen, "sigcomm03-even") for n, i in few)
 
 
 def growth(runner: Runner, filters_max: int) -> list[Measured]:
