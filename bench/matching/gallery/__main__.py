@@ -58,6 +58,7 @@ def _sizes(text: str) -> list[int]:
 @click.option("--callgrind", is_flag=True, help="Count instructions too, up to --callgrind-max filters.")
 @click.option("--callgrind-max", type=click.IntRange(min=1), default=100_000, show_default=True)
 @click.option("--updates", is_flag=True, help="Print what updates take, too.")
+@click.option("--churn", is_flag=True, help="Also match during 50,000 adds and 50,000 removals a second.")
 @click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Keep a line for each cell.")
 @click.option(
     "--beside",
@@ -78,6 +79,7 @@ def main(
     callgrind: bool,
     callgrind_max: int,
     updates: bool,
+    churn: bool,
     file: Path | None,
     beside: Path | None,
     only_list: bool,
@@ -87,7 +89,7 @@ def main(
         for name, kind in workloads.WORKLOADS.items():
             click.echo(f"{name}: {kind.about} A message hits {kind.hits}.")
         return
-    bounds = Bounds(cell_s, callgrind_max if callgrind else 0, passes)
+    bounds = Bounds(cell_s, callgrind_max if callgrind else 0, passes, churn)
     names = list(workloads.WORKLOADS) if chosen == "all" else chosen.split(",")
     try:
         wanted = contenders(
@@ -107,7 +109,7 @@ def main(
     keys = {group_of(setup) for setup in asked}
     labels = [each.label for each in wanted]
     shown = [row for row in cells.rows() if row["group"] in keys and row["contender"] in labels]
-    click.echo(pages(shown, labels, with_updates=updates))
+    click.echo(pages(shown, labels, with_updates=updates or churn))
     if beside is not None:
         click.echo("\n" + compared(cells_of(beside), shown))
 

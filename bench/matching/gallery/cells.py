@@ -29,10 +29,12 @@ class Cells:
         lines = _lines(path) if path is not None and path.exists() else []
         self._rows = {row["key"]: row for row in lines if self._about.items() <= row.items()}
 
-    def has(self, key: str, cell_s: float) -> bool:
-        """A cell that was left out with less time than `cell_s` is not there."""
+    def has(self, key: str, cell_s: float, figures: set[str]) -> bool:
+        """A cell that was left out with less time than `cell_s` is not there, nor is one that lacks such figures."""
         row = self._rows.get(key)
-        return row is not None and not ("skipped" in row and row["cell_s"] < cell_s)
+        if row is None:
+            return False
+        return bool(row["cell_s"] >= cell_s) if "skipped" in row else figures <= row.keys()
 
     def rows(self) -> list[Cell]:
         return list(self._rows.values())

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tamis.bench.matching import instructions, libraries, workloads
+from tamis.bench.matching import churn, instructions, libraries, workloads
 from tamis.bench.matching.contenders import Contender, Progress, Setup
 from tamis.bench.matching.gallery.cells import Cells, group_of, key_of
 from tamis.bench.matching.match import Result, run
 from tamis.bench.matching.passes import REPEATS, check_equal
 from tamis.bench.matching.report import flat, label
+from tamis.bench.matching.workloads import Workload
 
 LIBRARIES_FILTERS_MAX: Final = 20_000
 _LARGE: Final = 100_000  # above, fewer messages are measured
@@ -25,11 +26,13 @@ _MATCHES: Final = 3  # of each message in a pass
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`cell_s` is for one contender; instructions are counted up to `callgrind_max` filters, 0 is never."""
+    """`cell_s` is for one contender; instructions are counted up to `callgrind_max` filters, 0 is never; with `churn`
+    each is also matched during 50,000 adds and as many removals a second."""
 
     cell_s: float
     callgrind_max: int
     passes: int
+    churn: bool = False
 
 
 def setups(
@@ -47,7 +50,9 @@ def setups(
 
 def measure(setup: Setup, wanted: tuple[Contender, ...], cells: Cells, bounds: Bounds, say: Progress) -> None:
     """Measure what the file does not have of this group; EnginesDisagree if they do."""
-    missing = [each for each in wanted if not cells.has(key_of(setup, each), bounds.cell_s)]
+    missing = [
+        each for each in wanted if not cells.has(key_of(setup, each), bounds.cell_s, _asked(setup, each, bounds))
+    ]
     able = []
     for each in missing:
         if why := _why_not(setup, each, cells, bounds):
@@ -62,9 +67,26 @@ def measure(setup: Setup, wanted: tuple[Contender, ...], cells: Cells, bounds: B
     results = run(full, made, lambda words: say(f"{group_of(setup)}: {words}"), bounds.cell_s)
     _check_against_file(setup, results, cells)
     for each, result in zip(able, results, strict=True):
-        if bounds.callgrind_max >= setup.filter_count and instructions.available() and math.isfinite(result.mean_us):
-            result = replace(result, instructions=instructions.per_message(full, each, made, say))  # noqa: PLW2901
-        cells.put(setup, each, _figures(result, bounds))
+        more = _more(result, full, each, made, bounds, say) if math.isfinite(result.mean_us) else result
+        cells.put(setup, each, _figures(more, bounds))
+
+
+def _asked(setup: Setup, contender: Contender, bounds: Bounds) -> set[str]:
+    """The figures of a cell that are not always taken."""
+    if contender.library is not None:
+        return set()
+    counts = bounds.callgrind_max >= setup.filter_count and instructions.available()
+    return {name for name, is_asked in (("instructions", counts), ("churn", bounds.churn)) if is_asked}
+
+
+def _more(result: Result, setup: Setup, contender: Contender, made: Workload, bounds: Bounds, say: Progress) -> Result:
+    """With what takes a table of its own; a library is left as it is."""
+    asked = _asked(setup, contender, bounds)
+    if "instructions" in asked:
+        result = replace(result, instructions=instructions.per_message(setup, contender, made, say))
+    if "churn" in asked:
+        result = replace(result, churn=churn.speed_left(setup, contender, made, say))
+    return result
 
 
 def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -> str | None:

@@ -189,11 +189,12 @@ def _slope_of(cells: Iterable[Cell], figure: str, label: str | None = None) -> s
 def _updates(cells: Sequence[Cell]) -> str:
     kinds = [f"{kind}_{part}us" for kind in ("add", "remove") for part in ("", "p50_", "p99_", "p999_", "max_")]
     head = ["workload", "filters", "interfaces", "contender", "add mean", "p50", "p99", "p99.9", "worst"]
-    head += ["remove mean", "p50", "p99", "p99.9", "worst"]
+    head += ["remove mean", "p50", "p99", "p99.9", "worst", "speed left"]
     rows = [
         [
             *_named(cell),
             *(short(cell[kind]) for kind in kinds),
+            percent(cell.get("churn")),
         ]
         for cell in cells
         if "add_us" in cell

@@ -206,6 +206,29 @@ def test_a_cell_that_was_left_out_is_measured_when_there_is_more_time(tmp_path: 
     assert [row["key"] for row in Cells(file).rows()] == [rows(file)[0]["key"]]
 
 
+@pytest.mark.slow
+def test_a_cell_without_a_figure_that_is_asked_for_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.02)
+    file = tmp_path / "cells.jsonl"
+    options = ["--workload", "alerts", "--engine", "tamis", "--sizes", "30", "--json", str(file)]
+    for more in ([], ["--churn"], [], ["--churn"]):
+        assert run(*options, *more).exit_code == 0
+    assert ["churn" in row for row in rows(file)] == [False, True]
+
+
+@pytest.mark.slow
+def test_updates_and_churn_have_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.02)
+    told = run("--workload", "alerts", "--engine", "tamis", "--sizes", "30", "--churn").stdout
+    lines = told.partition("Microseconds of single updates of the full table:")[2].strip().splitlines()
+    cells = [cell.strip() for cell in lines[2].strip("| ").split("|")]
+    assert cells[:4] == ["alerts", "30", "F", "tamis"]
+    assert all(float(cell.replace(",", "")) >= 0 for cell in cells[4:14])
+    assert cells[14].endswith("%")
+
+
 def test_a_slope_is_that_of_a_power() -> None:
     assert slope([(10, 5.0), (100, 50.0), (1_000, 500.0)]) == pytest.approx(1)
     assert slope([(1, 3.0), (4, 6.0)]) == pytest.approx(0.5)
