@@ -99,6 +99,7 @@ def _why_not(setup: Setup, contender: Contender, cells: Cells, bounds: Bounds) -
         if row["contender"] == contender.label
         and (row["workload"], row["interfaces"]) == (setup.workload, setup.interface_count)
         and row["filters"] < setup.filter_count
+        and row.get("cell_s", bounds.cell_s) >= bounds.cell_s
     ]
     if not smaller:
         return None
