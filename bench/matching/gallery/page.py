@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tamis.bench.matching.libraries import PREFIX
+from tamis.bench.matching.workloads import WORKLOADS
 from tamis.bench.tables import markdown, percent, short
 
 SLOWER_MAX: Final = 1.1
-TURNED: Final = "-turned"
-"""Ends the name of a workload's second spelling."""
 
 Cell = dict[str, Any]
 
@@ -23,7 +22,7 @@ Cell = dict[str, Any]
 def pages(cells: Sequence[Cell], labels: Sequence[str], *, with_updates: bool) -> str:
     parts = [_times(cells, labels), _slopes(cells, labels)]
     parts += [slower] if (slower := _slower(cells, labels[0])) else []
-    parts += [spellings] if (spellings := _spellings(cells, labels[0])) else []
+    parts += [twins] if (twins := _twins(cells, labels[0])) else []
     if with_updates:
         parts.append(_updates(cells))
     notes = [f"{cell['key']}: {cell['skipped']}" for cell in cells if "skipped" in cell]
@@ -158,17 +157,19 @@ def _slower(cells: Sequence[Cell], first: str) -> str:
     return "\n".join([head, "", *told]) if told else ""
 
 
-def _spellings(cells: Sequence[Cell], first: str) -> str:
-    """Workloads that are spelled twice: the slower spelling over the faster one, for the first contender."""
-    times = {(cell["workload"], cell["filters"]): cell for cell in cells if cell["contender"] == first}
+def _twins(cells: Sequence[Cell], first: str) -> str:
+    """Workloads that are spelled or dealt in two ways, for the first contender."""
+    ours = {
+        (cell["workload"], cell["filters"], cell["interfaces"]): cell for cell in cells if cell["contender"] == first
+    }
     rows = []
-    for (workload, filters), cell in times.items():
-        other = times.get((workload + TURNED, filters))
-        if other is not None and "mean_us" in cell and "mean_us" in other:
-            row = [workload, f"{filters:,}", *(_apart(cell, other, figure) for figure in ("mean_us", "steps"))]
-            rows.append([*row, _apart(cell, other, "instructions")])
-    head = ["workload", "filters", "us/msg", "steps", "instr/msg"]
-    return f"Two spellings, {first}, the dearer over the cheaper one:\n\n{markdown(head, rows)}" if rows else ""
+    for (workload, filters, interfaces), cell in ours.items():
+        twin = ours.get((WORKLOADS[workload].drawn_as or "", filters, interfaces))
+        if twin not in (None, cell) and "mean_us" in cell and "mean_us" in twin:
+            apart = (_apart(cell, twin, figure) for figure in ("mean_us", "steps", "instructions"))
+            rows.append([f"{workload}, {twin['workload']}", f"{filters:,}", _interfaces(cell), *apart])
+    head = ["twins", "filters", "interfaces", "us/msg", "steps", "instr/msg"]
+    return f"Twins, {first}, the dearer over the cheaper one:\n\n{markdown(head, rows)}" if rows else ""
 
 
 def _apart(one: Cell, other: Cell, figure: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,15 @@ SMALL = Setup("sigcomm03", 300, 10, 40, 50, 7, contenders(["counting", "tamis"])
 
 def quiet(_words: str) -> None:
     """Progress that nobody reads."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short() -> Iterator[None]:
+    """Few updates, and no pass is repeated because it is short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tamis.bench.matching.updates._TIMED", 500)
+        patch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
+        yield
 
 
 @pytest.fixture(scope="module")
