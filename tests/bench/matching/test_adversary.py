@@ -26,6 +26,7 @@ _FEW = ["--filters", "40", "--tries", "3"]
 @pytest.fixture(autouse=True)
 def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES", 1)
+    monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES_MIN", 1)
     monkeypatch.setattr("tamis.bench.matching.adversary.search._ORDINARY_MESSAGES", 10)
 
 

@@ -64,6 +64,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "ADVERSARY_TRIES", 1)
     monkeypatch.setattr(sections, "FAMILIES", ("names", "buckets"))
     monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES", 1)
+    monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES_MIN", 1)
     monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.01)
     monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
     monkeypatch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
