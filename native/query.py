@@ -14,13 +14,13 @@ from tamis.native._tm import ffi, lib
 from tamis.native.results import check
 
 _BITS = 64
-_NO_LINK: Final = 0xFFFF_FFFF
+_NO_GROUP: Final = 0xFFFF_FFFF
 
 Candidates = Iterable[int] | bytes
-"""The links that may be answered: their ids, or a bitset of them (bit i % 8 of byte i // 8)."""
+"""The groups that may be answered: their ids, or a bitset of them (bit i % 8 of byte i // 8)."""
 
 Grouping = Sequence[int | None]
-"""Interface -> link; None, or an interface past the end, belongs to none."""
+"""Interface -> group; None, or an interface past the end, belongs to none."""
 
 _Cdata = Any  # cffi's types exist only at run time
 
@@ -47,12 +47,12 @@ class TableView:
     """A grouping that is registered with one table, for as many matches as there may be; it goes with the table."""
 
     def __init__(self, owner: _Owner, grouping: Grouping) -> None:
-        links = array("I", (_NO_LINK if link is None else link for link in grouping))
+        groups = array("I", (_NO_GROUP if group is None else group for group in grouping))
         made = ffi.new("uint32_t *")
-        check(lib.tm_table_view(owner.c, ffi.from_buffer("uint32_t[]", links), len(links), made))
+        check(lib.tm_table_view(owner.c, ffi.from_buffer("uint32_t[]", groups), len(groups), made))
         self._owner = owner
         self.id = int(made[0])
-        self.link_count = 1 + max((link for link in grouping if link is not None), default=-1)
+        self.group_count = 1 + max((group for group in grouping if group is not None), default=-1)
 
     def close(self) -> None:
         """Drop it; closing twice is allowed."""
@@ -68,17 +68,17 @@ class TableView:
 
 
 class Query:
-    """`interface_count` bounds the links where there is no view."""
+    """`interface_count` bounds the groups where there is no view."""
 
     def __init__(self, interface_count: int, candidates: Candidates | None, view: TableView | None) -> None:
         self.c = ffi.new("tm_query *")
-        self.link_count = interface_count
+        self.group_count = interface_count
         if view is not None:
-            self.link_count = view.link_count
+            self.group_count = view.group_count
             self.c.view = view.id
         if candidates is not None:
-            self.c.candidates = self._candidates = ffi.from_buffer("uint64_t[]", _bitset(candidates, self.link_count))
-        self.c.link_count = self.link_count
+            self.c.candidates = self._candidates = ffi.from_buffer("uint64_t[]", _bitset(candidates, self.group_count))
+        self.c.group_count = self.group_count
 
     def ask(self, mode: Mode) -> _Cdata:
         """The struct to pass, asking for `mode`."""
@@ -87,42 +87,42 @@ class Query:
 
 
 class Rows:
-    """Room for a list of links, and of handles beside them."""
+    """Room for a list of groups, and of handles beside them."""
 
     def __init__(self) -> None:
         self.c = ffi.new("tm_hits *")
-        self._links = self._handles = ffi.NULL
+        self._groups = self._handles = ffi.NULL
 
     def ask(self, capacity: int, with_handles: bool = False) -> _Cdata:
         """The struct to pass, with room for `capacity` rows at least. Room once made is kept."""
         if self.c.capacity < capacity:
             room = max(capacity, 2 * self.c.capacity)
-            self._links, self._handles = ffi.new("uint32_t[]", room), ffi.NULL
+            self._groups, self._handles = ffi.new("uint32_t[]", room), ffi.NULL
             self.c.capacity = room
         if with_handles and self._handles == ffi.NULL:
             self._handles = ffi.new("uint32_t[]", self.c.capacity)
-        self.c.links = self._links
+        self.c.groups = self._groups
         self.c.handles = self._handles if with_handles else ffi.NULL
         return self.c
 
-    def links(self, start: int, end: int) -> list[int]:
-        found: list[int] = ffi.unpack(self._links + start, end - start) if end > start else []
+    def groups(self, start: int, end: int) -> list[int]:
+        found: list[int] = ffi.unpack(self._groups + start, end - start) if end > start else []
         return found
 
     def pairs(self, most: int | None = None) -> list[tuple[int, int]]:
-        """(link, handle) of each row, or of the first `most`."""
+        """(group, handle) of each row, or of the first `most`."""
         count = self.c.count if most is None else min(self.c.count, most)
-        return list(zip(self.links(0, count), ffi.unpack(self._handles, count), strict=True)) if count else []
+        return list(zip(self.groups(0, count), ffi.unpack(self._handles, count), strict=True)) if count else []
 
 
-def _bitset(candidates: Candidates, link_count: int) -> bytearray:
-    """Whole words that cover every link; candidates past the last link are none."""
-    words = bytearray((link_count + _BITS - 1) // _BITS * (_BITS // 8))
+def _bitset(candidates: Candidates, group_count: int) -> bytearray:
+    """Whole words that cover every group; candidates past the last group are none."""
+    words = bytearray((group_count + _BITS - 1) // _BITS * (_BITS // 8))
     if isinstance(candidates, bytes):
         known = candidates[: len(words)]
         words[: len(known)] = known
         return words
-    for link in candidates:
-        if 0 <= link < link_count:
-            words[link >> 3] |= 1 << (link & 7)
+    for group in candidates:
+        if 0 <= group < group_count:
+            words[group >> 3] |= 1 << (group & 7)
     return words

@@ -206,7 +206,7 @@ class Table:
 
     @property
     def used(self) -> int:
-        """Bytes that the filters take, as they are charged to whoever adds them; see `tm_table_used`."""
+        """Bytes that the filters take, as they are charged to the client that adds them; see `tm_table_used`."""
         return int(lib.tm_table_used(self.c))
 
     def validate(self) -> None:
@@ -229,10 +229,10 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> list[int]:
-        """The interfaces (with a grouping: the links) that want the message."""
+        """The interfaces (with a grouping: the groups) that want the message."""
         with self._query(candidates, grouping) as query:
-            self._match(attributes, query, Mode.INTERFACES, query.link_count)
-        return sorted(self._rows.links(0, self._rows.c.count))
+            self._match(attributes, query, Mode.INTERFACES, query.group_count)
+        return sorted(self._rows.groups(0, self._rows.c.count))
 
     def match_which(
         self,
@@ -240,9 +240,9 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> dict[int, int]:
-        """For each interface or link that wants the message, the handle of one filter that says so."""
+        """For each interface or group that wants the message, the handle of one filter that says so."""
         with self._query(candidates, grouping) as query:
-            self._match(attributes, query, Mode.WHICH, query.link_count)
+            self._match(attributes, query, Mode.WHICH, query.group_count)
         return dict(sorted(self._rows.pairs()))
 
     def match_all(
@@ -286,7 +286,7 @@ class Table:
     def _match_batch(self, batch: Batch, query: Query) -> list[list[int]]:
         offsets = ffi.from_buffer("uint64_t[]", batch.offsets)
         results, ends = ffi.new("uint8_t[]", len(batch) + 1), ffi.new("uint64_t[]", len(batch) + 1)
-        hits, done = self._rows.ask(max(query.link_count, _BATCH_ROWS)), ffi.new("size_t *")
+        hits, done = self._rows.ask(max(query.group_count, _BATCH_ROWS)), ffi.new("size_t *")
         found: list[list[int]] = []
         while len(found) < len(batch):
             start = len(found)
@@ -297,7 +297,7 @@ class Table:
                 )
             )
             if not done[0]:
-                raise RuntimeError("a batch had room for every link and yet did not go on")
+                raise RuntimeError("a batch had room for every group and yet did not go on")
             _refuse_malformed(ffi.unpack(results, done[0]), start)
             found.extend(self._lists(ffi.unpack(ends, done[0])))
         return found
@@ -305,7 +305,7 @@ class Table:
     def _lists(self, ends: list[int]) -> Iterable[list[int]]:
         start = 0
         for end in ends:
-            yield sorted(self._rows.links(start, end))
+            yield sorted(self._rows.groups(start, end))
             start = end
 
     @contextmanager
@@ -324,7 +324,7 @@ class Table:
             yield self._plain_query
 
     def knows(self, interface: int) -> None:
-        """`interface` may have filters: for whoever adds them past this class."""
+        """Let `interface` have filters that are added in C, past this class."""
         if interface >= self._interface_count:
             self._interface_count = interface + 1
             self._plain_query = None

@@ -130,17 +130,17 @@ int tm_table_remove(tm_table *table, uint32_t handle);
  * freed go back to the system. */
 int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left);
 
-/* Views: groupings of interfaces to links, registered once for as many matches as there may be. */
+/* Views: groupings of interfaces, registered once for as many matches as there may be. */
 #define TM_VIEWS_MAX 1048576
-#define TM_VIEW_BYTES_MAX 4294967296 /* that their links take in all */
+#define TM_VIEW_BYTES_MAX 4294967296 /* that their groups take in all */
 
-/* A view in `*view`, in which interface i belongs to links[i] (copied; anything past the links of a query: to none).
+/* A view in `*view`, in which interface i belongs to groups[i] (copied; anything past the groups of a query: to none).
  * TM_TOO_MANY past the limits above; then, and without memory, nothing has changed. */
-int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view);
+int tm_table_view(tm_table *table, const uint32_t *groups, uint32_t count, uint32_t *view);
 /* No match names it any more; its id may be given out again. TM_ABSENT: there is no such view. */
 int tm_table_drop_view(tm_table *table, uint32_t view);
-/* The links of a view, `*count` of them, good until it is dropped; NULL: there is no such view. */
-const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32_t *count);
+/* The groups of a view, `*count` of them, good until it is dropped; NULL: there is no such view. */
+const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint32_t *count);
 
 #define TM_MATCH_INTERFACES 0 /* which interfaces */
 #define TM_MATCH_WHICH 1      /* and for each the handle of one filter that matched */
@@ -148,23 +148,23 @@ const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32
 
 /* What to ask of a match. Everything is borrowed for the call. Bit i of a bitset is bit i % 64 of word i / 64. */
 typedef struct tm_query {
-    const uint64_t *candidates; /* B: bitset over links, `link_count` bits; NULL: all */
-    uint32_t view;       /* says of each interface which link it belongs to; 0: each is its own link. An interface
-                            past the end of the view, or with a link past `link_count`, is no candidate */
-    uint32_t link_count; /* without a view: interfaces past it are no candidates */
-    uint32_t mode;       /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
+    const uint64_t *candidates; /* B: bitset over groups, `group_count` bits; NULL: all */
+    uint32_t view;        /* says of each interface which group it belongs to; 0: each is its own group. An interface
+                             past the end of the view, or with a group past `group_count`, is no candidate */
+    uint32_t group_count; /* without a view: interfaces past it are no candidates */
+    uint32_t mode;        /* TM_MATCH_* ; TM_MATCH_ALL ignores `view` */
     uint32_t reserved;
     uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
     uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
                        there are attributes, zeroed by the caller where another name stands; NULL: nothing */
 } tm_query;
 
-/* Where the answer goes; all memory is the caller's. Exactly one of the two forms: a list (`links`, room for
- * `capacity`, unordered, each link once unless TM_MATCH_ALL) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room
- * for `link_count` bits, zeroed by the match; `links` NULL). */
+/* Where the answer goes; all memory is the caller's. Exactly one of the two forms: a list (`groups`, room for
+ * `capacity`, unordered, each group once unless TM_MATCH_ALL) or, for TM_MATCH_INTERFACES alone, a bitset (`bits`, room
+ * for `group_count` bits, zeroed by the match; `groups` NULL). */
 typedef struct tm_hits {
-    uint32_t *links;
-    uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: same length as `links`; otherwise NULL */
+    uint32_t *groups;
+    uint32_t *handles; /* TM_MATCH_WHICH and TM_MATCH_ALL: same length as `groups`; otherwise NULL */
     uint64_t *bits;
     size_t capacity;
     size_t count;   /* out: rows written; with TM_TOO_MANY the rows it would take; not set for `bits` */
@@ -172,7 +172,7 @@ typedef struct tm_hits {
 } tm_hits;
 
 /* Match a decoded message. TM_MISUSED: there is no such view. Allocates nothing the caller can see; TM_TOO_MANY when
- * `capacity` is too small (link_count rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many
+ * `capacity` is too small (group_count rows always suffice unless TM_MATCH_ALL); TM_TOO_COSTLY when it took too many
  * steps. Not safe to call twice at once on one table: it has scratch memory. */
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query, tm_hits *hits);
 
@@ -194,8 +194,8 @@ typedef struct tm_stats {
 
 void tm_table_stats(const tm_table *table, tm_stats *stats);
 
-/* What the filters in the table take, as they are charged to whoever adds them: within a factor of two of what they
- * really take, and asked before and after an add, what that one brought. Costs next to nothing. */
+/* What the filters in the table take, as they are charged to the client that adds them: within a factor of two of what
+ * they really take, and asked before and after an add, what that one brought. Costs next to nothing. */
 uint64_t tm_table_used(const tm_table *table);
 
 /* How far one search for each key of the table's hashes goes. */
@@ -222,8 +222,8 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
                          const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done);
 
 /* Match each message once and write its nanoseconds (decoding excluded) to nanoseconds[i]; `*total_ns` is one more
- * pass over all of them without a clock between. `*matched` sums the links, `*checksum` mixes (message, link) pairs,
- * whatever their order. The answers that are timed are bitsets for at most 512 links, as a router would ask for them,
+ * pass over all of them without a clock between. `*matched` sums the groups, `*checksum` mixes (message, group) pairs,
+ * whatever their order. The answers that are timed are bitsets for at most 512 groups, as a router would ask for them,
  * and lists beyond. TM_MALFORMED if a message is. For benchmarks. */
 int tm_table_measure(tm_table *table, const uint8_t *bytes, const uint64_t *offsets, size_t count,
                      const tm_query *query, uint32_t *nanoseconds, uint64_t *total_ns, uint64_t *matched,
@@ -379,7 +379,8 @@ typedef struct tm_event {
  * call to the switch). Never blocks. */
 int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count);
 
-/* The same for bytes of a connection without a socket. */
+/* Take bytes that arrived for a connection without a socket, as tm_switch_poll takes those of a socket; returns what it
+ * returns. */
 int tm_switch_feed(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size, const tm_event **events,
                    size_t *count);
 /* What a connection without a socket has to send: `*size` bytes at `*bytes`, borrowed until the next call. */

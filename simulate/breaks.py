@@ -118,7 +118,7 @@ class Overtaking(Forwarder):
 
 
 class Indiscriminate(Forwarder):
-    """R6: a message goes to all children, whoever wants it."""
+    """R6: a message goes to all children, whether they want it or not."""
 
     def departures(
         self, source: int, matched: Collection[int], _: int, came_from: int | None = None

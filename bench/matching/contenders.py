@@ -57,7 +57,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What to run. `interface_count` None is one interface per filter; `link_count` groups the interfaces."""
+    """What to run. `interface_count` None is one interface per filter; `group_count` groups the interfaces."""
 
     workload: str
     filter_count: int
@@ -66,7 +66,7 @@ class Setup:
     name_count: int
     seed: int
     contenders: tuple[Contender, ...]
-    link_count: int | None = None
+    group_count: int | None = None
     passes: int = PASSES
 
     @property
@@ -75,7 +75,7 @@ class Setup:
 
     @property
     def grouping(self) -> list[int] | None:
-        return None if self.link_count is None else [i % self.link_count for i in range(self.interfaces)]
+        return None if self.group_count is None else [i % self.group_count for i in range(self.interfaces)]
 
     def make(self) -> Workload:
         return workloads.make(self.workload, self.filter_count, self.message_count, self.name_count, self.seed)

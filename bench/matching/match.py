@@ -126,7 +126,7 @@ def _run_library(
     seconds_max: float,
 ) -> Result:
     """A grouping does to a library what it does to us: the interface of a filter is then its link."""
-    links = interfaces if setup.link_count is None else array("I", (i % setup.link_count for i in interfaces))
+    links = interfaces if setup.group_count is None else array("I", (i % setup.group_count for i in interfaces))
     progress(f"{contender.label}, in a process of its own")
     try:
         told = contest(contender.library or "", workload, links, None if math.isinf(seconds_max) else seconds_max)

@@ -76,11 +76,11 @@ def bound_memory(gibibytes: float) -> None:
 
 
 def workload_of(setup: Setup) -> Workload:
-    return _made(replace(setup, interface_count=None, link_count=None, contenders=()))
+    return _made(replace(setup, interface_count=None, group_count=None, contenders=()))
 
 
 def size_label(setup: Setup) -> str:
-    grouped = "" if setup.link_count is None else f", {setup.link_count} links"
+    grouped = "" if setup.group_count is None else f", {setup.group_count} links"
     return f"{setup.filter_count:,} x {interfaces_label(setup)}{grouped}"
 
 

@@ -166,7 +166,7 @@ def instructions_per_message(runner: Runner, filters_max: int) -> Section:
 def grouping(runner: Runner, filters_max: int) -> Section:
     rows = []
     for alone in _settings([(count, ISSUERS) for count in GROUPED], filters_max):
-        pair = [runner.run(setup) for setup in (alone, replace(alone, link_count=LINKS))]
+        pair = [runner.run(setup) for setup in (alone, replace(alone, group_count=LINKS))]
         for without, behind in zip(*(each.results if each else [] for each in pair), strict=False):
             times = {"without_us": without.mean_us, "with_us": behind.mean_us, "links_matched": behind.matched_mean}
             times["gain"] = without.mean_us / behind.mean_us

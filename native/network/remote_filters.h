@@ -2,7 +2,7 @@
  *
  * Law: every handle of the table is one filter of one router, under the id that this router gave it, and the other way
  * round. Filters come and go singly; topology is not in here. As long as there are but a few, their packed bytes are
- * kept too, for plans (few.h); once there have been more, not before all have gone.
+ * kept too, for plans (small_plan.h); once there have been more, not before all have gone.
  */
 #ifndef TM_REMOTE_FILTERS_H
 #define TM_REMOTE_FILTERS_H

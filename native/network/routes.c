@@ -48,7 +48,7 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
         clear_route(routes, &made);
         return NULL;
     }
-    made.ways = tm_table_view_links(routes->table, made.view, &made.way_count);
+    made.ways = tm_table_view_groups(routes->table, made.view, &made.way_count);
     note_children(&made);
     tm_route *route = &generation->routes[source];
     clear_route(routes, route);

@@ -73,8 +73,8 @@ static int unanswered(int result, uint32_t *behind) {
  * out only if every table was asked whether it knows it. */
 static void depart_to_nobody(tm_switch *sw, const parts *message) {
     if (!message->form->shape.is_trimmed) {
-        tm_query query = {.link_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
-        tm_hits hits = {.links = sw->net->found, .capacity = sw->net->found_capacity};
+        tm_query query = {.group_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
+        tm_hits hits = {.groups = sw->net->found, .capacity = sw->net->found_capacity};
         ask(sw, message, &query, &hits);
     }
 }
@@ -84,9 +84,9 @@ static int depart_by(tm_switch *sw, const parts *message, const tm_route *route,
     tm_net *net = sw->net;
     tm_query query = {.candidates = route->children,
                       .view = route->view,
-                      .link_count = route->neighbour_count,
+                      .group_count = route->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
-    tm_hits hits = {.links = net->found, .capacity = net->found_capacity};
+    tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
     if (result != TM_OK) {
         return unanswered(result, behind);
@@ -152,11 +152,11 @@ void switch_queue_marked(tm_switch *sw, const parts *message) {
 }
 
 /* Depart by the plan of a table with few filters, which are asked one after the other. */
-static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *plan, uint32_t source, uint32_t came_from,
-                          uint32_t *behind) {
+static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_plan *plan, uint32_t source,
+                          uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     uint64_t start = switch_trail_clock(message);
-    size_t count = tm_few_match(plan, sw->attributes, net->found, net->handles, &sw->work);
+    size_t count = tm_small_plan_match(plan, sw->attributes, net->found, net->handles, &sw->work);
     switch_trail_matched(message, start);
     if (tm_work_is_over(&sw->work)) {
         return TM_TOO_COSTLY;
@@ -172,8 +172,8 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_few *pla
  */
 static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
-    tm_query query = {.link_count = net->routers.count, .mode = TM_MATCH_WHICH};
-    tm_hits hits = {.links = net->found, .handles = net->handles, .capacity = net->found_capacity};
+    tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
+    tm_hits hits = {.groups = net->found, .handles = net->handles, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
     if (result != TM_OK) {
         return unanswered(result, behind);
@@ -200,8 +200,8 @@ int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t
         depart_to_nobody(sw, message);
         return TM_OK;
     }
-    tm_few *plan = &net->plans[message->form - sw->forms];
-    if (!switch_is_traced(message) && tm_few_is_ready_for_network(plan, &net->network, &message->form->shape)) {
+    tm_small_plan *plan = &net->plans[message->form - sw->forms];
+    if (!switch_is_traced(message) && tm_small_plan_is_ready_for_network(plan, &net->network, &message->form->shape)) {
         return depart_by_plan(sw, message, plan, source, came_from, behind);
     }
     return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, behind)

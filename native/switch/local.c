@@ -14,9 +14,9 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
         return true;
     }
     uint32_t old = sw->rows.capacity;
-    uint32_t capacity = tm_next_capacity(old, sizeof *sw->rows.links);
+    uint32_t capacity = tm_next_capacity(old, sizeof *sw->rows.groups);
     capacity = capacity < count ? (uint32_t)count : capacity;
-    uint32_t **lists[3] = {&sw->rows.links, &sw->rows.handles, &sw->rows.next};
+    uint32_t **lists[3] = {&sw->rows.groups, &sw->rows.handles, &sw->rows.next};
     for (unsigned i = 0; i < 3; i++) {
         uint32_t *grown = TM_RESIZE(&sw->memory, TM_COLD, *lists[i], uint32_t, old, capacity);
         if (grown == NULL) {
@@ -33,12 +33,12 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
 
 static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
     tm_form *form = message->form;
-    if (tm_few_is_ready(&form->few, &sw->subscriptions, &form->shape)) {
-        *count = tm_few_match(&form->few, sw->attributes, sw->rows.links, sw->rows.handles, &sw->work);
+    if (tm_small_plan_is_ready(&form->plan, &sw->subscriptions, &form->shape)) {
+        *count = tm_small_plan_match(&form->plan, sw->attributes, sw->rows.groups, sw->rows.handles, &sw->work);
         return tm_work_is_over(&sw->work) ? TM_TOO_COSTLY : TM_OK;
     }
-    tm_query query = {.link_count = sw->subscriber_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
-    tm_hits hits = {.links = sw->rows.links, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
+    tm_query query = {.group_count = sw->subscriber_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
+    tm_hits hits = {.groups = sw->rows.groups, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
     int result = switch_ask(sw, sw->table, message, &query, &hits);
     *count = hits.count;
     if (result == TM_OK) {
@@ -65,7 +65,7 @@ int switch_match(tm_switch *sw, const parts *message, size_t *count) {
     if (sw->subscriptions.filters == 0) {
         return TM_OK;
     }
-    if (!reserve_rows(sw, FEW_FILTERS_MAX)) {
+    if (!reserve_rows(sw, SMALL_PLAN_FILTERS_MAX)) {
         return TM_NO_MEMORY;
     }
     int result = ask_table(sw, message, count);
@@ -110,7 +110,7 @@ static bool deliver(tm_switch *sw, const parts *message, uint32_t id, uint32_t r
         wire_store16(at + 2, (uint16_t)(4 * count));
         at += 4;
         for (; count > 0; count--, row = sw->rows.next[row], at += 4) {
-            wire_store32(at, sw->subscriptions.rows[sw->rows.links[row]].id);
+            wire_store32(at, sw->subscriptions.rows[sw->rows.groups[row]].id);
         }
     }
     memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
@@ -135,14 +135,14 @@ static void next_stamp(tm_switch *sw) {
     sw->stamp = 1;
 }
 
-/* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `links` of a row is its
+/* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `groups` of a row is its
  * subscription. Returns how many receivers there are, in `touched`. */
 static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = 0;
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
     next_stamp(sw);
     for (uint32_t row = 0; row < count; row++) {
-        uint32_t id = sw->rows.links[row];
+        uint32_t id = sw->rows.groups[row];
         uint32_t held = sw->subscriptions.kept[sw->rows.handles[row]].subscription;
         tm_subscription *subscription = &sw->subscriptions.rows[held];
         tm_subscriber *receiver = switch_subscriber(sw, id);
@@ -156,7 +156,7 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
             receiver->first_row = SUBSCRIPTION_NONE;
             sw->touched[receivers++] = id;
         }
-        sw->rows.links[row] = held;
+        sw->rows.groups[row] = held;
         sw->rows.next[row] = receiver->first_row;
         receiver->first_row = row;
     }
@@ -165,7 +165,7 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
 
 static void note_satisfied(tm_switch *sw, const tm_subscriber *receiver, uint32_t row) {
     for (; row != SUBSCRIPTION_NONE; row = sw->rows.next[row]) {
-        uint32_t id = sw->subscriptions.rows[sw->rows.links[row]].id;
+        uint32_t id = sw->subscriptions.rows[sw->rows.groups[row]].id;
         switch_trail_add(sw, TM_TRACE_SATISFIED, receiver->number, id);
     }
 }

@@ -20,14 +20,14 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net->found, uint32_t, net->found_capacity);
     TM_DELETE(memory, TM_COLD, net->handles, uint32_t, net->handle_capacity);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
-    TM_DELETE(memory, TM_COLD, net->plans, tm_few, SWITCH_FORMS);
+    TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);
 }
 
 /* Index of a router; a match that answers with every router, or a plan with every filter, has room afterwards. */
 static int use_router(tm_switch *sw, uint64_t number, uint32_t *index) {
     tm_net *net = sw->net;
-    uint32_t wanted = net->routers.count < FEW_FILTERS_MAX ? FEW_FILTERS_MAX : net->routers.count + 1;
+    uint32_t wanted = net->routers.count < SMALL_PLAN_FILTERS_MAX ? SMALL_PLAN_FILTERS_MAX : net->routers.count + 1;
     if (!tm_grow(&sw->memory, TM_COLD, &net->found, sizeof *net->found, &net->found_capacity, wanted) ||
         !tm_grow(&sw->memory, TM_COLD, &net->handles, sizeof *net->handles, &net->handle_capacity, wanted)) {
         return TM_NO_MEMORY;
@@ -50,7 +50,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
     net->forwarding = switch_forwarding(forwarding);
     net->epoch_max = UINT64_MAX;
-    net->plans = TM_NEW(&sw->memory, TM_COLD, tm_few, SWITCH_FORMS);
+    net->plans = TM_NEW(&sw->memory, TM_COLD, tm_small_plan, SWITCH_FORMS);
     sw->net = net;
     int result = net->plans != NULL ? use_router(sw, sw->options.number, &net->me) : TM_NO_MEMORY;
     if (result != TM_OK) {
@@ -240,7 +240,8 @@ int switch_join_neighbour(tm_switch *sw, uint32_t id, uint64_t number) {
     return TM_OK;
 }
 
-/* Its place on the connection stays: whoever asks for it finds that it is a link. */
+/* The link of a connection has ended. The connection keeps its place among the neighbours, so that it is still known to
+ * be a link. */
 void switch_leave_neighbour(tm_switch *sw, uint32_t id) {
     tm_neighbour *neighbour = &sw->net->neighbours[switch_at(sw, id)->neighbour];
     neighbour->sessions--;

@@ -9,7 +9,7 @@
 
 #include "network/routes.h"
 #include "network/windows.h"
-#include "switch/few.h"
+#include "switch/small_plan.h"
 
 #define NEIGHBOUR_NONE UINT32_MAX
 
@@ -42,7 +42,7 @@ typedef struct tm_net {
     uint32_t handle_capacity;
     uint64_t *departures; /* bitset over neighbours */
     uint32_t departure_words;
-    tm_few *plans; /* owned; for each form of the switch */
+    tm_small_plan *plans; /* owned; for each form of the switch */
 
     tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
     uint32_t shed_count;
@@ -50,7 +50,7 @@ typedef struct tm_net {
 
 /* Give an index back if nothing speaks of the router. */
 void switch_release_router(tm_net *net, uint32_t router);
-/* The same for all: generations have gone. */
+/* Give back the index of every router that nothing speaks of, after generations have gone. */
 void switch_sweep_routers(tm_net *net);
 void switch_net_free(tm_net *net, tm_memory *memory);
 bool switch_net_is_sound(const tm_net *net);

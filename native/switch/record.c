@@ -13,7 +13,7 @@ static bool is_wanted(tm_switch *sw, const parts *message) {
         return false;
     }
     uint64_t bits = 0;
-    tm_query query = {.link_count = 1, .memo = message->form->shape.memo[SHAPE_RECORDED]};
+    tm_query query = {.group_count = 1, .memo = message->form->shape.memo[SHAPE_RECORDED]};
     tm_hits hits = {.bits = &bits};
     int result = tm_table_match(sw->records->wanted, sw->attributes, message->attribute_count, &query, &hits);
     if (result == TM_OK) {

@@ -3,16 +3,16 @@
 
 /* ---- marks ---- */
 
-int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links) {
-    if (links <= marks->links) {
+int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t groups) {
+    if (groups <= marks->groups) {
         return TM_OK;
     }
-    uint64_t capacity = tm_bit_words(links);
+    uint64_t capacity = tm_bit_words(groups);
     capacity += capacity / 4;
     if (capacity > UINT32_MAX / 64) {
         capacity = UINT32_MAX / 64;
     }
-    uint64_t *words = links <= capacity * 64 ? TM_NEW(memory, TM_HOT, uint64_t, capacity) : NULL;
+    uint64_t *words = groups <= capacity * 64 ? TM_NEW(memory, TM_HOT, uint64_t, capacity) : NULL;
     if (words == NULL) {
         return TM_NO_MEMORY;
     }
@@ -22,13 +22,13 @@ int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links) {
 }
 
 void tm_marks_free(tm_marks *marks, tm_memory *memory) {
-    TM_DELETE(memory, TM_HOT, marks->words, uint64_t, marks->links / 64);
+    TM_DELETE(memory, TM_HOT, marks->words, uint64_t, marks->groups / 64);
     *marks = (tm_marks){0};
 }
 
 bool tm_marks_are_clear(const tm_marks *marks) {
     uint64_t any = 0;
-    for (uint32_t word = 0; word < marks->links / 64; word++) {
+    for (uint32_t word = 0; word < marks->groups / 64; word++) {
         any |= marks->words[word];
     }
     return any == 0;
@@ -37,26 +37,26 @@ bool tm_marks_are_clear(const tm_marks *marks) {
 /* ---- opening ---- */
 
 static tm_answer_form form_of(const tm_query *query, const tm_view *view) {
-    _Static_assert(TM_ANSWER_LINKS == 1 && TM_ANSWER_WHICH == TM_MATCH_WHICH + 1 && TM_ANSWER_ALL == TM_MATCH_ALL + 1,
+    _Static_assert(TM_ANSWER_GROUPS == 1 && TM_ANSWER_WHICH == TM_MATCH_WHICH + 1 && TM_ANSWER_ALL == TM_MATCH_ALL + 1,
                    "forms are in the order of modes");
     return query->mode == TM_MATCH_INTERFACES ? (tm_answer_form)(view != NULL) : (tm_answer_form)(query->mode + 1);
 }
 
-static size_t count_candidates(const uint64_t *candidates, uint32_t links) {
-    if (candidates == NULL || links == 0) {
-        return links;
+static size_t count_candidates(const uint64_t *candidates, uint32_t groups) {
+    if (candidates == NULL || groups == 0) {
+        return groups;
     }
     size_t count = 0;
-    for (; links > 64; links -= 64) {
+    for (; groups > 64; groups -= 64) {
         count += tm_bit_count(*candidates++);
     }
-    return count + tm_bit_count(*candidates << (64 - links));
+    return count + tm_bit_count(*candidates << (64 - groups));
 }
 
 /* Field by field: it is done for each message, and a compiler would clear the whole of it first. */
 void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
                      const tm_query *query, tm_hits *hits, uint64_t taken) {
-    uint32_t links = query->link_count;
+    uint32_t groups = query->group_count;
     answer->hits = hits;
     answer->holders = holders;
     answer->candidates = query->candidates;
@@ -70,26 +70,26 @@ void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_mark
     answer->wanted = SIZE_MAX;
     answer->work = (tm_work){taken, hits->steps};
     if (view != NULL && answer->form != TM_ANSWER_ALL) {
-        answer->grouping = view->links;
+        answer->grouping = view->groups;
         answer->grouping_count = view->count;
         answer->view = query->view;
-        answer->link_count = links;
-        if (answer->form == TM_ANSWER_LINKS) {
-            answer->wanted = count_candidates(query->candidates, links);
+        answer->group_count = groups;
+        if (answer->form == TM_ANSWER_GROUPS) {
+            answer->wanted = count_candidates(query->candidates, groups);
         }
         return;
     }
     answer->grouping = NULL;
     answer->grouping_count = 0;
     answer->view = 0;
-    answer->link_count = links < holders->interface_count ? links : holders->interface_count;
+    answer->group_count = groups < holders->interface_count ? groups : holders->interface_count;
     if (answer->form == TM_ANSWER_ALL) {
         answer->distinct = true;
         answer->direct = holders->of_clients == tm_holders_used(holders) && tm_answer_is_whole(answer);
     }
 }
 
-/* The links of a word that are open at the beginning. */
+/* The groups of a word that are open at the beginning. */
 static uint64_t open_word(const tm_answer *answer, uint32_t index) {
     uint64_t word = tm_answer_candidates(answer, index);
     if (answer->grouping != NULL) {
@@ -101,7 +101,7 @@ static uint64_t open_word(const tm_answer *answer, uint32_t index) {
 
 /* Without a grouping marks are for all interfaces, as the last ones may be no candidates. */
 static uint32_t count_marked(const tm_answer *answer) {
-    return tm_bit_words(answer->grouping != NULL ? answer->link_count : answer->holders->interface_count);
+    return tm_bit_words(answer->grouping != NULL ? answer->group_count : answer->holders->interface_count);
 }
 
 void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t words) {
@@ -128,11 +128,11 @@ static void clear_marks(const tm_answer *answer) {
         return;
     }
     if (answer->count > hits->capacity) { /* rows that did not fit have marks, too */
-        memset(answer->marks, 0, sizeof *answer->marks * tm_bit_words(answer->link_count));
+        memset(answer->marks, 0, sizeof *answer->marks * tm_bit_words(answer->group_count));
         return;
     }
     for (size_t row = 0; row < answer->count; row++) {
-        answer->marks[hits->links[row] / 64] = 0;
+        answer->marks[hits->groups[row] / 64] = 0;
     }
 }
 

@@ -22,7 +22,7 @@
 
 typedef enum {
     TM_ANSWER_INTERFACES, /* which interfaces, no grouping */
-    TM_ANSWER_LINKS,      /* which links of a grouping */
+    TM_ANSWER_GROUPS,     /* which groups of a grouping */
     TM_ANSWER_WHICH,      /* and a handle for each, with a grouping or without */
     TM_ANSWER_ALL,        /* every filter of the clients, without a grouping */
 } tm_answer_form;
@@ -31,15 +31,15 @@ typedef enum {
 typedef struct tm_answer {
     tm_hits *hits;
     const tm_holders *holders;
-    const uint64_t *candidates; /* bitset over links; NULL: all */
-    const uint32_t *grouping;   /* NULL: each interface is its own link */
+    const uint64_t *candidates; /* bitset over groups; NULL: all */
+    const uint32_t *grouping;   /* NULL: each interface is its own group */
     uint64_t *memo;             /* of the query */
-    uint64_t *marks; /* of lists: the links that were told; all zero between matches, and in use unless `distinct` */
+    uint64_t *marks; /* of lists: the groups that were told; all zero between matches, and in use unless `distinct` */
     uint32_t grouping_count;
-    uint32_t view;       /* of the query: what an engine has noted for it may be used; 0: none, or of no meaning */
-    uint32_t link_count; /* links past it are no candidates */
+    uint32_t view;        /* of the query: what an engine has noted for it may be used; 0: none, or of no meaning */
+    uint32_t group_count; /* groups past it are no candidates */
     tm_answer_form form;
-    bool marked;   /* every link from which there is nothing to gain is marked, whatever the form */
+    bool marked;   /* every group from which there is nothing to gain is marked, whatever the form */
     bool distinct; /* no interface is emitted twice: no look at the marks */
     bool direct;   /* all that is emitted is a row of its own, whatever the interface */
     size_t count;  /* rows so far, those that did not fit included */
@@ -47,30 +47,30 @@ typedef struct tm_answer {
     tm_work work;
 } tm_answer;
 
-/* Word `index` of the candidates: zero past link_count. */
+/* Word `index` of the candidates: zero past group_count. */
 static inline uint64_t tm_answer_candidates(const tm_answer *answer, uint32_t index) {
     uint64_t first = (uint64_t)index * 64;
-    if (first >= answer->link_count) {
+    if (first >= answer->group_count) {
         return 0;
     }
     uint64_t word = answer->candidates != NULL ? answer->candidates[index] : UINT64_MAX;
-    uint64_t left = answer->link_count - first;
+    uint64_t left = answer->group_count - first;
     return left < 64 ? word & ((UINT64_C(1) << left) - 1) : word;
 }
 
-/* The link of an interface, or TM_ANSWER_NONE where it is no candidate. */
-static inline uint32_t tm_answer_link(const tm_answer *answer, uint32_t interface) {
-    uint32_t link = interface;
+/* The group of an interface, or TM_ANSWER_NONE where it is no candidate. */
+static inline uint32_t tm_answer_group(const tm_answer *answer, uint32_t interface) {
+    uint32_t group = interface;
     if (answer->grouping != NULL) {
         if (interface >= answer->grouping_count) {
             return TM_ANSWER_NONE;
         }
-        link = answer->grouping[interface];
+        group = answer->grouping[interface];
     }
-    if (link >= answer->link_count || (answer->candidates != NULL && !tm_bit_at(answer->candidates, link))) {
+    if (group >= answer->group_count || (answer->candidates != NULL && !tm_bit_at(answer->candidates, group))) {
         return TM_ANSWER_NONE;
     }
-    return link;
+    return group;
 }
 
 /* Is there anything to gain from a filter of this interface? */
@@ -78,21 +78,21 @@ static inline bool tm_answer_open(const tm_answer *answer, uint32_t interface) {
     if (answer->direct) {
         return true;
     }
-    uint32_t link = tm_answer_link(answer, interface);
+    uint32_t group = tm_answer_group(answer, interface);
     if (answer->form == TM_ANSWER_ALL) {
-        return link != TM_ANSWER_NONE && tm_holders_is_client(answer->holders, interface);
+        return group != TM_ANSWER_NONE && tm_holders_is_client(answer->holders, interface);
     }
-    if (link == TM_ANSWER_NONE || answer->hits->bits != NULL) {
-        return link != TM_ANSWER_NONE && !tm_bit_at(answer->hits->bits, link);
+    if (group == TM_ANSWER_NONE || answer->hits->bits != NULL) {
+        return group != TM_ANSWER_NONE && !tm_bit_at(answer->hits->bits, group);
     }
-    return answer->distinct || !tm_bit_at(answer->marks, link);
+    return answer->distinct || !tm_bit_at(answer->marks, group);
 }
 
 /* A row of the list, which counts whether it fits or not. */
-static inline void tm_answer_append(tm_answer *answer, uint32_t link, uint32_t handle) {
+static inline void tm_answer_append(tm_answer *answer, uint32_t group, uint32_t handle) {
     const tm_hits *hits = answer->hits;
     if (answer->count < hits->capacity) {
-        hits->links[answer->count] = link;
+        hits->groups[answer->count] = group;
         if (hits->handles != NULL) {
             hits->handles[answer->count] = handle;
         }
@@ -106,16 +106,16 @@ static inline void tm_answer_emit(tm_answer *answer, uint32_t interface, uint32_
         tm_answer_append(answer, interface, handle);
         return;
     }
-    uint32_t link = answer->grouping != NULL ? answer->grouping[interface] : interface;
+    uint32_t group = answer->grouping != NULL ? answer->grouping[interface] : interface;
     if (answer->hits->bits != NULL) {
-        tm_bit_set(answer->hits->bits, link);
+        tm_bit_set(answer->hits->bits, group);
         answer->count++;
         return;
     }
     if (!answer->distinct) {
-        tm_bit_set(answer->marks, link);
+        tm_bit_set(answer->marks, group);
     }
-    tm_answer_append(answer, link, handle);
+    tm_answer_append(answer, group, handle);
 }
 
 /* So many filters matched, each with its interface and handle: for a direct answer. */
@@ -126,7 +126,7 @@ static inline void tm_answer_emit_rows(tm_answer *answer, const uint32_t *interf
         answer->count += count;
         return;
     }
-    memcpy(hits->links + answer->count, interfaces, sizeof *interfaces * count);
+    memcpy(hits->groups + answer->count, interfaces, sizeof *interfaces * count);
     if (hits->handles != NULL) {
         memcpy(hits->handles + answer->count, handles, sizeof *handles * count);
     }
@@ -153,7 +153,7 @@ static inline bool tm_answer_is_full(const tm_answer *answer) {
 
 /* Is every interface a candidate? */
 static inline bool tm_answer_is_whole(const tm_answer *answer) {
-    return answer->candidates == NULL && answer->link_count >= answer->holders->interface_count;
+    return answer->candidates == NULL && answer->group_count >= answer->holders->interface_count;
 }
 
 /* Called by an engine before it emits: it will emit each interface once at most, or for clients each filter. */
@@ -174,7 +174,7 @@ static inline bool tm_answer_open_marked(const tm_answer *answer, uint32_t inter
             return false;
         }
         interface = answer->grouping[interface];
-        if (interface >= answer->link_count) {
+        if (interface >= answer->group_count) {
             return false;
         }
     }
@@ -183,15 +183,15 @@ static inline bool tm_answer_open_marked(const tm_answer *answer, uint32_t inter
 
 /* As tm_answer_emit, of a marked answer. */
 static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, uint32_t handle, bool grouped) {
-    uint32_t link = grouped ? answer->grouping[interface] : interface;
+    uint32_t group = grouped ? answer->grouping[interface] : interface;
     if (answer->hits->bits != NULL) {
-        tm_bit_set(answer->hits->bits, link);
+        tm_bit_set(answer->hits->bits, group);
         answer->count++;
     } else {
-        tm_answer_append(answer, link, handle);
+        tm_answer_append(answer, group, handle);
     }
     if (answer->form != TM_ANSWER_ALL) {
-        tm_bit_set(answer->marks, link);
+        tm_bit_set(answer->marks, group);
     }
 }
 
@@ -200,17 +200,17 @@ static inline void tm_answer_emit_marked(tm_answer *answer, uint32_t interface, 
 /* Marks for any answer of a table; owned by it. */
 typedef struct tm_marks {
     uint64_t *words; /* all zero between matches */
-    uint32_t links;  /* there is room for: a multiple of 64 */
+    uint32_t groups; /* there is room for: a multiple of 64 */
 } tm_marks;
 
-/* Room for as many links. TM_NO_MEMORY: unchanged. */
-int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t links);
+/* Room for as many groups. TM_NO_MEMORY: unchanged. */
+int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t groups);
 void tm_marks_free(tm_marks *marks, tm_memory *memory);
 bool tm_marks_are_clear(const tm_marks *marks);
 
 /* An open answer; `view` is that of the query, NULL where it names none; `hits->steps` says how many steps it may take,
  * `taken` how many have been. The caller has cleared `hits->bits`, and reserved marks for all interfaces and, with a
- * view, for `query->link_count` links. */
+ * view, for `query->group_count` groups. */
 void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
                      const tm_query *query, tm_hits *hits, uint64_t taken);
 /* Tell the caller; returns the result of the match. */

@@ -9,7 +9,7 @@
 #include "tm.h"
 
 #define BITS_LINKS_MAX                                                                                                 \
-    512 /* up to so many links a router would take the answer as a bitset, so that is what is timed */
+    512 /* up to so many groups a router would take the answer as a bitset, so that is what is timed */
 
 typedef struct measured {
     tm_attribute *attributes; /* of all messages, one after the other */
@@ -65,18 +65,18 @@ static int match_one(tm_table *table, measured *work, const tm_query *query, siz
 }
 
 static void forget_rows(measured *work) {
-    TM_DELETE(&work->memory, TM_COLD, work->hits.links, uint32_t, work->hits.capacity);
+    TM_DELETE(&work->memory, TM_COLD, work->hits.groups, uint32_t, work->hits.capacity);
     TM_DELETE(&work->memory, TM_COLD, work->hits.handles, uint32_t, work->hits.capacity);
 }
 
 /* Room for an answer of `rows`; what was in the old one is lost. */
 static bool reserve_rows(measured *work, size_t rows, bool with_handles) {
     forget_rows(work);
-    work->hits = (tm_hits){.capacity = rows, .links = TM_NEW(&work->memory, TM_COLD, uint32_t, rows)};
+    work->hits = (tm_hits){.capacity = rows, .groups = TM_NEW(&work->memory, TM_COLD, uint32_t, rows)};
     if (with_handles) {
         work->hits.handles = TM_NEW(&work->memory, TM_COLD, uint32_t, rows);
     }
-    return work->hits.links != NULL && (work->hits.handles != NULL) == with_handles;
+    return work->hits.groups != NULL && (work->hits.handles != NULL) == with_handles;
 }
 
 /* The first pass: it warms up, makes room for the largest answer, and sums what is found. */
@@ -94,7 +94,7 @@ static int warm_up(tm_table *table, measured *work, const tm_query *query, uint6
         }
         *matched += work->hits.count;
         for (size_t row = 0; row < work->hits.count; row++) {
-            *checksum += mix(i, work->hits.links[row]);
+            *checksum += mix(i, work->hits.groups[row]);
         }
     }
     return TM_OK;
@@ -128,7 +128,7 @@ static void forget(measured *work) {
 
 static int prepare(measured *work, const uint8_t *bytes, const uint64_t *offsets, const tm_query *query) {
     work->starts = TM_NEW(&work->memory, TM_COLD, uint64_t, work->count + 1);
-    size_t rows = query->link_count > 0 ? query->link_count : 1;
+    size_t rows = query->group_count > 0 ? query->group_count : 1;
     if (work->starts == NULL || !reserve_rows(work, rows, query->mode != TM_MATCH_INTERFACES)) {
         return TM_NO_MEMORY;
     }
@@ -149,7 +149,7 @@ int tm_table_measure(tm_table *table, const uint8_t *bytes, const uint64_t *offs
     if (result == TM_OK) {
         result = warm_up(table, &work, query, matched, checksum);
     }
-    if (result == TM_OK && query->mode == TM_MATCH_INTERFACES && query->link_count <= BITS_LINKS_MAX) {
+    if (result == TM_OK && query->mode == TM_MATCH_INTERFACES && query->group_count <= BITS_LINKS_MAX) {
         forget_rows(&work);
         work.hits = (tm_hits){.bits = work.bits};
     }

@@ -12,7 +12,7 @@ struct tm_table {
     tm_engine *engine; /* owned */
     tm_holders holders;
     tm_views views;
-    tm_marks marks;        /* for all interfaces, and for as many links as a grouping was asked for */
+    tm_marks marks;        /* for all interfaces, and for as many groups as a view was asked for */
     tm_filter *filter;     /* owned; what is being added */
     tm_attribute *message; /* owned; room for TM_ATTRIBUTES_MAX: the message of a batch being matched */
     uint64_t match_steps;
@@ -143,12 +143,12 @@ int tm_table_settle(tm_table *table, uint64_t steps, uint64_t *left) {
 
 /* ---- views ---- */
 
-int tm_table_view(tm_table *table, const uint32_t *links, uint32_t count, uint32_t *view) {
-    if (table == NULL || view == NULL || (links == NULL && count > 0)) {
+int tm_table_view(tm_table *table, const uint32_t *groups, uint32_t count, uint32_t *view) {
+    if (table == NULL || view == NULL || (groups == NULL && count > 0)) {
         return TM_MISUSED;
     }
     uint32_t made;
-    int result = tm_views_add(&table->views, links, count, &made);
+    int result = tm_views_add(&table->views, groups, count, &made);
     if (result == TM_OK && table->class->view != NULL) {
         result = table->class->view(table->engine, made, tm_views_at(&table->views, made));
         if (result != TM_OK) {
@@ -173,10 +173,10 @@ int tm_table_drop_view(tm_table *table, uint32_t view) {
     return TM_OK;
 }
 
-const uint32_t *tm_table_view_links(const tm_table *table, uint32_t view, uint32_t *count) {
+const uint32_t *tm_table_view_groups(const tm_table *table, uint32_t view, uint32_t *count) {
     const tm_view *found = table != NULL ? tm_views_at(&table->views, view) : NULL;
     *count = found != NULL ? found->count : 0;
-    return found != NULL ? found->links : NULL;
+    return found != NULL ? found->groups : NULL;
 }
 
 /* ---- match ---- */
@@ -192,10 +192,10 @@ static bool query_is_sound(const tm_table *table, const tm_query *query, const t
 
 /* Exactly one form of answer, with handles exactly where the mode has them. */
 static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
-    if (hits == NULL || (hits->handles != NULL) != (query->mode != TM_MATCH_INTERFACES && hits->links != NULL)) {
+    if (hits == NULL || (hits->handles != NULL) != (query->mode != TM_MATCH_INTERFACES && hits->groups != NULL)) {
         return false;
     }
-    return hits->bits != NULL ? hits->links == NULL && query->mode == TM_MATCH_INTERFACES : hits->links != NULL;
+    return hits->bits != NULL ? hits->groups == NULL && query->mode == TM_MATCH_INTERFACES : hits->groups != NULL;
 }
 
 static inline int match_prepared(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
@@ -213,19 +213,19 @@ static inline int match_prepared(tm_table *table, const tm_attribute *attributes
 static __attribute__((noinline)) int prepare(tm_table *table, const tm_attribute *attributes, size_t count,
                                              const tm_query *query, const tm_view *view, tm_hits *hits) {
     if (hits->bits != NULL) {
-        memset(hits->bits, 0, sizeof *hits->bits * tm_bit_words(query->link_count));
+        memset(hits->bits, 0, sizeof *hits->bits * tm_bit_words(query->group_count));
     }
     if (view != NULL && query->mode != TM_MATCH_ALL &&
-        tm_marks_reserve(&table->marks, &table->memory, query->link_count) != TM_OK) {
+        tm_marks_reserve(&table->marks, &table->memory, query->group_count) != TM_OK) {
         return TM_NO_MEMORY;
     }
     return match_prepared(table, attributes, count, query, view, hits);
 }
 
-/* Only a view onto more links than there are interfaces may need more marks than the table has. */
+/* Only a view onto more groups than there are interfaces may need more marks than the table has. */
 static inline int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                         const tm_view *view, tm_hits *hits) {
-    if (hits->bits != NULL || (view != NULL && query->link_count > table->marks.links)) {
+    if (hits->bits != NULL || (view != NULL && query->group_count > table->marks.groups)) {
         return prepare(table, attributes, count, query, view, hits);
     }
     return match_prepared(table, attributes, count, query, view, hits);
@@ -250,7 +250,7 @@ uint64_t tm_table_unknown(const tm_table *table) {
 
 /* What is left of the caller's room after `used` rows. */
 static tm_hits rest_of(const tm_hits *hits, size_t used) {
-    return (tm_hits){.links = hits->links + used,
+    return (tm_hits){.groups = hits->groups + used,
                      .handles = hits->handles != NULL ? hits->handles + used : NULL,
                      .capacity = hits->capacity - used};
 }
@@ -282,7 +282,7 @@ int tm_table_match_batch(tm_table *table, const uint8_t *bytes, const uint64_t *
                          const tm_query *query, tm_hits *hits, uint64_t *row_ends, uint8_t *results, size_t *done) {
     const tm_view *view;
     if (table == NULL || bytes == NULL || offsets == NULL || row_ends == NULL || results == NULL || done == NULL ||
-        !query_is_sound(table, query, &view) || !hits_are_sound(query, hits) || hits->links == NULL) {
+        !query_is_sound(table, query, &view) || !hits_are_sound(query, hits) || hits->groups == NULL) {
         return TM_MISUSED;
     }
     hits->count = 0;

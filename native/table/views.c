@@ -19,8 +19,8 @@ static uint32_t room_of(uint32_t count) {
 void tm_views_free(tm_views *views) {
     for (uint32_t row = 0; row < views->count; row++) {
         tm_view *view = &views->rows[row];
-        if (view->links != NULL) {
-            TM_DELETE(views->memory, TM_HOT, view->links, uint32_t, room_of(view->count));
+        if (view->groups != NULL) {
+            TM_DELETE(views->memory, TM_HOT, view->groups, uint32_t, room_of(view->count));
         }
     }
     TM_DELETE(views->memory, TM_HOT, views->rows, tm_view, views->capacity);
@@ -31,7 +31,7 @@ static uint64_t bytes_of(uint32_t count) {
     return sizeof(uint32_t) * (uint64_t)room_of(count);
 }
 
-int tm_views_add(tm_views *views, const uint32_t *links, uint32_t count, uint32_t *view) {
+int tm_views_add(tm_views *views, const uint32_t *groups, uint32_t count, uint32_t *view) {
     bool is_new = views->free == VIEW_NONE;
     if ((is_new && views->count == TM_VIEWS_MAX) || views->bytes + bytes_of(count) > TM_VIEW_BYTES_MAX) {
         return TM_TOO_MANY;
@@ -45,7 +45,7 @@ int tm_views_add(tm_views *views, const uint32_t *links, uint32_t count, uint32_
         return TM_NO_MEMORY;
     }
     if (count > 0) {
-        memcpy(copy, links, sizeof *links * count);
+        memcpy(copy, groups, sizeof *groups * count);
     }
     uint32_t row = is_new ? views->count++ : views->free;
     views->free = is_new ? VIEW_NONE : views->rows[row].count;
@@ -58,7 +58,7 @@ int tm_views_add(tm_views *views, const uint32_t *links, uint32_t count, uint32_
 void tm_views_drop(tm_views *views, uint32_t view) {
     tm_view *row = &views->rows[view - 1];
     views->bytes -= bytes_of(row->count);
-    TM_DELETE(views->memory, TM_HOT, row->links, uint32_t, room_of(row->count));
+    TM_DELETE(views->memory, TM_HOT, row->groups, uint32_t, room_of(row->count));
     *row = (tm_view){.count = views->free};
     views->free = view - 1;
 }

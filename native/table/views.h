@@ -1,6 +1,6 @@
 /* views.h - groupings of interfaces that were registered once and are named by an id.
  *
- * Law: a view says for each interface which link it belongs to, and never changes: whoever needs another grouping
+ * Law: a view says for each interface which group it belongs to, and never changes: whoever needs another grouping
  * registers another one. Views are counted in the table's memory, and are TM_VIEWS_MAX of TM_VIEW_BYTES_MAX in all at
  * most. Ids begin at 1; 0 is no view. The id of a view that was dropped is given out again.
  */
@@ -11,8 +11,8 @@
 #include "tm.h"
 
 typedef struct tm_view {
-    uint32_t *links; /* owned; by interface; NULL: the row is free */
-    uint32_t count;  /* of links; of a free row the next free one */
+    uint32_t *groups; /* owned; by interface; NULL: the row is free */
+    uint32_t count;   /* of groups; of a free row the next free one */
 } tm_view;
 
 typedef struct tm_views {
@@ -21,19 +21,19 @@ typedef struct tm_views {
     uint32_t capacity;
     uint32_t count; /* rows ever used */
     uint32_t free;  /* a free row, or VIEW_NONE */
-    uint64_t bytes; /* of all links */
+    uint64_t bytes; /* of all groups */
 } tm_views;
 
 void tm_views_init(tm_views *views, tm_memory *memory);
 void tm_views_free(tm_views *views);
 
-/* `links` is copied. TM_NO_MEMORY, TM_TOO_MANY: nothing has changed. */
-int tm_views_add(tm_views *views, const uint32_t *links, uint32_t count, uint32_t *view);
+/* `groups` is copied. TM_NO_MEMORY, TM_TOO_MANY: nothing has changed. */
+int tm_views_add(tm_views *views, const uint32_t *groups, uint32_t count, uint32_t *view);
 void tm_views_drop(tm_views *views, uint32_t view); /* it is there */
 
 /* NULL: there is no such view. */
 static inline const tm_view *tm_views_at(const tm_views *views, uint32_t view) {
-    return view - 1 < views->count && views->rows[view - 1].links != NULL ? &views->rows[view - 1] : NULL;
+    return view - 1 < views->count && views->rows[view - 1].groups != NULL ? &views->rows[view - 1] : NULL;
 }
 
 #endif

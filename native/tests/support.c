@@ -284,7 +284,7 @@ typedef struct answer {
 
 static bool is_candidate(const question *asked, uint32_t link) {
     const tm_query *query = &asked->query;
-    return link < query->link_count && (query->candidates == NULL || query->candidates[link / 64] >> link % 64 & 1);
+    return link < query->group_count && (query->candidates == NULL || query->candidates[link / 64] >> link % 64 & 1);
 }
 
 /* The link of an interface, or UINT32_MAX for none. */
@@ -332,7 +332,7 @@ static void compare_list(const twin *t, tm_table *table, const question *asked, 
     uint32_t links[TWIN_FILTERS_MAX];
     uint32_t handles[TWIN_FILTERS_MAX];
     bool seen[256] = {false};
-    tm_hits hits = {.links = links, .capacity = TWIN_FILTERS_MAX};
+    tm_hits hits = {.groups = links, .capacity = TWIN_FILTERS_MAX};
     hits.handles = asked->query.mode == TM_MATCH_INTERFACES ? NULL : handles;
     ask_twin(t, asked, attributes, count, &expected);
     CHECK(tm_table_match(table, attributes, count, &asked->query, &hits) == TM_OK, "mode %u", asked->query.mode);
@@ -358,7 +358,7 @@ static void compare_bits(const twin *t, tm_table *table, const question *asked, 
     tm_hits hits = {.bits = bits};
     ask_twin(t, asked, attributes, count, &expected);
     CHECK(tm_table_match(table, attributes, count, &asked->query, &hits) == TM_OK, "bits");
-    for (uint32_t link = 0; link < asked->query.link_count; link++) {
+    for (uint32_t link = 0; link < asked->query.group_count; link++) {
         CHECK((bits[link / 64] >> link % 64 & 1) == expected.links[link], "bit %u is wrong", link);
     }
 }
@@ -366,13 +366,13 @@ static void compare_bits(const twin *t, tm_table *table, const question *asked, 
 void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *attributes, size_t count) {
     uint64_t candidates[4] = {roll(d), roll(d), roll(d), roll(d)};
     uint32_t grouping[TWIN_INTERFACES_MAX];
-    question asked = {.query = {.link_count = TWIN_INTERFACES_MAX}};
+    question asked = {.query = {.group_count = TWIN_INTERFACES_MAX}};
     for (asked.query.mode = TM_MATCH_INTERFACES; asked.query.mode <= TM_MATCH_ALL; asked.query.mode++) {
         compare_list(t, table, &asked, attributes, count);
     }
     asked.query.mode = below(d, 3);
     asked.query.candidates = candidates;
-    asked.query.link_count = below(d, 200);
+    asked.query.group_count = below(d, 200);
     compare_list(t, table, &asked, attributes, count);
     uint32_t groups = 1 + below(d, 8);
     for (uint32_t i = 0; i < TWIN_INTERFACES_MAX; i++) {
@@ -381,7 +381,7 @@ void compare_all(const twin *t, tm_table *table, dice *d, const tm_attribute *at
     asked.grouping = grouping;
     asked.grouping_count = below(d, TWIN_INTERFACES_MAX + 1);
     asked.query.candidates = below(d, 2) ? candidates : NULL;
-    asked.query.link_count = groups;
+    asked.query.group_count = groups;
     int result = tm_table_view(table, grouping, asked.grouping_count, &asked.query.view);
     CHECK(result == TM_OK || result == TM_NO_MEMORY, "view: %d", result);
     if (result == TM_OK) { /* a table that is full has no room for one */

@@ -72,9 +72,9 @@ static void fail_everywhere(uint32_t engine, uint64_t seed) {
 static void reserve_links(tm_table *table) {
     uint32_t link = 0;
     uint32_t handle = 0;
-    tm_query query = {.link_count = 256, .mode = TM_MATCH_WHICH};
+    tm_query query = {.group_count = 256, .mode = TM_MATCH_WHICH};
     CHECK(tm_table_view(table, &link, 1, &query.view) == TM_OK, "view");
-    tm_hits hits = {.links = &link, .handles = &handle, .capacity = 1};
+    tm_hits hits = {.groups = &link, .handles = &handle, .capacity = 1};
     CHECK(tm_table_match(table, NULL, 0, &query, &hits) == TM_OK, "match");
     CHECK(tm_table_drop_view(table, query.view) == TM_OK, "drop");
 }

@@ -57,10 +57,10 @@ static void test_messages_run_out(const tm_engine_class *class) {
     CHECK(tm_marks_reserve(&marks, &memory, holders.interface_count) == TM_OK, "marks");
     CHECK(class->add(engine, parsed, 0, handle) == TM_OK, "add");
     ((tm_counting *)engine)->message = 0xfffffe;
-    tm_query query = {.link_count = 1};
+    tm_query query = {.group_count = 1};
     for (int i = 0; i < 6; i++) {
         uint32_t link = 9;
-        tm_hits hits = {.links = &link, .capacity = 1, .steps = 10};
+        tm_hits hits = {.groups = &link, .capacity = 1, .steps = 10};
         tm_answer answer;
         size_t count = decode_x(i % 2 == 0 ? 3 : 2);
         tm_answer_begin(&answer, &holders, &marks, NULL, &query, &hits, count);
@@ -91,9 +91,9 @@ static void test_large_grouping(uint32_t engine) {
     for (uint32_t link = 0; link < LINKS; link += 4000) {
         candidates[link / 64] |= (uint64_t)1 << link % 64;
     }
-    tm_query query = {.candidates = candidates, .link_count = LINKS};
+    tm_query query = {.candidates = candidates, .group_count = LINKS};
     CHECK(tm_table_view(table, grouping, INTERFACES, &query.view) == TM_OK, "view");
-    tm_hits hits = {.links = links, .capacity = LINKS};
+    tm_hits hits = {.groups = links, .capacity = LINKS};
     size_t count = decode_x(20);
     CHECK(tm_table_match(table, attributes, count, &query, &hits) == TM_OK, "match");
     /* i % 50 is even and i % 100 at most 20: 0, 2 .. 20 */
@@ -131,8 +131,8 @@ static void test_longest_string(uint32_t engine) {
     uint64_t ends[1];
     uint32_t links[200];
     size_t done = 0;
-    tm_query query = {.link_count = 200, .steps_max = UINT64_MAX}; /* `sff` takes 128 steps a byte */
-    tm_hits hits = {.links = links, .capacity = 200};
+    tm_query query = {.group_count = 200, .steps_max = UINT64_MAX}; /* `sff` takes 128 steps a byte */
+    tm_hits hits = {.groups = links, .capacity = 200};
     CHECK(tm_table_match_batch(table, message.bytes, offsets, 1, &query, &hits, ends, results, &done) == TM_OK,
           "match");
     CHECK(done == 1 && results[0] == TM_OK && hits.count == TM_PATTERN_BYTES_MAX - 1, "%zu links", hits.count);
@@ -165,10 +165,10 @@ static void test_misuse(uint32_t engine) {
     tm_table *table = new_table(engine);
     uint32_t links[4];
     uint32_t handle = 0;
-    tm_query query = {.link_count = 4};
+    tm_query query = {.group_count = 4};
     tm_hits hits = {.capacity = 4};
     CHECK(tm_table_match(table, attributes, 0, &query, &hits) == TM_MISUSED, "no form of answer");
-    hits.links = links;
+    hits.groups = links;
     query.mode = TM_MATCH_ALL;
     CHECK(tm_table_match(table, attributes, 0, &query, &hits) == TM_MISUSED, "no handles");
     query.mode = TM_MATCH_ALL + 1;

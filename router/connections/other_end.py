@@ -1,4 +1,4 @@
-"""The other end of a connection, whoever it is: what it is sent, what it did wrong, how it ends.
+"""The other end of a connection, client or router: what it is sent, what it did wrong, how it ends.
 
 Law: every frame that leaves from here is told to the session before it is sent, and every one that comes before it is
 acted on. Data frames do not come here. After its end an other end does nothing any more.

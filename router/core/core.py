@@ -274,8 +274,9 @@ class Core:
             self._predicates.pass_held(body)
 
     def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
-        """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too.
-        All are asked about one's own that is refused: it goes back if their clocks say so."""
+        """A neighbour does not take an epoch, or (epoch 0) answers up to which epoch it does. Every router that hears
+        of a refusal answers, too. Where it concerns this router, all neighbours are asked: it goes back if their clocks
+        say so."""
         desk, is_mine = self.desk, body.issuer == self.me and body.epoch == self.epoch
         desk.plausible.takes(link.neighbour, body.acceptable, desk.now_us)
         desk.ask_for_refused()

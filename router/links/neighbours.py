@@ -209,7 +209,7 @@ class Neighbours:
             self._told.reported(report, neighbour.number)
 
     def pass_on(self, neighbour: int, report: Report) -> None:
-        """Let it go to a neighbour; where that one is not linked, it is lost."""
+        """Send a report to a neighbour; it is lost where the neighbour is not linked."""
         link = self._numbered[neighbour].link
         if link is not None:
             link.report(report)
@@ -217,8 +217,8 @@ class Neighbours:
     def send(
         self, to: Iterable[NeighbourSession], body: Body, left: Callable[[NeighbourSession], None] | None = None
     ) -> None:
-        """The same body to each of these sessions, packed once; those that are over get nothing. `left` is called when
-        it has left for one of them."""
+        """Send `body`, packed once, to each session of `to` that is not over. `left` is called with each session for
+        which it has left."""
         current = {session: link for session in to if (link := self._current(session)) is not None}
         links = list(current.values())
         if links:

@@ -22,9 +22,9 @@ from tamis.router.connections.connections import Connections
 WAIT_S: Final = 5.0
 """A publisher waits so long for its confirmation, and a link that takes longer is an alarm."""
 START_S: Final = 2.0
-"""A neighbour that is there is linked by then: whoever dials tries again after 1.25 s at most."""
+"""A neighbour that is there is linked by then: the end that dials tries again after 1.25 s at most."""
 SETTLE_S: Final = 0.05
-"""Whoever has heard of a topology goes by it within 20 ms (R5)."""
+"""A router that has heard of a topology goes by it within 20 ms (R5)."""
 
 
 class Phase(enum.Enum):

@@ -48,8 +48,8 @@ def test_views_are_told_apart(table: Table) -> None:
 
 
 def result_of_match(table: Table, view: int) -> int:
-    query = ffi.new("tm_query *", {"view": view, "link_count": 4})
-    hits = ffi.new("tm_hits *", {"links": (links := ffi.new("uint32_t[]", 4)), "capacity": len(links)})
+    query = ffi.new("tm_query *", {"view": view, "group_count": 4})
+    hits = ffi.new("tm_hits *", {"groups": (links := ffi.new("uint32_t[]", 4)), "capacity": len(links)})
     return int(lib.tm_table_match(table.c, ffi.NULL, 0, query, hits))
 
 
@@ -61,7 +61,7 @@ def test_a_view_that_was_dropped_is_no_view(table: Table) -> None:
     view.close()
     assert result_of_match(table, number) == lib.TM_MISUSED
     assert lib.tm_table_drop_view(table.c, number) == lib.TM_ABSENT
-    assert lib.tm_table_view_links(table.c, number, ffi.new("uint32_t *")) == ffi.NULL
+    assert lib.tm_table_view_groups(table.c, number, ffi.new("uint32_t *")) == ffi.NULL
 
 
 def test_views_are_counted_in_the_memory_of_the_table(table: Table) -> None:

@@ -9,7 +9,7 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
-#include "engines/onepath/interval_pass.h"
+#include "engines/onepath/interval_matching.h"
 #include "engines/onepath/reach.h"
 
 #define NUMBERS_AT_ONCE 2U
@@ -17,103 +17,103 @@
 /* ---- cells ---- */
 
 /* Which filters of a key hold, not just which interfaces. */
-static void see_spans(pass *p, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    if (p->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&p->work, cells->spans->count)) {
+static void see_spans(matching *m, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+    if (m->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&m->work, cells->spans->count)) {
         return;
     }
     for (uint32_t at = 0; at < cells->spans->count; at++) {
         const tamis_span *span = &cells->spans->rows[at];
         if (tamis_span_holds(*span, value, strings)) {
-            emit_if_open(p, span->interface, span->handle);
+            emit_if_open(m, span->interface, span->handle);
         }
     }
 }
 
-static void emit_new_bits(pass *p, uint64_t bits, uint32_t word) {
+static void emit_new_bits(matching *m, uint64_t bits, uint32_t word) {
     for (; bits != 0; bits &= bits - 1) {
-        emit_if_open(p, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
+        emit_if_open(m, word * 64 + (uint32_t)__builtin_ctzll(bits), 0);
     }
 }
 
-static inline void collect(pass *p, const uint64_t *cell, uint32_t words) {
+static inline void collect(matching *m, const uint64_t *cell, uint32_t words) {
     for (uint32_t word = 0; word < words; word++) {
-        uint64_t fresh = cell[word] & ~p->matched[word];
-        p->matched[word] |= fresh;
-        if (!p->plain) {
-            emit_new_bits(p, fresh, word);
+        uint64_t fresh = cell[word] & ~m->matched[word];
+        m->matched[word] |= fresh;
+        if (!m->plain) {
+            emit_new_bits(m, fresh, word);
         }
     }
 }
 
 /* `order` is that of the label: strings, or wide numbers. */
-static void see_label(pass *p, const tamis_cells *cells, int64_t label, const tamis_strings *order) {
-    if (p->wants_handles) {
-        see_spans(p, cells, label, order);
+static void see_label(matching *m, const tamis_cells *cells, int64_t label, const tamis_strings *order) {
+    if (m->wants_handles) {
+        see_spans(m, cells, label, order);
         return;
     }
-    collect(p, tamis_cells_of_label(cells, label, order), cells->words);
+    collect(m, tamis_cells_of_label(cells, label, order), cells->words);
 }
 
 /* ---- the steps ---- */
 
 /* Ranges that the code does not decide. */
-static void see_wide(pass *p, const tm_attribute *value, const tamis_key *key) {
+static void see_wide(matching *m, const tm_attribute *value, const tamis_key *key) {
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (key->wide != NULL) {
         uint8_t bytes[TAMIS_NUMBER_BYTES];
         tamis_number_bytes(is_real, value->integer, value->real, bytes);
-        int64_t label = tamis_strings_label(&p->engine->numbers, bytes, sizeof bytes);
+        int64_t label = tamis_strings_label(&m->engine->numbers, bytes, sizeof bytes);
         if (tamis_cells_exist(&key->wide->cells)) {
-            see_label(p, &key->wide->cells, label, &p->engine->numbers);
+            see_label(m, &key->wide->cells, label, &m->engine->numbers);
         }
-        see_runs(p, key->wide, label, &p->engine->numbers);
+        see_runs(m, key->wide, label, &m->engine->numbers);
     }
     if (key->intervals != NULL) {
         int64_t place;
         bool on_grid = tm_grid_of_number(value->integer, value->real, is_real, &place);
-        emit_intervals(p, key->intervals, place, on_grid);
+        emit_intervals(m, key->intervals, place, on_grid);
     }
 }
 
-static void see_number(pass *p, const known *at) {
-    const tm_attribute *value = &p->attributes[at->attribute];
+static void see_number(matching *m, const known *at) {
+    const tm_attribute *value = &m->attributes[at->attribute];
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (at->key->equal_bits == 0) {
         ; /* no filter wants a value */
     } else if (is_real || !tamis_has_code(value->integer)) {
-        uint32_t operand = tamis_wide_operand(&p->engine->buckets.key, is_real, value->integer, value->real);
+        uint32_t operand = tamis_wide_operand(&m->engine->buckets.key, is_real, value->integer, value->real);
         if (at->key->equal_bits & tamis_operand_bit(operand)) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_WIDE, at->name, operand));
+            see_bucket(m, tamis_bucket_key(TAMIS_BY_WIDE, at->name, operand));
         }
     } else if (at->key->equal_bits & tamis_operand_bit((uint32_t)at->code)) {
-        see_bucket(p, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
+        see_bucket(m, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
     }
-    see_runs(p, at->key, at->code, NULL);
+    see_runs(m, at->key, at->code, NULL);
     if (at->key->wide != NULL || at->key->intervals != NULL) {
-        see_wide(p, value, at->key);
+        see_wide(m, value, at->key);
     }
 }
 
-static void see_string(pass *p, const known *at) {
-    const tamis_view *view = &p->views[at->attribute];
+static void see_string(matching *m, const known *at) {
+    const tamis_view *view = &m->views[at->attribute];
     if (view->constant != TM_NO_STRING && (at->key->equal_bits & tamis_operand_bit(view->constant))) {
-        see_bucket(p, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant));
+        see_bucket(m, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant));
     }
     if (at->key->patterns > 0) {
-        see_patterns(p, at);
+        see_patterns(m, at);
     }
-    see_runs(p, at->key, view->label, &p->engine->strings);
+    see_runs(m, at->key, view->label, &m->engine->strings);
     if (at->key->intervals != NULL) {
-        const tm_attribute *value = &p->attributes[at->attribute];
-        emit_intervals(p, at->key->intervals, tm_grid_of_text(value->string, value->length), false);
+        const tm_attribute *value = &m->attributes[at->attribute];
+        emit_intervals(m, at->key->intervals, tm_grid_of_text(value->string, value->length), false);
     }
 }
 
 /* An attribute whose name the table knows; NULL: it does not. */
-static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t code) {
-    const tm_engine *engine = p->engine;
-    const tm_attribute *attribute = &p->attributes[i];
-    uint64_t *memo = p->answer->memo != NULL ? &p->answer->memo[i] : NULL;
+static inline const known *find_key(matching *m, uint32_t i, unsigned kind, int32_t code) {
+    const tm_engine *engine = m->engine;
+    const tm_attribute *attribute = &m->attributes[i];
+    uint64_t *memo = m->answer->memo != NULL ? &m->answer->memo[i] : NULL;
     uint32_t name = tamis_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
     if (name == TM_NO_NAME) {
         return NULL;
@@ -121,18 +121,18 @@ static inline const known *find_key(pass *p, uint32_t i, unsigned kind, int32_t 
     const tamis_key *key = engine->names.records[name].keys[kind];
     __builtin_prefetch(key);                                              /* two cache lines */
     __builtin_prefetch((const void *)((uintptr_t)key + sizeof *key - 1)); /* key may be NULL: no pointer arithmetic */
-    known *at = &p->known[p->known_count++];
+    known *at = &m->known[m->known_count++];
     *at = (known){key, name, i, code, kind};
     return at;
 }
 
 /* Which attributes may have a name that the table knows, as far as is remembered: a bit each, as below. */
-static uint64_t worth_a_look(const pass *p, uint32_t count) {
-    const uint64_t *memo = p->answer->memo;
+static uint64_t worth_a_look(const matching *m, uint32_t count) {
+    const uint64_t *memo = m->answer->memo;
     if (memo == NULL) {
         return count == TM_ATTRIBUTES_MAX ? UINT64_MAX : (UINT64_C(1) << count) - 1;
     }
-    uint64_t unknown = tamis_names_memo(&p->engine->names, TM_NO_NAME);
+    uint64_t unknown = tamis_names_memo(&m->engine->names, TM_NO_NAME);
     uint64_t worth = 0;
     for (uint32_t i = 0; i < count; i++) {
         worth |= (uint64_t)(memo[i] != unknown) << i;
@@ -141,10 +141,10 @@ static uint64_t worth_a_look(const pass *p, uint32_t count) {
 }
 
 /* The attributes whose value is of one of these kinds, found without a jump that depends on a kind. */
-static inline uint64_t of_kinds(const pass *p, uint32_t count, unsigned first, unsigned last) {
+static inline uint64_t of_kinds(const matching *m, uint32_t count, unsigned first, unsigned last) {
     uint64_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
-        found |= (uint64_t)(p->attributes[i].kind - first <= last - first) << i;
+        found |= (uint64_t)(m->attributes[i].kind - first <= last - first) << i;
     }
     return found;
 }
@@ -154,18 +154,18 @@ static int32_t code_of(const tm_attribute *number) {
 }
 
 /* The cells of numbers, from known[first] on. true: full. */
-static bool see_cells(pass *p, uint32_t first) {
-    for (uint32_t i = first; i < p->known_count; i++) {
-        const tamis_key *key = p->known[i].key;
+static bool see_cells(matching *m, uint32_t first) {
+    for (uint32_t i = first; i < m->known_count; i++) {
+        const tamis_key *key = m->known[i].key;
         if (key == NULL || !tamis_cells_exist(&key->cells)) {
             continue;
         }
-        if (p->wants_handles) {
-            see_spans(p, &key->cells, p->known[i].code, NULL);
+        if (m->wants_handles) {
+            see_spans(m, &key->cells, m->known[i].code, NULL);
         } else {
-            collect(p, tamis_cells_of_code(&key->cells, p->known[i].code), key->cells.words);
+            collect(m, tamis_cells_of_code(&key->cells, m->known[i].code), key->cells.words);
         }
-        if (is_full(p)) {
+        if (is_full(m)) {
             return true;
         }
     }
@@ -174,94 +174,94 @@ static bool see_cells(pass *p, uint32_t first) {
 
 /* Step 1: numbers, as most tables are satisfied by them alone; several names before their cells, so that the memory
  * they lie in is waited for together. Inline, as most messages go through no more than this. true: full. */
-static inline __attribute__((always_inline)) bool see_numbers(pass *p, uint64_t numbers) {
+static inline __attribute__((always_inline)) bool see_numbers(matching *m, uint64_t numbers) {
     while (numbers != 0) {
-        uint32_t first = p->known_count;
+        uint32_t first = m->known_count;
         for (uint32_t n = 0; n < NUMBERS_AT_ONCE && numbers != 0; n++, numbers &= numbers - 1) {
             uint32_t i = (uint32_t)__builtin_ctzll(numbers);
-            find_key(p, i, TAMIS_NUMBER, code_of(&p->attributes[i]));
+            find_key(m, i, TAMIS_NUMBER, code_of(&m->attributes[i]));
         }
-        if (see_cells(p, first)) {
+        if (see_cells(m, first)) {
             return true;
         }
     }
-    p->parts[TAMIS_NUMBER] = (part){0, p->known_count};
+    m->parts[TAMIS_NUMBER] = (part){0, m->known_count};
     return false;
 }
 
-static void view_string(pass *p, uint32_t attribute) {
-    const tm_attribute *value = &p->attributes[attribute];
-    tm_engine *engine = p->engine;
-    tamis_view *view = &p->views[attribute];
+static void view_string(matching *m, uint32_t attribute) {
+    const tm_attribute *value = &m->attributes[attribute];
+    tm_engine *engine = m->engine;
+    tamis_view *view = &m->views[attribute];
     tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
-                       engine->pattern_scratch + p->scratch_used, TAMIS_MESSAGE_PATTERNS - p->scratch_used, view,
-                       &p->work);
-    p->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
+                       engine->pattern_scratch + m->scratch_used, TAMIS_MESSAGE_PATTERNS - m->scratch_used, view,
+                       &m->work);
+    m->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
-static bool see_strings(pass *p, uint64_t strings, uint64_t booleans) {
-    part *seen = &p->parts[TAMIS_STRING];
-    seen->first = p->known_count;
+static bool see_strings(matching *m, uint64_t strings, uint64_t booleans) {
+    part *seen = &m->parts[TAMIS_STRING];
+    seen->first = m->known_count;
     for (; strings != 0; strings &= strings - 1) {
-        const known *at = find_key(p, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
+        const known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
         if (at == NULL) {
             continue;
         }
-        view_string(p, at->attribute);
+        view_string(m, at->attribute);
         if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
-            see_label(p, &at->key->cells, p->views[at->attribute].label, &p->engine->strings);
-            if (is_full(p)) {
+            see_label(m, &at->key->cells, m->views[at->attribute].label, &m->engine->strings);
+            if (is_full(m)) {
                 return true;
             }
         }
     }
-    seen->end = p->known_count;
+    seen->end = m->known_count;
     for (; booleans != 0; booleans &= booleans - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(booleans);
-        find_key(p, i, TAMIS_BOOLEAN, (int32_t)p->attributes[i].integer);
+        find_key(m, i, TAMIS_BOOLEAN, (int32_t)m->attributes[i].integer);
     }
-    p->parts[TAMIS_BOOLEAN] = (part){seen->end, p->known_count};
-    return is_full(p);
+    m->parts[TAMIS_BOOLEAN] = (part){seen->end, m->known_count};
+    return is_full(m);
 }
 
 /* What the message says, by name: for the tests of entries. */
-static void note_states(pass *p) {
-    for (uint32_t i = 0; i < p->known_count; i++) {
-        const known *at = &p->known[i];
-        p->engine->state[at->name] = state_of(at->kind, at->attribute, at->code);
+static void note_states(matching *m) {
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        const known *at = &m->known[i];
+        m->engine->state[at->name] = state_of(at->kind, at->attribute, at->code);
     }
-    p->noted_count = p->known_count;
+    m->noted_count = m->known_count;
 }
 
 /* Step 3: all that stands under a value. */
-static void see_values(pass *p) {
-    for (uint32_t i = p->parts[TAMIS_NUMBER].first; i < p->parts[TAMIS_NUMBER].end; i++) {
-        if (p->known[i].key != NULL) {
-            see_number(p, &p->known[i]);
+static void see_values(matching *m) {
+    for (uint32_t i = m->parts[TAMIS_NUMBER].first; i < m->parts[TAMIS_NUMBER].end; i++) {
+        if (m->known[i].key != NULL) {
+            see_number(m, &m->known[i]);
         }
     }
-    for (uint32_t i = p->parts[TAMIS_STRING].first; i < p->parts[TAMIS_STRING].end; i++) {
-        if (p->known[i].key != NULL) {
-            see_string(p, &p->known[i]);
+    for (uint32_t i = m->parts[TAMIS_STRING].first; i < m->parts[TAMIS_STRING].end; i++) {
+        if (m->known[i].key != NULL) {
+            see_string(m, &m->known[i]);
         }
     }
-    for (uint32_t i = p->parts[TAMIS_BOOLEAN].first; i < p->parts[TAMIS_BOOLEAN].end; i++) {
-        const known *at = &p->known[i];
+    for (uint32_t i = m->parts[TAMIS_BOOLEAN].first; i < m->parts[TAMIS_BOOLEAN].end; i++) {
+        const known *at = &m->known[i];
         if (at->key != NULL && at->key->equalities > 0) {
-            see_bucket(p, tamis_bucket_key(TAMIS_BY_BOOLEAN, at->name, (uint32_t)at->code));
+            see_bucket(m, tamis_bucket_key(TAMIS_BY_BOOLEAN, at->name, (uint32_t)at->code));
         }
     }
-    look_at_probes(p);
+    look_at_probes(m);
 }
 
-static void see_scans(pass *p) {
-    for (uint32_t i = 0; i < p->known_count; i++) {
-        const tamis_key *any = p->engine->names.records[p->known[i].name].keys[TAMIS_ANY];
-        const tamis_key *keys[2] = {p->known[i].key, any};
+static void see_scans(matching *m) {
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        const tamis_key *any = m->engine->names.records[m->known[i].name].keys[TAMIS_ANY];
+        const tamis_key *keys[2] = {m->known[i].key, any};
         for (unsigned k = 0; k < 2; k++) {
-            if (keys[k] != NULL && tm_work_spend(&p->work, keys[k]->scan.count)) {
-                try_entries(p, keys[k]->scan.entries, keys[k]->scan.count);
+            if (keys[k] != NULL && tm_work_spend(&m->work, keys[k]->scan.count)) {
+                try_entries(m, keys[k]->scan.entries, keys[k]->scan.count);
             }
         }
     }
@@ -283,25 +283,25 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
 }
 
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
-static void see_pairs(pass *p) {
+static void see_pairs(matching *m) {
     uint16_t bits[TM_ATTRIBUTES_MAX];
     uint64_t coarse = 0;
-    for (uint32_t i = 0; i < p->known_count; i++) {
-        bits[i] = (uint16_t)tamis_partner_bit(p->known[i].name, p->known[i].kind);
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        bits[i] = (uint16_t)tamis_partner_bit(m->known[i].name, m->known[i].kind);
         coarse |= tamis_coarse_bit(bits[i]);
     }
-    for (uint32_t home = 0; home < p->known_count; home++) {
-        const known *at = &p->known[home];
+    for (uint32_t home = 0; home < m->known_count; home++) {
+        const known *at = &m->known[home];
         if (at->key == NULL || !(at->key->partner_bits & coarse)) {
             continue;
         }
-        uint64_t met = company_of(at->key, bits, p->known_count) & ~(UINT64_C(1) << home);
+        uint64_t met = company_of(at->key, bits, m->known_count) & ~(UINT64_C(1) << home);
         for (; met != 0; met &= met - 1) {
-            const known *partner = &p->known[__builtin_ctzll(met)];
-            see_bucket(p, tamis_pair_key(at->name, at->kind, partner->name, partner->kind));
+            const known *partner = &m->known[__builtin_ctzll(met)];
+            see_bucket(m, tamis_pair_key(at->name, at->kind, partner->name, partner->kind));
         }
     }
-    look_at_probes(p);
+    look_at_probes(m);
 }
 
 /* The middle of a chunk's bounds, where a search begins. */
@@ -314,15 +314,15 @@ static inline void ask_for_run(const tamis_run *run) {
 }
 
 /* What values will be looked up in lies far apart: ask for all of it, level by level, before any is read. */
-static void ask_for_keys(const pass *p) {
-    for (uint32_t i = 0; i < p->known_count; i++) {
-        if (p->known[i].key != NULL) {
-            __builtin_prefetch(p->known[i].key->at_most);
-            __builtin_prefetch(p->known[i].key->at_least);
+static void ask_for_keys(const matching *m) {
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        if (m->known[i].key != NULL) {
+            __builtin_prefetch(m->known[i].key->at_most);
+            __builtin_prefetch(m->known[i].key->at_least);
         }
     }
-    for (uint32_t i = 0; i < p->known_count; i++) {
-        const tamis_key *key = p->known[i].key;
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        const tamis_key *key = m->known[i].key;
         if (key != NULL && key->at_most != NULL) {
             __builtin_prefetch(key->at_most->chunks);
         }
@@ -330,102 +330,102 @@ static void ask_for_keys(const pass *p) {
             __builtin_prefetch(key->at_least->chunks);
         }
     }
-    for (uint32_t i = 0; i < p->known_count; i++) {
-        if (p->known[i].key != NULL) {
-            ask_for_run(p->known[i].key->at_most);
-            ask_for_run(p->known[i].key->at_least);
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        if (m->known[i].key != NULL) {
+            ask_for_run(m->known[i].key->at_most);
+            ask_for_run(m->known[i].key->at_least);
         }
     }
 }
 
-static void see_everything(pass *p, uint32_t count) {
-    uint64_t worth = worth_a_look(p, count);
-    if (see_numbers(p, worth & of_kinds(p, count, TM_KIND_INTEGER, TM_KIND_FLOAT))) {
+static void see_everything(matching *m, uint32_t count) {
+    uint64_t worth = worth_a_look(m, count);
+    if (see_numbers(m, worth & of_kinds(m, count, TM_KIND_INTEGER, TM_KIND_FLOAT))) {
         return;
     }
-    uint64_t booleans = of_kinds(p, count, TM_KIND_BOOLEAN, TM_KIND_BOOLEAN);
-    if (see_strings(p, worth & of_kinds(p, count, TM_KIND_STRING, TM_KIND_STRING), worth & booleans)) {
+    uint64_t booleans = of_kinds(m, count, TM_KIND_BOOLEAN, TM_KIND_BOOLEAN);
+    if (see_strings(m, worth & of_kinds(m, count, TM_KIND_STRING, TM_KIND_STRING), worth & booleans)) {
         return;
     }
-    if (p->engine->listed > 0) {
-        ask_for_keys(p);
+    if (m->engine->listed > 0) {
+        ask_for_keys(m);
     }
-    note_states(p);
-    see_values(p);
-    if (p->engine->scanned > 0) {
-        see_scans(p);
+    note_states(m);
+    see_values(m);
+    if (m->engine->scanned > 0) {
+        see_scans(m);
     }
-    if (p->engine->pair_filters > 0 && !is_full(p)) {
-        see_pairs(p);
+    if (m->engine->pair_filters > 0 && !is_full(m)) {
+        see_pairs(m);
     }
-    for (uint32_t i = 0; i < p->slot_count && !is_full(p) && tm_work_spend(&p->work, p->slots[i]->entry_count); i++) {
-        try_entries(p, tamis_slot_entries(&p->engine->buckets, p->slots[i]), p->slots[i]->entry_count);
+    for (uint32_t i = 0; i < m->slot_count && !is_full(m) && tm_work_spend(&m->work, m->slots[i]->entry_count); i++) {
+        try_entries(m, tamis_slot_entries(&m->engine->buckets, m->slots[i]), m->slots[i]->entry_count);
     }
-    if (p->engine->always.count > 0 && tm_work_spend(&p->work, p->engine->always.count)) {
-        try_entries(p, p->engine->always.entries, p->engine->always.count);
+    if (m->engine->always.count > 0 && tm_work_spend(&m->work, m->engine->always.count)) {
+        try_entries(m, m->engine->always.entries, m->engine->always.count);
     }
-    if (p->waiting_count > 0) {
-        verify_waiting(p);
+    if (m->waiting_count > 0) {
+        verify_waiting(m);
     }
 }
 
 /* ---- before and after ---- */
 
 /* Interfaces with cells that are wanted: members that are candidates. Other answers than plain ones know no such. */
-static void find_wanted(pass *p) {
-    if (!p->plain) {
-        memset(p->matched, 0, sizeof p->matched);
+static void find_wanted(matching *m) {
+    if (!m->plain) {
+        memset(m->matched, 0, sizeof m->matched);
         return;
     }
-    const tm_holders *holders = p->engine->holders;
+    const tm_holders *holders = m->engine->holders;
     uint32_t words = tm_bit_words(holders->interface_count);
     for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
-        p->collected[word] = word < words ? ~holders->clients[word] : 0;
+        m->collected[word] = word < words ? ~holders->clients[word] : 0;
     }
-    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
-        uint64_t wanted = p->engine->cell_members[word] & tm_answer_candidates(p->answer, word);
-        p->wanted[word] = wanted;
-        p->matched[word] = ~wanted;
-    }
-}
-
-static void put_bits(pass *p) {
-    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
-        tm_answer_emit_word(p->answer, word, p->matched[word] & p->wanted[word]);
+    for (uint32_t word = 0; word < m->engine->cell_words; word++) {
+        uint64_t wanted = m->engine->cell_members[word] & tm_answer_candidates(m->answer, word);
+        m->wanted[word] = wanted;
+        m->matched[word] = ~wanted;
     }
 }
 
-static void clear_scratch(pass *p) {
-    for (uint32_t i = 0; i < p->noted_count; i++) {
-        p->engine->state[p->known[i].name] = 0;
+static void put_bits(matching *m) {
+    for (uint32_t word = 0; word < m->engine->cell_words; word++) {
+        tm_answer_emit_word(m->answer, word, m->matched[word] & m->wanted[word]);
+    }
+}
+
+static void clear_scratch(matching *m) {
+    for (uint32_t i = 0; i < m->noted_count; i++) {
+        m->engine->state[m->known[i].name] = 0;
     }
 }
 
 void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
-    pass p; /* arrays are written before they are read: not cleared */
-    p.engine = engine;
-    p.attributes = attributes;
-    p.answer = answer;
-    p.work = answer->work;
-    p.plain = answer->form == TM_ANSWER_INTERFACES;
-    p.wants_handles = answer->form > TM_ANSWER_LINKS;
-    p.only_bits = p.plain && engine->listed == 0;
-    p.scratch_used = 0;
-    p.slot_count = 0;
-    p.known_count = 0;
-    p.noted_count = 0;
-    p.probe_count = 0;
-    p.waiting_count = 0;
-    if (p.plain && engine->shared_listed == 0) {
+    matching m; /* arrays are written before they are read: not cleared */
+    m.engine = engine;
+    m.attributes = attributes;
+    m.answer = answer;
+    m.work = answer->work;
+    m.plain = answer->form == TM_ANSWER_INTERFACES;
+    m.wants_handles = answer->form > TM_ANSWER_GROUPS;
+    m.only_bits = m.plain && engine->listed == 0;
+    m.scratch_used = 0;
+    m.slot_count = 0;
+    m.known_count = 0;
+    m.noted_count = 0;
+    m.probe_count = 0;
+    m.waiting_count = 0;
+    if (m.plain && engine->shared_listed == 0) {
         tm_answer_promise_distinct(answer);
     }
-    find_wanted(&p);
-    if (!is_full(&p)) {
-        see_everything(&p, (uint32_t)count);
+    find_wanted(&m);
+    if (!is_full(&m)) {
+        see_everything(&m, (uint32_t)count);
     }
-    clear_scratch(&p);
-    if (p.plain) {
-        put_bits(&p);
+    clear_scratch(&m);
+    if (m.plain) {
+        put_bits(&m);
     }
-    answer->work = p.work;
+    answer->work = m.work;
 }

@@ -21,7 +21,7 @@ static uint32_t new_block(tm_blocks *blocks, uint32_t capacity) {
     if (!tm_grow(blocks->memory, TM_HOT, &blocks->blocks, sizeof(tm_block), &blocks->capacity, wanted)) {
         return 0;
     }
-    tm_link *links = TM_NEW(blocks->memory, TM_HOT, tm_link, capacity);
+    tm_chain_entry *links = TM_NEW(blocks->memory, TM_HOT, tm_chain_entry, capacity);
     if (links == NULL) {
         return 0;
     }
@@ -37,7 +37,7 @@ static uint32_t new_block(tm_blocks *blocks, uint32_t capacity) {
 
 static void delete_block(tm_blocks *blocks, uint32_t id) {
     tm_block *block = &blocks->blocks[id];
-    TM_DELETE(blocks->memory, TM_HOT, block->links, tm_link, block->capacity);
+    TM_DELETE(blocks->memory, TM_HOT, block->links, tm_chain_entry, block->capacity);
     *block = (tm_block){.next = blocks->free};
     blocks->free = id;
 }
@@ -94,7 +94,7 @@ static bool reserve_link(tm_blocks *blocks, tm_block *block) {
         return true;
     }
     uint32_t room = block->capacity * 2u + 2u < TM_BLOCK_LINKS_MAX ? block->capacity * 2u + 2u : TM_BLOCK_LINKS_MAX;
-    tm_link *links = TM_RESIZE(blocks->memory, TM_HOT, block->links, tm_link, block->capacity, room);
+    tm_chain_entry *links = TM_RESIZE(blocks->memory, TM_HOT, block->links, tm_chain_entry, block->capacity, room);
     if (links != NULL) {
         block->links = links;
         block->capacity = (uint16_t)room;
@@ -121,7 +121,7 @@ static uint32_t reserve_place(const tm_chain_edit *edit, uint32_t before) {
     return reserve_link(edit->blocks, &edit->blocks->blocks[id]) ? id : 0;
 }
 
-int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_link link) {
+int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_chain_entry link) {
     uint32_t id = reserve_place(edit, before);
     if (id == 0) {
         return TM_NO_MEMORY;
@@ -147,7 +147,7 @@ static position step(const tm_blocks *blocks, position at) {
     return at.index < blocks->blocks[at.block].count ? at : (position){blocks->blocks[at.block].next, 0};
 }
 
-static const tm_link *link_at(const tm_blocks *blocks, position at) {
+static const tm_chain_entry *link_at(const tm_blocks *blocks, position at) {
     return at.block != 0 ? &blocks->blocks[at.block].links[at.index] : NULL;
 }
 
@@ -161,7 +161,7 @@ static void take_out(const tm_chain_edit *edit, position at) {
     }
 }
 
-void tm_chain_remove(const tm_chain_edit *edit, tm_link link) {
+void tm_chain_remove(const tm_chain_edit *edit, tm_chain_entry link) {
     const tm_blocks *blocks = edit->blocks;
     uint32_t *place = edit->place(edit->constants, link.constant);
     position first = {*place, tm_block_find(&blocks->blocks[*place], link.constant)};
@@ -171,7 +171,7 @@ void tm_chain_remove(const tm_chain_edit *edit, tm_link link) {
     }
     if (at.block == first.block && at.index == first.index) { /* the next link is the first one now, if it is ours */
         position next = step(blocks, at);
-        const tm_link *follower = link_at(blocks, next);
+        const tm_chain_entry *follower = link_at(blocks, next);
         *place = follower != NULL && follower->constant == link.constant ? next.block : 0;
     }
     take_out(edit, at);

@@ -25,14 +25,14 @@
 #define TM_LINK_BOUNDED 0x40000000u
 #define TM_LINK_ID 0x3fffffffu
 
-typedef struct tm_link {
+typedef struct tm_chain_entry {
     uint32_t constant;
     uint32_t constraint; /* with the bits above */
-} tm_link;
+} tm_chain_entry;
 
 typedef struct tm_block {
-    tm_link *links; /* owned */
-    uint32_t next;  /* blocks, 0 at the ends; of a free one: the next free one */
+    tm_chain_entry *links; /* owned */
+    uint32_t next;         /* blocks, 0 at the ends; of a free one: the next free one */
     uint32_t previous;
     uint16_t count; /* never 0 but for a free one */
     uint16_t capacity;
@@ -63,10 +63,10 @@ typedef struct tm_chain_edit {
 
 /* Put a link in front of those of constant `before`, which may be its own, or at the end if 0. TM_NO_MEMORY:
  * unchanged. */
-int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_link link);
+int tm_chain_insert(const tm_chain_edit *edit, uint32_t before, tm_chain_entry link);
 
 /* The link must be there. */
-void tm_chain_remove(const tm_chain_edit *edit, tm_link link);
+void tm_chain_remove(const tm_chain_edit *edit, tm_chain_entry link);
 
 void tm_chain_free(tm_blocks *blocks, tm_chain *chain);
 void tm_blocks_init(tm_blocks *blocks, tm_memory *memory);

@@ -94,7 +94,7 @@ static int put(tm_text_index *trie, const tm_spot *spot, const tm_interned *text
     tm_constant *at = &trie->store->constants[constant];
     if (is_chained(op)) {
         tm_chain_edit edit = chain_edit(trie, way_of(op));
-        tm_link link = {constant, constraint | link_bits(op)};
+        tm_chain_entry link = {constant, constraint | link_bits(op)};
         return tm_chain_insert(&edit, follower(trie, spot, text, constant, way_of(op)), link);
     }
     if (place_of(op) < TM_AT_COUNT) {
@@ -120,7 +120,7 @@ static void take_out(tm_text_index *trie, uint32_t constant, uint8_t op, uint32_
     tm_constant *at = &trie->store->constants[constant];
     if (is_chained(op)) {
         tm_chain_edit edit = chain_edit(trie, way_of(op));
-        tm_chain_remove(&edit, (tm_link){constant, constraint | link_bits(op)});
+        tm_chain_remove(&edit, (tm_chain_entry){constant, constraint | link_bits(op)});
     } else if (place_of(op) < TM_AT_COUNT) {
         at->at[place_of(op)] = 0;
     } else {

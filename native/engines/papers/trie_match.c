@@ -38,7 +38,7 @@ static void follow(const tm_trie_store *store, uint32_t way, uint32_t constant, 
         __builtin_prefetch(store->blocks.blocks[block->next].links);
         tm_found_spend(found, block->count - i);
         for (; i < block->count; i++) {
-            tm_link link = block->links[i];
+            tm_chain_entry link = block->links[i];
             is_text = is_text && link.constant == constant;
             if (!is_text || link.constraint & TM_LINK_INCLUSIVE) {
                 hand_on_link(store, link.constraint, value, found);

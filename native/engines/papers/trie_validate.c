@@ -19,11 +19,11 @@ static bool fails(const visit *v, const char *why) {
 }
 
 /* The next link in ascending order of constants, or NULL. */
-static const tm_link *next_link(visit *v, uint32_t way) {
+static const tm_chain_entry *next_link(visit *v, uint32_t way) {
     if (v->block[way] == 0) {
         return NULL;
     }
-    const tm_link *links = v->trie->store->blocks.blocks[v->block[way]].links;
+    const tm_chain_entry *links = v->trie->store->blocks.blocks[v->block[way]].links;
     return way == TM_UPWARD ? &links[v->index[way]] : &links[v->index[way] - 1];
 }
 
@@ -43,7 +43,7 @@ static void pass_link(visit *v, uint32_t way) {
 static bool visit_chain(visit *v, uint32_t way, uint32_t id) {
     const tm_constant *constant = &v->trie->store->constants[id];
     uint32_t first = 0;
-    for (const tm_link *link; (link = next_link(v, way)) != NULL && link->constant == id; pass_link(v, way)) {
+    for (const tm_chain_entry *link; (link = next_link(v, way)) != NULL && link->constant == id; pass_link(v, way)) {
         first = first == 0 || way == TM_DOWNWARD ? v->block[way] : first;
         v->operands++;
     }

@@ -1,10 +1,10 @@
 """R1: the part that says what this router asks for.
 
-Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and whoever waits to be
-heard everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
-further ones, each a change of the one before, as fast as the links take them: damping takes them for one, and a link
-that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much for one
-body is never flooded: neighbours are told by digests that there is something, and ask.
+Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and a client that waits
+to be heard everywhere (`Await`) is answered when all routers have confirmed. A change that is too much for one body
+goes on in further ones, each a change of the one before, as fast as the links take them: damping takes them for one,
+and a link that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much
+for one body is never flooded: neighbours are told by digests that there is something, and ask.
 """
 
 from __future__ import annotations

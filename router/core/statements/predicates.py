@@ -84,7 +84,7 @@ class Predicates:
             self._tell_issuer(entry.issuer, _as_reply(said, entry.issuer))
 
     def _announce(self) -> None:
-        """Whoever asked meanwhile has not heard of it."""
+        """Tell the neighbours by digests: one that asked meanwhile has not heard of the change."""
         self._desk.timers.set_earlier((Due.DIGESTS, 0), self._desk.now_us + self._desk.times.base_wait_us)
 
     def _is_of_another(self, issuer: int, version: Version, digest: bytes, came_from: int) -> bool:

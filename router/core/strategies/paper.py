@@ -1,4 +1,4 @@
-"""Paper 004, section 2.1, to the letter: for experiments, and for whoever reads the paper beside the code.
+"""Paper 004, section 2.1, to the letter: for experiments, and for reading the paper beside the code.
 
 Law: a router knows one predicate an interface, the disjunction of what came through it, and nothing of who asked for
 what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the interface it

@@ -64,7 +64,7 @@ def test_every_figure_is_there_and_positive(results: list[Result]) -> None:
 
 @pytest.mark.slow
 def test_grouping_matches_links() -> None:
-    setup = replace(SMALL, link_count=2)
+    setup = replace(SMALL, group_count=2)
     for result in run(setup, setup.make(), quiet):
         assert 0 < result.matched_mean <= 2
 

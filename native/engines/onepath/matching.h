@@ -1,11 +1,11 @@
-/* pass.h - what one match carries through its steps: the message as the table sees it, what has matched, and how
+/* matching.h - what one match carries through its steps: the message as the table sees it, what has matched, and how
  * a test or a result is looked at.
  *
  * Law: `matched`, for interfaces with cells, and the answer say what need not be looked for any more; nothing else
  * decides whether a filter is worth evaluating. Private to match.c.
  */
-#ifndef TM_ONEPATH_PASS_H
-#define TM_ONEPATH_PASS_H
+#ifndef TM_ONEPATH_MATCHING_H
+#define TM_ONEPATH_MATCHING_H
 
 #include <string.h>
 
@@ -55,7 +55,7 @@ typedef struct part {
     uint32_t end;
 } part;
 
-typedef struct pass {
+typedef struct matching {
     tm_engine *engine;
     const tm_attribute *attributes;
     tm_answer *answer;
@@ -78,67 +78,67 @@ typedef struct pass {
     const tamis_slot *slots[SLOTS_KEPT_MAX];
     const tamis_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];
-} pass;
+} matching;
 
 /* ---- results ---- */
 
-static inline bool is_bits(const pass *p, uint32_t interface) {
-    return p->plain && interface < TAMIS_CELL_INTERFACES && tm_bit_at(p->collected, interface);
+static inline bool is_bits(const matching *m, uint32_t interface) {
+    return m->plain && interface < TAMIS_CELL_INTERFACES && tm_bit_at(m->collected, interface);
 }
 
 /* Is there nothing to gain from a filter of this interface? */
-static inline bool is_settled(const pass *p, uint32_t interface) {
-    if (is_bits(p, interface)) {
-        return tm_bit_at(p->matched, interface);
+static inline bool is_settled(const matching *m, uint32_t interface) {
+    if (is_bits(m, interface)) {
+        return tm_bit_at(m->matched, interface);
     }
-    return !tm_answer_open(p->answer, interface);
+    return !tm_answer_open(m->answer, interface);
 }
 
 /* A filter of the interface matched, and the interface is not settled. */
-static inline void emit(pass *p, uint32_t interface, uint32_t handle) {
-    if (is_bits(p, interface)) {
-        tm_bit_set(p->matched, interface);
+static inline void emit(matching *m, uint32_t interface, uint32_t handle) {
+    if (is_bits(m, interface)) {
+        tm_bit_set(m->matched, interface);
         return;
     }
-    tm_answer_emit(p->answer, interface, handle);
+    tm_answer_emit(m->answer, interface, handle);
 }
 
-static inline void emit_if_open(pass *p, uint32_t interface, uint32_t handle) {
-    if (!is_settled(p, interface)) {
-        emit(p, interface, handle);
+static inline void emit_if_open(matching *m, uint32_t interface, uint32_t handle) {
+    if (!is_settled(m, interface)) {
+        emit(m, interface, handle);
     }
 }
 
-static inline bool is_full(const pass *p) {
-    if (!p->plain) {
-        return tm_answer_is_full(p->answer);
+static inline bool is_full(const matching *m) {
+    if (!m->plain) {
+        return tm_answer_is_full(m->answer);
     }
     uint64_t matched = UINT64_MAX;
-    for (uint32_t word = 0; word < p->engine->cell_words; word++) {
-        matched &= p->matched[word];
+    for (uint32_t word = 0; word < m->engine->cell_words; word++) {
+        matched &= m->matched[word];
     }
-    return p->only_bits && matched == UINT64_MAX;
+    return m->only_bits && matched == UINT64_MAX;
 }
 
 /* ---- tests ---- */
 
-static __attribute__((noinline)) bool has_any_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
-    const tm_attribute *value = &p->attributes[attribute];
+static __attribute__((noinline)) bool has_any_pattern(matching *m, uint32_t attribute, uint32_t pattern) {
+    const tm_attribute *value = &m->attributes[attribute];
     uint8_t text[TM_PATTERN_BYTES_MAX];
     tm_value operand = {.kind = TM_KIND_STRING, .string = text};
-    operand.length = tamis_patterns_text(&p->engine->patterns, pattern, text);
+    operand.length = tamis_patterns_text(&m->engine->patterns, pattern, text);
     tm_constraint constraint = {
         .operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
-    return tm_work_spend(&p->work, operand.length + tm_constraint_steps(&constraint, value)) &&
+    return tm_work_spend(&m->work, operand.length + tm_constraint_steps(&constraint, value)) &&
            tm_constraint_holds(&constraint, value);
 }
 
-static inline bool has_pattern(pass *p, uint32_t attribute, uint32_t pattern) {
-    const tamis_view *view = &p->views[attribute];
+static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern) {
+    const tamis_view *view = &m->views[attribute];
     if (view->patterns == NULL) { /* too many to keep: look at the value itself */
-        return has_any_pattern(p, attribute, pattern);
+        return has_any_pattern(m, attribute, pattern);
     }
-    p->work.steps += view->pattern_count / WORK_BYTES;
+    m->work.steps += view->pattern_count / WORK_BYTES;
     for (uint32_t i = 0; i < view->pattern_count; i++) {
         if (view->patterns[i] == pattern) {
             return true;
@@ -156,26 +156,26 @@ static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
     return tm_order_holds(ORDERS[op], value, operand);
 }
 
-static inline bool string_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
-    const tamis_view *view = &p->views[attribute];
+static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+    const tamis_view *view = &m->views[attribute];
     switch (op) {
     case TAMIS_STRING_EQ:
         return view->constant == operand;
     case TAMIS_STRING_NE:
         return view->constant != operand;
     case TAMIS_PATTERN:
-        return has_pattern(p, attribute, operand);
+        return has_pattern(m, attribute, operand);
     default:
         break;
     }
-    return order_holds(op, view->label, p->engine->strings.labels[operand]);
+    return order_holds(op, view->label, m->engine->strings.labels[operand]);
 }
 
-static inline bool wide_holds(pass *p, unsigned op, uint32_t attribute, uint32_t operand) {
-    const tm_attribute *value = &p->attributes[attribute];
+static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+    const tm_attribute *value = &m->attributes[attribute];
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
-    int order = memcmp(bytes, &p->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+    int order = memcmp(bytes, &m->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
     return op == TAMIS_WIDE_LT   ? order < 0
            : op == TAMIS_WIDE_LE ? order <= 0
            : op == TAMIS_WIDE_GT ? order > 0
@@ -183,17 +183,17 @@ static inline bool wide_holds(pass *p, unsigned op, uint32_t attribute, uint32_t
 }
 
 /* Out of line, as the others are short. */
-static __attribute__((noinline)) bool complex_holds(pass *p, const tm_constraint *constraint, uint32_t attribute) {
-    const tm_attribute *value = &p->attributes[attribute];
-    p->work.steps += tm_constraint_steps(constraint, value);
+static __attribute__((noinline)) bool complex_holds(matching *m, const tm_constraint *constraint, uint32_t attribute) {
+    const tm_attribute *value = &m->attributes[attribute];
+    m->work.steps += tm_constraint_steps(constraint, value);
     return tm_constraint_holds(constraint, value);
 }
 
 /* The name is in the message. */
-static inline bool plain_holds(pass *p, unsigned op, uint64_t state, uint32_t operand) {
+static inline bool plain_holds(matching *m, unsigned op, uint64_t state, uint32_t operand) {
     unsigned kind = state_kind(state);
     if (op >= TAMIS_STRING_EQ) {
-        return kind == TAMIS_STRING && string_holds(p, op, state_attribute(state), operand);
+        return kind == TAMIS_STRING && string_holds(m, op, state_attribute(state), operand);
     }
     if (op >= TAMIS_NUMBER_EQ) {
         return kind == TAMIS_NUMBER && order_holds(op, state_code(state), (int32_t)operand);
@@ -202,21 +202,21 @@ static inline bool plain_holds(pass *p, unsigned op, uint64_t state, uint32_t op
         return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;
     }
     if (tamis_op_is_wide(op)) {
-        return kind == TAMIS_NUMBER && wide_holds(p, op, state_attribute(state), operand);
+        return kind == TAMIS_NUMBER && wide_holds(m, op, state_attribute(state), operand);
     }
     if (op == TAMIS_COMPLEX) {
-        return complex_holds(p, &p->engine->complexes[operand].constraint, state_attribute(state));
+        return complex_holds(m, &m->engine->complexes[operand].constraint, state_attribute(state));
     }
     return true;
 }
 
-static inline bool holds(pass *p, tamis_test test) {
+static inline bool holds(matching *m, tamis_test test) {
     unsigned op = tamis_test_op(test);
     if (op == TAMIS_TRUE) {
         return true;
     }
-    uint64_t state = p->engine->state[tamis_test_name(test)];
-    bool plain = state != 0 && plain_holds(p, op, state, tamis_test_operand(test));
+    uint64_t state = m->engine->state[tamis_test_name(test)];
+    bool plain = state != 0 && plain_holds(m, op, state, tamis_test_operand(test));
     return plain != tamis_test_negated(test);
 }
 

@@ -1,4 +1,4 @@
-/* test_few.c - plans for few filters are compared with the filters asked one by one.
+/* test_small_plan.c - plans for few filters are compared with the filters asked one by one.
  *
  * Law: a plan comes once enough messages of one shape have been seen and answers as the filters do; it is gone with the
  * first change of either, and with many filters there is none.
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "switch/few.h"
+#include "switch/small_plan.h"
 
 #define SUBSCRIPTIONS 45 /* of one filter each */
 
@@ -20,7 +20,7 @@ static tm_memory memory = {.key = {.low = 1, .high = 3, .factor = 5}};
 static tm_table *table;
 static tm_subscriptions subscriptions;
 static tm_shape shape;
-static tm_few few;
+static tm_small_plan plan;
 static asked filters[SUBSCRIPTIONS];
 static uint32_t lists[SUBSCRIPTIONS];
 static tm_attribute attributes[TM_ATTRIBUTES_MAX];
@@ -59,8 +59,8 @@ static size_t decode(void) {
 static void ask_table(size_t count) {
     static uint32_t links[SUBSCRIPTIONS];
     static uint32_t handles[SUBSCRIPTIONS];
-    tm_query query = {.link_count = SUBSCRIPTIONS, .mode = TM_MATCH_ALL, .memo = shape.memo[0]};
-    tm_hits hits = {.links = links, .handles = handles, .capacity = SUBSCRIPTIONS};
+    tm_query query = {.group_count = SUBSCRIPTIONS, .mode = TM_MATCH_ALL, .memo = shape.memo[0]};
+    tm_hits hits = {.groups = links, .handles = handles, .capacity = SUBSCRIPTIONS};
     CHECK(tm_table_match(table, attributes, count, &query, &hits) == TM_OK, "match");
     tm_shape_note_asked(&shape, 0);
     if (!shape.is_trimmed) {
@@ -69,11 +69,11 @@ static void ask_table(size_t count) {
 }
 
 static void ask_plan(void) {
-    uint32_t interfaces[FEW_FILTERS_MAX];
-    uint32_t handles[FEW_FILTERS_MAX];
+    uint32_t interfaces[SMALL_PLAN_FILTERS_MAX];
+    uint32_t handles[SMALL_PLAN_FILTERS_MAX];
     bool found[SUBSCRIPTIONS] = {false};
     tm_work work = {.steps_max = UINT64_MAX};
-    size_t count = tm_few_match(&few, attributes, interfaces, handles, &work);
+    size_t count = tm_small_plan_match(&plan, attributes, interfaces, handles, &work);
     for (size_t i = 0; i < count; i++) {
         uint32_t row = subscriptions.kept[handles[i]].subscription;
         CHECK(row != SUBSCRIPTION_NONE && subscriptions.rows[row].id == interfaces[i], "a row of another filter");
@@ -95,8 +95,8 @@ static uint32_t look(dice *d, uint32_t present, uint32_t messages) {
     for (uint32_t i = 0; i < messages; i++) {
         random_values(d, present, &message);
         size_t count = decode();
-        if (tm_few_is_ready(&few, &subscriptions, &shape)) {
-            CHECK(subscriptions.filters <= FEW_FILTERS_MAX, "a plan for %u filters", subscriptions.filters);
+        if (tm_small_plan_is_ready(&plan, &subscriptions, &shape)) {
+            CHECK(subscriptions.filters <= SMALL_PLAN_FILTERS_MAX, "a plan for %u filters", subscriptions.filters);
             ask_plan();
             planned++;
         } else {
@@ -109,7 +109,7 @@ static uint32_t look(dice *d, uint32_t present, uint32_t messages) {
 static void start(uint32_t engine) {
     table = new_table(engine);
     memset(&shape, 0, sizeof shape);
-    memset(&few, 0, sizeof few);
+    memset(&plan, 0, sizeof plan);
     memset(filters, 0, sizeof filters);
     tm_subscriptions_init(&subscriptions, &memory, table);
     for (uint32_t id = 0; id < SUBSCRIPTIONS; id++) {
@@ -139,7 +139,7 @@ static void live(uint32_t engine, uint64_t seed) {
         for (uint32_t changes = below(&d, 4); changes > 0; changes--) {
             change(&d, below(&d, SUBSCRIPTIONS));
         }
-        planned += look(&d, below(&d, RANDOM_SHAPES), 20 + FEW_FILTERS_MAX);
+        planned += look(&d, below(&d, RANDOM_SHAPES), 20 + SMALL_PLAN_FILTERS_MAX);
     }
     CHECK(planned > 1000, "only %u messages were answered by a plan", planned);
     for (uint32_t id = 0; id < SUBSCRIPTIONS; id++) {
