@@ -5,6 +5,7 @@ Law: a figure is a list of settings and a drawing of their results, nothing more
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from tamis.analysis.svg import Axis, PlotLine, plot
@@ -97,8 +98,9 @@ def draw_rounds(measured: Sequence[Measured]) -> str:
     """The advantage over no rounds, in percent, over the number of rounds."""
     lines = []
     for colour, each in enumerate(measured):
-        plain = next(result.mean_us for result in each.results if result.rounds == 0)
-        points = [(float(result.rounds or 0), 100 * (1 - result.mean_us / plain)) for result in each.results]
+        able = [result for result in each.results if math.isfinite(result.mean_us)]
+        plain = next((result.mean_us for result in able if result.rounds == 0), None)
+        points = [(float(result.rounds or 0), 100 * (1 - result.mean_us / plain)) for result in able] if plain else []
         lines.append(PlotLine(f"{each.setup.filter_count:,} filters", points, colour))
     x = Axis.over("pre-processing rounds", [a for line in lines for a, _ in line.points], log=False)
     y = Axis.over("advantage of the selectivity table (%)", [b for line in lines for _, b in line.points], log=False)
@@ -135,7 +137,7 @@ def _series(
     points: dict[str, list[tuple[float, float]]] = {}
     looks: dict[str, tuple[str, str]] = {}
     for each in measured:
-        for result in each.results:
+        for result in (one for one in each.results if math.isfinite(one.mean_us)):
             key = name(each.setup, result)
             points.setdefault(key, []).append((across(each.setup), result.mean_us))
             looks[key] = (label(result), key.removeprefix(label(result)))

@@ -141,7 +141,11 @@ def _run_library(
 
 def with_ratios(results: list[Result]) -> list[Result]:
     base_us = min(result.mean_us for result in results if result.engine == results[0].engine)
-    return [replace(result, ratio=base_us / result.mean_us) for result in results]
+    able = (math.isfinite(result.mean_us) for result in results)
+    return [
+        replace(each, ratio=base_us / each.mean_us if is_able else 0.0)
+        for each, is_able in zip(results, able, strict=True)
+    ]
 
 
 def fastest_of_each(results: list[Result]) -> list[Result]:

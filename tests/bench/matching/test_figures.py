@@ -114,3 +114,19 @@ def test_a_larger_size_is_not_asked_of_a_library_that_failed(tmp_path: Path, mon
 def test_settings_share_their_filters() -> None:
     one, two = (figures.setting(100, interfaces, contenders(["tamis"])) for interfaces in (20, None))
     assert one.make().filters.data == two.make().filters.data
+
+
+def test_a_contender_that_is_too_slow_has_no_point_and_its_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tamis.bench.matching.runner.CONTENDER_S", 1e-6)
+    runner = Runner(lambda _words: None, Journal(tmp_path / "rows", {}), 60)
+    measured = runner.run(figures.setting(20, 4, contenders(["tamis"])))
+    assert measured is not None
+    assert "us a message: 3 passes take" in runner.skipped["sigcomm03 20 x 4: tamis: tamis"]
+    assert figures.table_of([measured]).splitlines()[2].split("|")[3].strip() == ""
+    monkeypatch.setattr("tamis.bench.matching.runner.CONTENDER_S", 60)
+    other = runner.run(figures.setting(30, 4, contenders(["tamis"])))
+    assert other is not None
+    drawn = ET.fromstring(figures.draw_growth([measured, other]))  # noqa: S314 - our own text
+    assert [each.attrib["points"].count(",") for each in drawn if each.tag.endswith("polyline")] == [1]
