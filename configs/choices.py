@@ -29,7 +29,6 @@ ENGINES = {
     **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
     "pst": PLANNED,
-    "kdtree": PLANNED,
     "interval": PLANNED,
 }
 ENGINE_OPTIONS = {

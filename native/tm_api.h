@@ -198,8 +198,8 @@ typedef struct tm_stats {
 
 void tm_table_stats(const tm_table *table, tm_stats *stats);
 
-/* What the filters in the table take, as they are charged to whoever adds them: within a factor of two of what they
- * really take, and asked before and after an add, what that one brought. Costs next to nothing. */
+/* What the filters in the table take, as they are charged to the client that adds them: within a factor of two of what
+ * they really take, and asked before and after an add, what that one brought. Costs next to nothing. */
 uint64_t tm_table_used(const tm_table *table);
 
 /* How far one search for each key of the table's hashes goes. */
@@ -383,7 +383,8 @@ typedef struct tm_event {
  * call to the switch). Never blocks. */
 int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count);
 
-/* The same for bytes of a connection without a socket. */
+/* Take bytes that arrived for a connection without a socket, as tm_switch_poll takes those of a socket; returns what it
+ * returns. */
 int tm_switch_feed(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size, const tm_event **events,
                    size_t *count);
 /* What a connection without a socket has to send: `*size` bytes at `*bytes`, borrowed until the next call. */

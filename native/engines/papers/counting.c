@@ -207,6 +207,8 @@ int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interfa
         return result;
     }
     all->seats[handle] = (tm_seat){.interface = interface & 0xffffff, .required = plain > 0 ? plain : 1};
+    core->live++;
+    core->referenced += count;
     return TM_OK;
 }
 
@@ -234,8 +236,9 @@ void tm_counting_remove(tm_counting *core, uint32_t handle) {
     all->references[handle] = 0;
     all->reference_counts[handle] = 0;
     all->seats[handle] = (tm_seat){0};
-    if (tm_holders_used(core->holders) == 1) {
-        forget_filters(core); /* it was the last one */
+    core->referenced -= count;
+    if (--core->live == 0) {
+        forget_filters(core);
     }
 }
 
@@ -316,8 +319,8 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes) {
     const tm_constraints *constraints = &core->constraints;
     uint64_t filter_bytes = FILTER_BYTES + (core->ways.counters == TM_COUNTERS_HASH ? COUNTER_BYTES : 0);
-    return core->holders->live * filter_bytes + core->holders->constraints * REFERENCE_BYTES +
-           constraints->ids.count * CONSTRAINT_BYTES + constraints->operands * OPERAND_BYTES +
-           constraints->names.ids.count * NAME_BYTES + constraints->names.text_bytes +
-           constraints->strings.ids.count * (STRING_BYTES + text_bytes) + constraints->strings.text_bytes;
+    return core->live * filter_bytes + core->referenced * REFERENCE_BYTES + constraints->ids.count * CONSTRAINT_BYTES +
+           constraints->operands * OPERAND_BYTES + constraints->names.ids.count * NAME_BYTES +
+           constraints->names.text_bytes + constraints->strings.ids.count * (STRING_BYTES + text_bytes) +
+           constraints->strings.text_bytes;
 }

@@ -95,6 +95,8 @@ typedef struct tm_counting {
     uint32_t name_capacity;
     uint32_t negated; /* constraints that can veto */
     tm_filters filters;
+    uint64_t live;       /* filters in here: an engine may keep others elsewhere */
+    uint64_t referenced; /* constraints of these */
     tm_counting_ways ways;
     tm_counters counters; /* with TM_COUNTERS_HASH: room for the counts of all filters */
     uint32_t message;     /* number of the current one, 24 bits, never 0 */
@@ -137,6 +139,8 @@ uint32_t tm_counting_needs(const tm_counting *core, uint32_t handle, bool typed,
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes);
 void tm_counting_stats(const tm_counting *core, tm_stats *stats);
 int tm_counting_validate(const tm_counting *core, const char **reason);
+/* The same where no filter is elsewhere. */
+int tm_counting_validate_all(const tm_counting *core, const char **reason);
 
 /* A message with its names already looked up (0: no filter mentions it). Borrowed. */
 typedef struct tm_named_message {

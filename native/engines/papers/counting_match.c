@@ -46,9 +46,8 @@ static inline bool count_one(matching *run, uint32_t filter, purpose purpose) {
     uint32_t *counter = state_of(run, filter, purpose.ways.counters);
     uint32_t state = (*counter >> 8 == run->found.message ? *counter : run->found.message << 8) + 1;
     *counter = state;
-    if ((state & 0xff) == seat->required &&
-        (purpose.ways.circuit == TM_CIRCUIT_EACH ||
-         tm_answer_open_marked(run->answer, seat->interface, purpose.grouped))) {
+    if ((state & 0xff) == seat->required && (purpose.ways.circuit == TM_CIRCUIT_EACH ||
+                                             tm_answer_open_marked(run->answer, seat->interface, purpose.grouped))) {
         tm_answer_emit_marked(run->answer, seat->interface, filter, purpose.grouped);
         if (purpose.ways.circuit != TM_CIRCUIT_OFF) {
             run->found.done |= tm_answer_is_full(run->answer);
@@ -207,7 +206,7 @@ static void find_matches(matching *run, const tm_named_message *message) {
 }
 
 void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer) {
-    if (core->holders->live == 0) {
+    if (core->live == 0) {
         return;
     }
     matching run; /* its arrays are written before they are read: not cleared */

@@ -68,7 +68,7 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 }
 
 static int validate(const tm_engine *engine, const char **reason) {
-    return tm_counting_validate(&engine->core, reason);
+    return tm_counting_validate_all(&engine->core, reason);
 }
 
 const tm_engine_class tm_engine_counting = {

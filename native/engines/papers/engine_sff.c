@@ -128,7 +128,7 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 }
 
 static int validate(const tm_engine *engine, const char **reason) {
-    int result = tm_counting_validate(&engine->core, reason);
+    int result = tm_counting_validate_all(&engine->core, reason);
     if (result == TM_OK) {
         result = tm_trie_validate(&engine->name_trie, reason);
     }
