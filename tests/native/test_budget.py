@@ -116,7 +116,7 @@ def test_steps_do_not_depend_on_what_came_before(engine: str) -> None:
 
 
 def test_hard_patterns_cost_what_the_bytes_of_a_value_do() -> None:
-    """10,000 patterns of 20 letters of two, 15 values of 65,000: half a step a byte, what is found, and once the links."""
+    """10,000 patterns of 20 letters of two, 15 values of 65,000: half a step a byte, what is found, once the links."""
     table = Table(hash_seed=1)
     table.add_many(Batch.of(hard_patterns(10_000)), array("I", range(10_000)))
     message = hard_message(65_000)
@@ -127,11 +127,10 @@ def test_hard_patterns_cost_what_the_bytes_of_a_value_do() -> None:
 
 def test_harder_patterns_stop_within_the_budget() -> None:
     """Of twenty letters every byte leads elsewhere: two or three steps each, which is too many."""
-    rng = random.Random(1)
-    table = Table(hash_seed=1)
-    words = ["".join(rng.choices("abcdefghijklmnopqrst", k=9)) for _ in range(10_000)]
+    rng, table, twenty = random.Random(1), Table(hash_seed=1), "abcdefghijklmnopqrst"
+    words = ["".join(rng.choices(twenty, k=9)) for _ in range(10_000)]
     table.add_many(Batch.of(msgpack.packb([["a", CONTAINS, word]]) for word in words), array("I", range(10_000)))
-    message: dict[str, Value] = {f"a{'b' * i}": "".join(rng.choices("abcdefghijklmnopqrst", k=65_000)) for i in range(15)}
+    message: dict[str, Value] = {f"a{'b' * i}": "".join(rng.choices(twenty, k=65_000)) for i in range(15)}
     table.add_many(
         Batch.of(msgpack.packb([[name, CONTAINS, words[0]]]) for name in message), array("I", range(len(message)))
     )

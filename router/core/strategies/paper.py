@@ -3,10 +3,9 @@
 Law: a router knows one predicate for each interface, the disjunction of what came through it, and nothing of which
 router asked for what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the
 interface it came by (what that matches: `paper_meaning.py`; in mode `paper-bytes`, which filters it has, as bytes), so
-predicates only widen; a request to the whole tree collects what the routers behind each interface want now, and replaces
-them. Both are sent again and again. This loses messages (a stale, wide predicate stops an advertisement that a router
-behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
-starts.
+predicates only widen; a request to the whole tree collects what the routers behind each interface want now, and
+replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an advertisement that a
+router behind it needs, and a late reply undoes a newer advertisement): the mode says so when it starts.
 
 A predicate travels in one body, so a predicate of more than 64 MiB does not travel.
 
