@@ -34,7 +34,7 @@ class Contender:
 
     engine: str
     rounds: int | None = None
-    options: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[str, int | str], ...] = ()
 
     @property
     def variant(self) -> str:

@@ -33,11 +33,12 @@ static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacit
 }
 
 static bool reserve_pattern_scratch(tm_engine *engine) {
-    uint64_t wanted = TAMIS_MESSAGE_PATTERNS + (uint64_t)engine->patterns.count;
+    uint64_t count = engine->patterns.count;
+    uint64_t wanted = count + (count > TAMIS_MANY_PATTERNS ? count : TAMIS_MESSAGE_PATTERNS_MIN);
     if (wanted <= engine->pattern_scratch_capacity) {
         return true;
     }
-    uint64_t capacity = wanted + engine->patterns.count / 4 + 64;
+    uint64_t capacity = wanted + count / 4 + 64;
     uint32_t *scratch = TM_NEW(engine->memory, TM_HOT, uint32_t, capacity);
     if (scratch == NULL) {
         return false;

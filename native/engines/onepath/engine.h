@@ -357,11 +357,18 @@ struct tm_engine {
     /* scratch of a match; sized by add, so that a match allocates nothing */
     uint64_t *state; /* by name: 0, or what the message says (see match.c) */
     uint32_t state_capacity;
-    uint32_t *pattern_scratch; /* TAMIS_MESSAGE_PATTERNS for all values, then room for every pattern of the table */
+    uint32_t *pattern_scratch; /* tamis_message_patterns for all values, then room for every pattern of the table */
     uint32_t pattern_scratch_capacity;
 };
 
-#define TAMIS_MESSAGE_PATTERNS 1024U
+/* What the values of a message may contain together without being searched again: where there are many patterns, as
+ * many, since a long value that contains many is what a second pass would cost most for. */
+#define TAMIS_MESSAGE_PATTERNS_MIN 1024U
+#define TAMIS_MANY_PATTERNS (4 * TAMIS_MESSAGE_PATTERNS_MIN)
+
+static inline uint32_t tamis_message_patterns(const tm_engine *engine) {
+    return engine->pattern_scratch_capacity - engine->patterns.count;
+}
 
 static inline bool tamis_uses_cells(const tm_engine *engine, uint32_t interface) {
     return interface < TAMIS_CELL_INTERFACES && !tm_holders_is_client(engine->holders, interface);

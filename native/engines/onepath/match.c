@@ -195,8 +195,8 @@ static void view_string(matching *m, uint32_t attribute) {
     tm_engine *engine = m->engine;
     tamis_view *view = &m->views[attribute];
     tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
-                       engine->pattern_scratch + m->scratch_used, TAMIS_MESSAGE_PATTERNS - m->scratch_used, view,
-                       &m->work);
+                       engine->pattern_scratch + m->scratch_used, tamis_message_patterns(engine) - m->scratch_used,
+                       view, &m->work);
     m->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 

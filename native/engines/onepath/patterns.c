@@ -35,7 +35,8 @@ static uint64_t hash_of(const void *owner, uint64_t edge) {
 
 /* ---- room ---- */
 
-/* Room for a path of `more` new nodes, and for the root. By an eighth: bytes a pattern are what a table is judged by. */
+/* Room for a path of `more` new nodes, and for the root. By an eighth: bytes a pattern are what a table is judged by.
+ */
 static bool reserve_nodes(tamis_patterns *patterns, uint32_t more) {
     uint64_t wanted = (uint64_t)patterns->node_count + more + 1;
     if (wanted <= patterns->node_capacity) {

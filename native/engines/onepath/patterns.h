@@ -34,8 +34,8 @@
 #define TAMIS_CONTAINS 2U
 #define TAMIS_PATTERN_KINDS 3U
 #define TM_NO_PATTERN UINT32_MAX
-#define TAMIS_NO_NODE UINT32_MAX        /* no child, or nothing remembered */
-#define TAMIS_PATTERN_NODES (1U << 28)  /* what an edge has bits for */
+#define TAMIS_NO_NODE UINT32_MAX       /* no child, or nothing remembered */
+#define TAMIS_PATTERN_NODES (1U << 28) /* what an edge has bits for */
 
 /* 24 bytes for each byte of text that patterns do not share. */
 typedef struct tamis_pattern_node {
@@ -74,7 +74,7 @@ typedef struct tamis_patterns {
     tamis_pattern_use *uses;   /* by end; cold */
     uint32_t *first;           /* by byte: the root's child, or 0; NULL: there is no pattern */
     tm_arena texts;            /* cold: the patterns' bytes */
-    tm_idset edges;            /* to further children: words node << 36 | byte << 28 | child, by the hash of the first two */
+    tm_idset edges; /* to further children: words node << 36 | byte << 28 | child, by the hash of the first two */
     uint32_t node_count;
     uint32_t node_capacity;
     uint32_t node_free; /* 0: none */
@@ -84,9 +84,9 @@ typedef struct tamis_patterns {
     uint32_t end_free; /* 0: none */
     uint32_t version;  /* changes with the set of patterns; never 0 */
     uint32_t stamp;
-    uint32_t count;                       /* distinct patterns */
+    uint32_t count;                        /* distinct patterns */
     uint32_t of_kind[TAMIS_PATTERN_KINDS]; /* of these */
-    uint64_t hops;                        /* looks beyond a node's two known bytes, in all passes */
+    uint64_t hops;                         /* looks beyond a node's two known bytes, in all passes */
 } tamis_patterns;
 
 void tamis_patterns_init(tamis_patterns *patterns, tm_memory *memory);

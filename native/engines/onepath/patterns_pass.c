@@ -6,9 +6,9 @@
  */
 #include "engines/onepath/patterns.h"
 
-#define PASS_BYTES 4096U /* of a value, between two looks at what it has cost */
-#define BYTES_A_STEP 2U  /* of a value that is passed over */
-#define STREAMS 4U       /* places at once: what a cache line from the second level takes longer than a look does */
+#define PASS_BYTES 4096U   /* of a value, between two looks at what it has cost */
+#define BYTES_A_STEP 2U    /* of a value that is passed over */
+#define STREAMS 4U         /* places at once: what a cache line from the second level takes longer than a look does */
 #define STREAM_BYTES 1024U /* of each at least: it begins a pattern's length early */
 
 /* ---- links ---- */
@@ -19,8 +19,8 @@ static uint32_t nearest_contains(const tamis_patterns *patterns, uint32_t node) 
     return is_passed ? patterns->ends[at->out].dict : at->out;
 }
 
-/* Compute the links of `node`, a child by `byte` of `parent`, whose own are good. All that a good link leads to has good
- * links. Recursion goes to strictly shorter paths, so at most TM_PATTERN_BYTES_MAX deep. */
+/* Compute the links of `node`, a child by `byte` of `parent`, whose own are good. All that a good link leads to has
+ * good links. Recursion goes to strictly shorter paths, so at most TM_PATTERN_BYTES_MAX deep. */
 static void link_node(tamis_patterns *patterns, uint32_t node, uint32_t parent, uint8_t byte) {
     uint32_t fail = 0;
     for (uint32_t at = parent; at != 0 && fail == 0;) {

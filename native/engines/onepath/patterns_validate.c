@@ -54,8 +54,7 @@ static int check_links(const tamis_patterns *patterns, uint32_t node, const uint
     if (at->version != patterns->version) {
         return TM_OK;
     }
-    if (at->fail != longest_ending(patterns, text, length) ||
-        patterns->nodes[at->fail].version != patterns->version) {
+    if (at->fail != longest_ending(patterns, text, length) || patterns->nodes[at->fail].version != patterns->version) {
         return fails(reason, "a failure link of a pattern node leads elsewhere");
     }
     if ((at->kinds != 0 ? patterns->ends[at->out].dict : at->out) != next_contains(patterns, node)) {

@@ -118,7 +118,7 @@ def test_an_engine_may_come_with_options_of_its_own() -> None:
     assert Contender("sff", 3, (("a", 1),)).label == "sff a=1 r=3"
     with pytest.raises(ValueError, match="engine counting has no option 'speed'"):
         contenders(["counting:speed=9"])
-    with pytest.raises(ValueError, match="'speed' is no option and number, such as rounds=5"):
+    with pytest.raises(ValueError, match="'speed' is not option=value"):
         contenders(["sff:speed"])
 
 
