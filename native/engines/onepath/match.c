@@ -62,7 +62,7 @@ static void see_wide(matching *m, const tm_attribute *value, const tamis_key *ke
     if (key->wide != NULL) {
         uint8_t bytes[TAMIS_NUMBER_BYTES];
         tamis_number_bytes(is_real, value->integer, value->real, bytes);
-        int64_t label = tamis_strings_label(&m->engine->numbers, bytes, sizeof bytes);
+        int64_t label = tamis_strings_label(&m->engine->numbers, TM_NO_STRING, bytes, sizeof bytes);
         if (tamis_cells_exist(&key->wide->cells)) {
             see_label(m, &key->wide->cells, label, &m->engine->numbers);
         }
