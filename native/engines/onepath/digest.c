@@ -5,7 +5,6 @@
 #define DIGESTS_MIN 64U
 #define DIGESTS_MAX 65536U /* 4 MiB: of a table whose constants take more than three times as much */
 #define CREDIT_MAX 3U      /* misses that a digest survives after a hit */
-#define LABEL_STEPS 16U    /* of a search among the ordered constants */
 
 /* A mark: 0 where there is no digest; otherwise the highest bit, 13 bits of the value's hash, and two of credit. */
 #define MARK_BITS 16U

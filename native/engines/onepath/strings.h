@@ -15,6 +15,7 @@
 #include "tm.h"
 
 #define TM_NO_STRING UINT32_MAX
+#define LABEL_STEPS 16U /* of work, of a search among the ordered constants */
 
 #define TAMIS_STRING_SHORT 8U /* bytes that a record has room for beside the head */
 
