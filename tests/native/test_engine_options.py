@@ -8,7 +8,7 @@ from array import array
 
 import pytest
 
-from tamis.bench.matching.match import contenders
+from tamis.bench.matching.contenders import contenders
 from tamis.bench.matching.workloads import make, spread
 from tamis.native import ENGINES, Batch, Table, TableStats, engine_spelled
 from tamis.protocol.filters import Constraint, Filter, Op
