@@ -3,7 +3,7 @@
  * Law: the choice depends on the tests, on how often names are used and on how full a key's cells are; any choice is
  * right, a good one is fast. Odds are guesses: only their order matters.
  */
-#include "engines/onepath/engine.h"
+#include "engines/onepath/boxes.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
@@ -53,7 +53,8 @@ static double odds_of_bucket(const tm_engine *engine, tamis_test test) {
         odds = ODDS_STRING;
         break;
     case TAMIS_PATTERN:
-        odds = tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
+        odds =
+            tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
         break;
     case TAMIS_COMPLEX:
         odds = odds_of_complex(engine, test);
@@ -203,6 +204,13 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
             lowest = odds;
             best = i;
         }
+    }
+    if (best == TAMIS_NONE && pair < NEVER && tamis_boxes_take(engine, tests)) {
+        return TAMIS_IN_BOXES;
+    }
+    if (best != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best])) {
+        swap(tests, 0, best);
+        return TAMIS_IN_BOXES;
     }
     if (best == TAMIS_NONE && pair < NEVER) {
         order_rest(engine, tests, 2);

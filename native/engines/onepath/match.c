@@ -9,6 +9,7 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
+#include "engines/onepath/box_matching.h"
 #include "engines/onepath/interval_matching.h"
 #include "engines/onepath/reach.h"
 
@@ -356,6 +357,9 @@ static void see_everything(matching *m, uint32_t count) {
     }
     if (m->engine->pair_filters > 0 && !is_full(m)) {
         see_pairs(m);
+    }
+    if (m->engine->families.boxes > 0 && !is_full(m)) {
+        see_boxes(m);
     }
     for (uint32_t i = 0; i < m->slot_count && !is_full(m) && tm_work_spend(&m->work, m->slots[i]->entry_count); i++) {
         try_entries(m, tamis_slot_entries(&m->engine->buckets, m->slots[i]), m->slots[i]->entry_count);
