@@ -3,7 +3,7 @@
  * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
  * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
  */
-#include "engines/onepath/engine.h"
+#include "engines/onepath/buckets.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
@@ -11,7 +11,6 @@
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
 #define ODDS_RANGE 0.5
-#define AS_GOOD 1.5 /* times the lowest odds: filters that could stand in several opened buckets gather in one */
 
 /* ---- the choice ---- */
 
@@ -109,30 +108,47 @@ static void front_positive(const tm_engine *engine, tamis_tests *tests) {
     }
 }
 
-/* The test under whose bucket a message comes least often, of an opened one behind it; TAMIS_NONE: there is none with
- * lower odds than `lowest`. */
-static uint32_t rarest_bucket(const tm_engine *engine, const tamis_tests *tests, double lowest) {
-    double odds[TAMIS_TESTS_MAX];
-    bool opened[TAMIS_TESTS_MAX];
+/* A bucket for a filter. */
+typedef struct candidate {
+    uint32_t test; /* TAMIS_NONE: there is none */
+    double odds;   /* that a message comes to it; to what is behind it, where it is opened */
+    double opened; /* the same once it will be opened */
+} candidate;
+
+/* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
+ * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
+static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests) {
+    candidate each[TAMIS_TESTS_MAX];
+    candidate best = {TAMIS_NONE, TAMIS_NEVER, TAMIS_NEVER};
     double least[2] = {TAMIS_NEVER, TAMIS_NEVER};
+    bool opened[TAMIS_TESTS_MAX];
     for (uint32_t i = 0; i < tests->count; i++) {
-        odds[i] = tamis_odds_of_bucket(engine, tests->tests[i], &opened[i]);
-        least[1] = odds[i] < least[0] ? least[0] : odds[i] < least[1] ? odds[i] : least[1];
-        least[0] = odds[i] < least[0] ? odds[i] : least[0];
+        double odds = tamis_odds_of_bucket(engine, tests->tests[i], &opened[i]);
+        least[1] = odds < least[0] ? least[0] : odds < least[1] ? odds : least[1];
+        least[0] = odds < least[0] ? odds : least[0];
+        each[i] = (candidate){i, odds, odds};
     }
-    uint32_t best = TAMIS_NONE;
+    double lowest = TAMIS_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
-        odds[i] = opened[i] ? tamis_odds_behind(odds[i], odds[i] == least[0] ? least[1] : least[0]) : odds[i];
-        if (odds[i] < lowest) {
-            lowest = odds[i];
-            best = i;
-        }
+        each[i].opened = tamis_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
+        each[i].odds = opened[i] ? each[i].opened : each[i].odds;
+        lowest = each[i].odds < lowest ? each[i].odds : lowest;
     }
-    for (uint32_t i = 0; best != TAMIS_NONE && i < tests->count; i++) {
-        bool as_good = opened[i] && odds[i] <= lowest * AS_GOOD;
-        best = as_good && (!opened[best] || tests->tests[i] < tests->tests[best]) ? i : best;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        bool is_as_good = each[i].odds < TAMIS_NEVER && each[i].odds <= lowest * TAMIS_AS_GOOD;
+        bool is_older = best.test == TAMIS_NONE || tests->tests[i] < tests->tests[best.test];
+        best = is_as_good && is_older ? each[i] : best;
     }
     return best;
+}
+
+/* Do so many stand under the pair of names in front that the filter had better stand where it can go on? */
+static bool is_crowded_pair(const tm_engine *engine, const tamis_tests *tests) {
+    tamis_test home = tests->tests[0];
+    tamis_test partner = tests->tests[1];
+    uint64_t key = tamis_pair_key(tamis_test_name(home), tamis_kind_of(engine, home), tamis_test_name(partner),
+                                  tamis_kind_of(engine, partner));
+    return tamis_buckets_crowd(&engine->buckets, key).entries >= TAMIS_CROWD_MAX;
 }
 
 void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end) {
@@ -163,17 +179,18 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
         return TAMIS_IN_INTERVALS;
     }
     double pair = front_pair(engine, tests);
-    uint32_t best = rarest_bucket(engine, tests, pair * ODDS_RANGE);
-    if (best == TAMIS_NONE && pair < TAMIS_NEVER) {
+    candidate best = rarest_bucket(engine, tests);
+    bool is_pair = pair < TAMIS_NEVER && pair * ODDS_RANGE <= best.odds;
+    if (is_pair && !(best.opened < pair * ODDS_RANGE && is_crowded_pair(engine, tests))) {
         tamis_order_tests(engine, tests, 2, tests->count);
         return TAMIS_IN_PAIR;
     }
-    if (best == TAMIS_NONE) {
+    if (best.test == TAMIS_NONE) {
         front_positive(engine, tests);
         tamis_order_tests(engine, tests, 1, tests->count);
         return tamis_test_negated(tests->tests[0]) ? TAMIS_IN_ALWAYS : TAMIS_IN_SCAN;
     }
-    tamis_swap_tests(tests, 0, best);
+    tamis_swap_tests(tests, 0, best.test);
     tamis_order_tests(engine, tests, 1, tests->count);
     return TAMIS_IN_BUCKET;
 }

@@ -84,10 +84,6 @@ static step step_by_name(const tm_engine *engine, const tamis_node *node, const 
     return next;
 }
 
-static bool has_room(const tamis_node *node) {
-    return node->count < TAMIS_FORKS_MAX;
-}
-
 /* By name if it has to be, as there is no room for a fork by value, or where that tells enough. */
 static bool goes_by_name(const tm_engine *engine, const tamis_stand *stand, tamis_test test, uint32_t at, bool must) {
     unsigned kind = tamis_kind_of(engine, test);
@@ -110,26 +106,34 @@ static step best_by_name(const tm_engine *engine, const tamis_node *node, const 
     return best;
 }
 
-/* The best step but for those by value that the node has no fork and no room for. */
-static step next_step(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
-                      const tamis_stand *stand) {
+/* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are as
+ * good it is the one of the oldest name. */
+static step best_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                          const tamis_stand *stand, bool *no_room) {
     step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
-    double other = 1.0;
-    bool must = false;
-    uint32_t end = tests->count - stand->implied;
-    for (uint32_t at = first_of(stand); at < end; at++) {
+    double lowest = TAMIS_NEVER;
+    for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
         if (!tamis_has_bucket(engine, tests->tests[at])) {
             continue;
         }
-        step next = step_by_value(engine, node, tests, at, other);
-        if (next.branch == 0 && !has_room(node)) {
-            must = true;
-        } else if (next.odds < best.odds) {
-            other = best.odds < other ? best.odds : other;
-            best = next;
+        step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0);
+        if (next.branch == 0 && node->count >= TAMIS_FORKS_MAX) {
+            *no_room = true;
+            continue;
         }
+        lowest = next.odds < lowest ? next.odds : lowest;
+        bool is_older = best.test == TAMIS_NONE || tests->tests[at] < tests->tests[best.test];
+        bool is_better = next.odds * (is_older ? 1.0 : TAMIS_AS_GOOD) < best.odds * (is_older ? TAMIS_AS_GOOD : 1.0);
+        best = is_better ? next : best;
     }
-    return best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, must) : best;
+    return best;
+}
+
+static step next_step(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                      const tamis_stand *stand) {
+    bool no_room = false;
+    step best = best_by_value(engine, node, tests, stand, &no_room);
+    return best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
 }
 
 /* ---- the way ---- */

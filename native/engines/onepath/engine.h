@@ -451,6 +451,7 @@ int tamis_intervals_validate(const tamis_intervals *intervals, const char **reas
 /* ---- odds.c ---- */
 
 #define TAMIS_NEVER 1e30
+#define TAMIS_AS_GOOD 1.5 /* times the lowest odds: no reason to choose */
 
 /* The chance that a message has the name. */
 double tamis_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind);
