@@ -1,4 +1,4 @@
-"""All that makes up a running router, for those who look at it."""
+"""The parts of a running router that administration looks at."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class RouterLife(enum.Enum):
 
 @dataclass(slots=True)
 class RouterView:
-    """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
-    `admin_token` None: it asks for none."""
+    """A running router. `network` is None where it stands alone. `listening` has addresses by what listens there, such
+    as `clients` and `admin`. `admin_token` None: administration asks for none."""
 
-    plane: Connections
+    connections: Connections
     clients: Clients
     stalls: StallWatch
     life: RouterLife = RouterLife.STARTING
@@ -43,9 +43,13 @@ class RouterView:
 
     @property
     def is_ready(self) -> bool:
-        """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
-        return self.life is RouterLife.SERVING and self.plane.network.was_in_step and not self.plane.health.problems
+        """Does the router serve, has it been in step with its neighbours once, and is nothing wrong with it?"""
+        return (
+            self.life is RouterLife.SERVING
+            and self.connections.network.was_in_step
+            and not self.connections.health.problems
+        )
 
     @property
     def settings(self) -> RouterSettings:
-        return self.plane.settings
+        return self.connections.settings

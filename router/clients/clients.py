@@ -1,6 +1,6 @@
-"""The clients of a router: by connection while they are connected.
+"""The clients of a router, by connection while they are connected.
 
-The subscribers that they serve: by name while they are served, by interface until their filters are forgotten.
+The subscribers that they serve are kept by name while they are served, by interface until their filters are forgotten.
 
 Law: a client has a place from its admission until its subscriber is forgotten. Of two clients with one name, the one
 that came later stays. A client that came in by a token leaves when the token is gone.
@@ -36,12 +36,12 @@ from tamis.router.daemon.addresses import address_of
 
 
 class Clients:
-    """`tokens` is None where nobody is asked for one, and may be replaced at any time; then call
-    `hold_against_tokens`."""
+    """The clients of one router. `tokens` is None where no client is asked for one, and may be replaced at any time;
+    then call `hold_against_tokens`."""
 
-    def __init__(self, plane: Connections, tokens: TokenFile | None) -> None:
-        self.plane, self.tokens = plane, tokens
-        self.room = WaitingRoom(plane.places.greeting, time.monotonic, lambda: plane.is_behind)
+    def __init__(self, connections: Connections, tokens: TokenFile | None) -> None:
+        self.connections, self.tokens = connections, tokens
+        self.room = WaitingRoom(connections.places.greeting, time.monotonic, lambda: connections.is_behind)
         self.slowing = Slowing(time.monotonic)
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Subscriber] = {}
@@ -55,26 +55,29 @@ class Clients:
         self.new_wishes = lambda: ClientWishes(network)
 
     def policy(self) -> AdmissionPolicy:
-        """What a client that connects now is asked, and told of this router."""
-        settings = self.plane.settings
+        """Return what a client that connects now is asked, and told of this router."""
+        settings = self.connections.settings
         return AdmissionPolicy(
             name=settings.id,
-            epoch=self.plane.epoch,
+            epoch=self.connections.epoch,
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
             judge=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
-            newest=self.plane.switch.newest,
+            newest=self.connections.switch.newest,
         )
 
     # --- those that come -------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int, peer: str) -> Client | None:
-        """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        """Open a client that has not greeted, over a socket that the switch owns from here on, or fed (-1); None:
+        full."""
         client = None
         if self.has_place:
-            client = self.plane.connect(descriptor, peer, lambda connection: Client(self.plane, self, connection, peer))
+            client = self.connections.connect(
+                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer)
+            )
         if client is None:
             self.turned_away(Reason.FULL, peer)
             return None
@@ -84,16 +87,17 @@ class Clients:
 
     @property
     def has_place(self) -> bool:
-        """For one more client that is let in."""
-        return len(self.by_interface) < self.plane.places.clients
+        """Is there room for one more client to be let in?"""
+        return len(self.by_interface) < self.connections.places.clients
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """A client was, before it became one."""
-        self.plane.admissions.refuse(Side.CLIENT, reason, peer=peer)
+        """Count a client that was turned away before it became one."""
+        self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
     def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
-        """Its greeting is over: the subscriber that it serves. FrameError if there is no room for one."""
-        switch = self.plane.switch
+        """Let `client` in, whose greeting is over; return the subscriber that it serves. FrameError if there is no
+        room."""
+        switch = self.connections.switch
         try:
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):
@@ -111,7 +115,7 @@ class Clients:
         return subscriber
 
     def admitted(self, subscriber: Subscriber) -> None:
-        """It is served: another one of its name has to go."""
+        """Take in that `subscriber` is served now: another client of the same name has to go."""
         older = self.names.get(subscriber.name)
         self.names[subscriber.name] = subscriber
         if older is not None and older.client is not None:
@@ -123,7 +127,7 @@ class Clients:
         digests = self.tokens.digests if self.tokens is not None else None
         if digests is not self._held_against:
             self._held_against = digests
-            self.plane.each(self.by_connection, self._revoke)
+            self.connections.each(self.by_connection, self._revoke)
 
     def _revoke(self, client: Client) -> None:
         tokens, subscriber = self.tokens, client.subscriber
@@ -136,7 +140,7 @@ class Clients:
     # --- those that go ---------------------------------------------------------------------------------------------
 
     def gone(self, client: Client) -> None:
-        """Its connection has ended, and with it its subscriber: nobody serves that any more."""
+        """Take in that the connection of `client` has ended: no client serves its subscriber any more."""
         del self.by_connection[client.connection]
         subscriber = client.subscriber
         if subscriber is not None:
@@ -145,13 +149,13 @@ class Clients:
                 del self.names[subscriber.name]
 
     def forgotten(self, client: Client) -> None:
-        """The filters of its subscriber are out of the table: the place is free."""
+        """Give the place of `client` back: the filters of its subscriber are out of the table."""
         if client.subscriber is not None:
             del self.by_interface[client.subscriber.interface]
 
     def dismiss(self) -> None:
-        """They have to leave now."""
-        self.plane.each(self.by_connection, OtherEnd.leave)
+        """End the sessions of all clients now; what is queued still goes out."""
+        self.connections.each(self.by_connection, OtherEnd.leave)
 
     # --- what the network has for them -----------------------------------------------------------------------------
 
@@ -160,9 +164,9 @@ class Clients:
         self.trace_askers.bring(report)
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic), behind what waits for it."""
+        """Tell each client that wanted something at `before_s` (monotonic) of a loss, behind what waits for it."""
         frame = encode(lost)
-        self.plane.each(
+        self.connections.each(
             self.by_connection,
             lambda client: client.send(FrameKind.LOST, frame, urgent=False) if client.wanted_before(before_s) else None,
         )

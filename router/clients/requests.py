@@ -1,9 +1,8 @@
 """SUBSCRIBE and UNSUBSCRIBE of one client, worked off in order and in slices.
 
 Law: a request is worked off when the one before it is, and answered then; only one that waits for the whole network is
-answered later. The answer to UNSUBSCRIBE goes
-behind what is queued, so that nothing arrives after it. A client with REQUESTS_MAX requests waiting is not read from
-until half of them are done.
+answered later. The answer to UNSUBSCRIBE goes behind what is queued, so that nothing arrives after it. A client with
+REQUESTS_MAX requests waiting is not read from until half of them are done.
 """
 
 from __future__ import annotations
@@ -30,27 +29,27 @@ from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdd
 
 REQUESTS_MAX: Final = 16
 FILTERS_AT_ONCE: Final = 50
-"""Between two looks at the clock; of large ones the switch takes fewer."""
+"""Filters taken between two looks at the clock; of large ones the switch takes fewer."""
 SLICE_S: Final = 0.004
-"""Of additions and removals. A filter takes microseconds or, where it is large or its table is, a hundred times as
-long."""
+"""Seconds of additions or removals in one slice. A filter takes microseconds; one that is large, or in a large table, a
+hundred times as long."""
 REASONS_MAX: Final = 100
-"""Refusals of one request that are told in words; the others by their code alone."""
+"""Refusals of one request that are explained in words; further ones have their code alone."""
 
 _Slices = Generator[None, None, None]
 
 
 class Requester(Protocol):
-    """A client, as its requests see it."""
+    """What requests need of their client."""
 
-    plane: Connections
+    connections: Connections
     connection: int
     name: str
     frame_bytes_max: int
 
     @property
     def is_open(self) -> bool:
-        """It is let in, and not ending."""
+        """Is the client let in, and not ending?"""
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
@@ -62,7 +61,7 @@ class Requester(Protocol):
 
 
 class Requests:
-    """What one client has asked for, for the subscriber that it serves, and is not done."""
+    """What one client has asked for and is not done, for the subscriber that it serves."""
 
     __slots__ = ("_client", "_frames", "_is_running", "_subscriber")
 
@@ -80,7 +79,7 @@ class Requests:
             self._client.pause(True)
         if not self._is_running:
             self._is_running = True
-            self._client.plane.work.add(self._run(), self._client.vanish)
+            self._client.connections.work.add(self._run(), self._client.vanish)
 
     def _run(self) -> _Slices:
         client = self._client
@@ -104,7 +103,7 @@ class Requests:
         stop = perf_counter() + SLICE_S
         while frame.left and not blanket and client.is_open:
             first = len(frame.ids) - frame.left
-            found = client.plane.switch.subscribe(subscriber.interface, frame, FILTERS_AT_ONCE)
+            found = client.connections.switch.subscribe(subscriber.interface, frame, FILTERS_AT_ONCE)
             self._tell(frame, first, {item.id for item in found})
             refusals += [_told(item, subscriber, len(refusals) + index) for index, item in enumerate(found)]
             if perf_counter() > stop:
@@ -122,10 +121,11 @@ class Requests:
             say_so()
 
     def _tell(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
-        """Subscriptions from the one at `first` on have just been taken, but for these."""
+        """Tell listeners of the subscriptions from `first` on that have just been taken, without those of ids in
+        `refused`."""
         client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
         taken = [id_ for id_ in now if id_ not in refused] if refused else now
-        client.plane.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
+        client.connections.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, subscriber, body = self._client, self._subscriber, decode(data)
@@ -137,15 +137,15 @@ class Requests:
         for id_ in body.ids:
             if not client.is_open:
                 return
-            if client.plane.switch.unsubscribe(subscriber.interface, id_):
+            if client.connections.switch.unsubscribe(subscriber.interface, id_):
                 done.append(id_)
-                client.plane.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
+                client.connections.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
                 refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        client.plane.settle()
+        client.connections.settle()
         yield from subscriber.wishes.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
@@ -162,8 +162,8 @@ def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
 
 
 def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
-    """Why nothing of the frame is taken, if that is so."""
-    if client.plane.is_draining:
+    """Return why nothing of the frame is taken; None: that is decided filter by filter."""
+    if client.connections.is_draining:
         return RefusalCode.DRAINING, "the router is draining"
     if frame.is_durable:
         return RefusalCode.NOT_ALLOWED, "durable subscriptions come with a later version"

@@ -1,7 +1,8 @@
 """TLS handshakes of connections that have been accepted.
 
-Law: a handshake is a connection that has not greeted: it waits in the same room, has as long as the greeting, and gives
-way as others do, without a word, as nothing can be said yet. Nothing is computed for one before its first byte.
+Law: a connection in its handshake has not greeted: it waits in the same room, has as long as the greeting, and gives
+way as others do, but without an error frame, as none can be sent yet. No handshake is begun before the first byte
+comes.
 """
 
 from __future__ import annotations
@@ -24,18 +25,17 @@ if TYPE_CHECKING:
 
 
 class TlsDoor:
-    """Opens connections of `side` behind TLS for `opener`; `opened` makes the other end of one whose handshake is
-    over."""
+    """Open connections of `side` behind TLS for `opener`; `opened` makes the other end once a handshake is over."""
 
     def __init__(
         self,
-        plane: Connections,
+        connections: Connections,
         side: Side,
         opener: Opener,
         context: ssl.SSLContext,
         opened: Callable[[TlsConnection], OtherEnd | None],
     ) -> None:
-        self.plane, self.side, self.context, self.opened = plane, side, context, opened
+        self.connections, self.side, self.context, self.opened = connections, side, context, opened
         self._opener = opener
 
     @property
@@ -44,11 +44,11 @@ class TlsDoor:
 
     @property
     def admissions(self) -> Admissions:
-        return self.plane.admissions
+        return self.connections.admissions
 
     @property
     def greeting_s(self) -> float:
-        return self.plane.settings.limits.greeting_ms / 1000
+        return self.connections.settings.limits.greeting_ms / 1000
 
     def turned_away(self, reason: Reason, peer: str) -> None:
         self._opener.turned_away(reason, peer)
@@ -58,13 +58,13 @@ class TlsDoor:
 
 
 class _Handshake:
-    """From the acceptance to the first byte, and from there to the end of the handshake."""
+    """One connection, from its acceptance to its first byte, and from there to the end of its handshake."""
 
     def __init__(self, door: TlsDoor, sock: socket.socket, peer: str) -> None:
         self._door, self._sock, self._peer = door, sock, peer
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
-        self._loop = door.plane.loop
+        self._loop = door.connections.loop
         self._timer = self._loop.call_later(door.greeting_s, self._too_late)
         self._loop.add_reader(sock, self._heard)
         door.room.enter(self, address_of(peer))
@@ -77,7 +77,7 @@ class _Handshake:
         self._end()
 
     def _heard(self) -> None:
-        if not unread_bytes(self._sock.fileno()):  # nothing but its end
+        if not unread_bytes(self._sock.fileno()):  # no byte: the connection has ended
             self._door.room.leave(self)
             self._refuse(Reason.LEFT, "it went away")
             self._end()
@@ -95,17 +95,17 @@ class _Handshake:
         self._end()
 
     async def _shake(self) -> None:
-        """The socket is the transport's from here on."""
+        """Run the handshake; the transport owns the socket from here on."""
         door, self._has_begun = self._door, True
         try:
             await self._loop.connect_accepted_socket(
-                lambda: TlsConnection(door.plane, self._over),
+                lambda: TlsConnection(door.connections, self._over),
                 self._sock,
                 ssl=door.context,
                 ssl_handshake_timeout=door.greeting_s,
                 ssl_shutdown_timeout=door.greeting_s,
             )
-        except (OSError, EOFError) as error:  # TimeoutError and ssl.SSLError are such
+        except (OSError, EOFError) as error:  # TimeoutError and ssl.SSLError are OSErrors
             self._refuse(Reason.TLS, f"the TLS handshake failed: {error}")
         finally:
             door.room.leave(self)

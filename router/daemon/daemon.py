@@ -1,9 +1,8 @@
 """One router's life: startup, serve, drain, stop.
 
-Law: it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told, nothing new is taken,
-queues are flushed, other routers go around this one) until nothing is left or the deadline is over; the second leaves
-at once. SIGHUP reads the settings
-again: all that may change changes, or nothing does.
+Law: the router says that it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told,
+nothing new is taken, queues are flushed, other routers go around this one) until nothing is left or the deadline is
+over; the second leaves at once. SIGHUP reads the settings again: all that may change changes, or nothing does.
 """
 
 from __future__ import annotations
@@ -50,21 +49,23 @@ if TYPE_CHECKING:  # a router that stands alone starts without them
     from tamis.router.links.network import Network
 
 QUIET_TICKS: Final = 3
-"""So often in a row must nothing wait before a drain is done: what was on its way when we looked has come and gone."""
+"""How many ticks in a row nothing may wait before a drain is done: what was on its way at the first of them has
+come."""
 
 GC_THRESHOLDS: Final = 20_000, 5, 100
-"""A collection of everything walks each filter that the network wants, and holds the loop for a tenth of a second at
-100,000 of them. Nearly all that goes is freed without one: it comes after some ten million objects more than went."""
+"""Thresholds of the collector. A collection of everything walks each filter that the network wants, and holds the loop
+for a tenth of a second at 100,000 of them. Nearly all objects are freed without one, so it comes only after some ten
+million objects more were made than freed."""
 
 LISTENERS_DESCRIPTORS: Final = 8
-"""The switch's own, those of the loop's threads, and one for each address that is listened on."""
+"""Descriptors: the switch's own, those of the loop's threads, and one for each address that is listened on."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonOptions:
-    """What the command line says."""
+    """The options of the command line."""
 
     file: str
     router_id: str
@@ -73,7 +74,7 @@ class DaemonOptions:
 
 
 class Daemon:
-    """CannotStart or ConfigError where it cannot even begin."""
+    """One router process. CannotStart or ConfigError where it cannot begin."""
 
     def __init__(self, options: DaemonOptions) -> None:
         self._options = options
@@ -83,7 +84,7 @@ class Daemon:
         self._tls = server_context(self._settings.tls) if self._settings.tls else None
         self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
         self._admin_token = _admin_token(self._settings)
-        self._doors: list[Callable[[], object]] = []  # that close the listeners for clients
+        self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
         self._asked = asyncio.Event()
@@ -92,7 +93,7 @@ class Daemon:
         self._running: RouterView
 
     async def run(self) -> int:
-        """Serve until told to stop; the exit code."""
+        """Serve until told to stop; return the exit code."""
         try:
             await self._start()
             await self._serve()
@@ -107,16 +108,16 @@ class Daemon:
         self._places = _places(self._settings)
         loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
-        plane = Connections(self._settings, epoch.next(), loop, self._places)
-        journal.listen(plane.happenings)
-        clients = Clients(plane, self._tokens)
+        connections = Connections(self._settings, epoch.next(), loop, self._places)
+        journal.listen(connections.happenings)
+        clients = Clients(connections, self._tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)
-        fault_injection.plant(plane.switch)
-        self._running = RouterView(plane, clients, StallWatch(loop), admin_token=self._admin_token)
+        fault_injection.plant(connections.switch)
+        self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
-        self._closers.append(plane.close)
+        self._closers.append(connections.close)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         if self._settings.links:
@@ -126,9 +127,9 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop_signal)
         loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
-        plane.start()
-        plane.network.start()
-        seconds = SecondTicker(plane)
+        connections.start()
+        connections.network.start()
+        seconds = SecondTicker(connections)
         seconds.start()
         self._closers.append(seconds.stop)
         self._running.stalls.start()
@@ -139,27 +140,29 @@ class Daemon:
         gc.enable()
 
     def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Something that the loop called has raised; what a socket raises is not ours."""
+        """Report what a function called by the loop has raised; errors of sockets go to the loop's own handler."""
         error = context.get("exception")
         if isinstance(error, Exception) and not isinstance(error, OSError):
-            self._running.plane.health.caught(str(context.get("message", "a call of the loop failed")), error)
+            self._running.connections.health.caught(str(context.get("message", "a call of the loop failed")), error)
         else:
             loop.default_exception_handler(context)
 
     def _record(self, chosen: RecordSettings) -> None:
-        plane, running = self._running.plane, self._running
-        recorder = Recorder(self._settings, chosen, plane.epoch, plane.work.add)
-        self._closers.append(recorder.close)  # after the plane's end
-        recorder.listen(plane.happenings)
-        SecondRecords(running.clients, recorder, running.stalls).listen(plane.happenings)
-        plane.switch.record(recorder.messages)
+        connections, running = self._running.connections, self._running
+        recorder = Recorder(self._settings, chosen, connections.epoch, connections.work.add)
+        self._closers.append(recorder.close)  # after the end of the connections
+        recorder.listen(connections.happenings)
+        SecondRecords(running.clients, recorder, running.stalls).listen(connections.happenings)
+        connections.switch.record(recorder.messages)
         recorder.start()
 
     async def _listen_for_clients(self, address: Address) -> None:
-        plane, clients, loop = self._running.plane, self._running.clients, asyncio.get_running_loop()
+        connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(plane, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer))
+                door = TlsDoor(
+                    connections, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer)
+                )
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
@@ -167,10 +170,10 @@ class Daemon:
                 self._note("clients", "tamis://", listener)
 
     async def _join(self, clients: Clients, epoch: Epoch) -> Network:
-        """Become one of several routers; nothing is dialled yet."""
+        """Make this router one of several; no neighbour is dialled yet."""
         from tamis.router.links.network import Network
 
-        network = Network(clients.plane, clients, self._settings, epoch)
+        network = Network(clients.connections, clients, self._settings, epoch)
         clients.join(network)
         self._closers.append(network.close)
         self._doors.append(network.stop_dialling)
@@ -181,14 +184,14 @@ class Daemon:
     async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
         from tamis.router.links.tls import accepting_context
 
-        tls, plane = self._settings.neighbour_tls, self._running.plane
+        tls, connections = self._settings.neighbour_tls, self._running.connections
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
-                self._doors.append(Acceptor(listener, door, plane.loop, self._spare, full=b"").close)
+                door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                self._doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, neighbours, plane.loop, self._spare).close)
+                self._doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -216,7 +219,7 @@ class Daemon:
 
     def _enter(self, life: RouterLife, recorded: str) -> None:
         self._running.life = life
-        self._running.plane.happenings.tell(LifeChanged, recorded)
+        self._running.connections.happenings.tell(LifeChanged, recorded)
 
     def _say_ready(self) -> None:
         running, router_id = self._running, self._settings.id
@@ -236,7 +239,8 @@ class Daemon:
         self._reloading.append(asyncio.get_running_loop().create_task(self._reload()))
 
     async def _reload(self) -> None:
-        """SIGHUP. A large file takes a while to read, which is done beside the loop."""
+        """Read the settings again, as SIGHUP asks. A large file takes a while to read, which is done beside the
+        loop."""
         async with self._reload_lock:
             notify.reloading()
             try:
@@ -255,8 +259,8 @@ class Daemon:
         keys = restart_keys(self._settings, new)
         if self._tls is not None and new.tls is not None:
             load_certificate(self._tls, new.tls)
-        plane, clients = self._running.plane, self._running.clients
-        plane.settings, clients.tokens, self._settings = new, tokens, new
+        connections, clients = self._running.connections, self._running.clients
+        connections.settings, clients.tokens, self._settings = new, tokens, new
         clients.hold_against_tokens()
         self._running.admin_token = admin_token
         self._configure_logs(new)
@@ -268,21 +272,22 @@ class Daemon:
     # --- drain and stop --------------------------------------------------------------------------------------------
 
     async def _drain(self) -> int:
-        """0: everything was flushed. Other routers go around this one before its links close."""
-        plane, clients = self._running.plane, self._running.clients
+        """Drain, and return the exit code: 0 if everything was flushed. Other routers go around this one before its
+        links close."""
+        connections, clients = self._running.connections, self._running.clients
         self._enter(RouterLife.DRAINING, "stopping")
         notify.stopping()
         _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)
-        plane.network.leave()
-        plane.drain()
+        connections.network.leave()
+        connections.drain()
         deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
-        is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
+        is_flushed = await self._until(lambda: connections.is_flushed, QUIET_TICKS, deadline_s)
         clients.dismiss()
-        if plane.network.links:
-            is_flushed &= await self._until(plane.network.is_left, QUIET_TICKS, deadline_s)
-        plane.dismiss()
-        is_empty = await self._until(lambda: plane.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
+        if connections.network.links:
+            is_flushed &= await self._until(connections.network.is_left, QUIET_TICKS, deadline_s)
+        connections.dismiss()
+        is_empty = await self._until(lambda: connections.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
         _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(clients.by_connection)))
         return 0 if is_flushed and is_empty else 1
 
@@ -290,7 +295,7 @@ class Daemon:
         """Wait until something was so at `ticks` ticks in a row; False at the deadline or at a second signal."""
         seen = 0
         while seen < ticks and time.monotonic() < deadline_s and self._stop_asked < 2:
-            await self._running.plane.next_tick()
+            await self._running.connections.next_tick()
             seen = seen + 1 if is_so() else 0
         return seen >= ticks
 
@@ -313,7 +318,7 @@ def _admin_token(settings: RouterSettings) -> bytes | None:
 
 
 def serve(options: DaemonOptions) -> int:
-    """One router in the foreground; the exit code."""
+    """Run one router in the foreground; return the exit code."""
     try:
         daemon = Daemon(options)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -333,7 +338,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _places(settings: RouterSettings) -> Places:
-    """What is asked for, or as much of it as the system has descriptors for: each connection is one."""
+    """Return the places that are asked for, or as many as the system has descriptors for: each connection takes one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -5,7 +5,7 @@
     time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
                                                 └── WaysChanged ──> clients (losses.py)
 
-Law: commands are carried out in their order. What a `Held` promises is in the table before it leaves. The core is
+Law: commands are carried out in their order. What a `Held` confirms is in the table before it leaves. The core is
 called when something happens, when it is due, and in slices while it has work; never otherwise.
 """
 
@@ -68,12 +68,12 @@ from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
 
 STANDSTILL_US: Final = S // 2
-"""A tick that comes so much after the one before, five times what it should: this router stood still."""
+"""How long after the one before a tick shows that this router stood still, in microseconds: five times its period."""
 SOURCES_MAX: Final = 4_096
-"""Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
+"""Routers whose messages in transit are told apart, 8 KiB each; past that the router quiet longest is forgotten."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
-"""R5b: the others send by the trees before for their hold, which begins when they hear that this router leaves. A
-message that somebody sent before that passes here meanwhile, however full the links are."""
+"""R5b: how long the other routers may still send by the trees before, in seconds: the hold, which begins when they hear
+that this router leaves. A message that was sent before passes here meanwhile, however full the links are."""
 
 
 class LocalClients(Protocol):
@@ -83,31 +83,33 @@ class LocalClients(Protocol):
         """Bring a report on a message to the client that asks."""
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic)."""
+        """Tell each client that wanted something at `before_s` (monotonic) of a loss."""
 
 
 class Network:
-    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the plane's is kept in."""
+    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the connections' is kept in."""
 
-    def __init__(self, plane: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
-        self.plane, self._clients, self._epoch = plane, clients, epoch
-        self.core = _core(settings, plane.epoch)
+    def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+        self.connections, self._clients, self._epoch = connections, clients, epoch
+        self.core = _core(settings, connections.epoch)
         self.table = new_table(settings)
-        plane.join(self, self.table, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
+        connections.join(self, self.table, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
         self._ticked_us = _now_us()
         self._bound_epochs()
-        self.neighbours = Neighbours(plane, settings, self)
-        self.installer = Installer(plane.switch, plane.work, plane.settle)
-        self.losses = LinkLosses(plane.switch, lambda: self.core.desk.trees, self.neighbours.tell_loss, clients.lost)
-        times = self.core.desk.times
+        self.neighbours = Neighbours(connections, settings, self)
+        self.installer = Installer(connections.switch, connections.work, connections.settle)
+        self.losses = LinkLosses(
+            connections.switch, lambda: self.core.core_state.trees, self.neighbours.tell_loss, clients.lost
+        )
+        times = self.core.core_state.times
         hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
-        self.routes = Routes(plane.switch, self.core.me, hold_ms, wait_ms)
+        self.routes = Routes(connections.switch, self.core.me, hold_ms, wait_ms)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
         self._tickets = itertools.count(1)
         self.step = InStep(
-            plane,
+            connections,
             len(settings.links),
             self.core.links_in_step,
             lambda known: self.wanted((), known),
@@ -131,18 +133,18 @@ class Network:
             dialler.start()
 
     def stop_dialling(self) -> None:
-        """No new links; those that are up stay."""
+        """Make no new links; those that are up stay."""
         for dialler in self._diallers:
             dialler.close()
 
     def leave(self) -> None:
-        """Let the others go around this router, which goes on with what still comes."""
+        """State that this router leaves, so that the others go around it; it goes on with what still comes."""
         self._left_s = time.monotonic()
         self._handle(Leave())
 
     def is_left(self) -> bool:
-        """The others go around it, and since this was asked last nothing has passed."""
-        figures = self.plane.switch.figures()
+        """Return whether the others go around this router, and no message passed since the last call."""
+        figures = self.connections.switch.figures()
         passed, self._passed = self._passed, figures.forwarded + figures.deliveries
         is_over = time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed
         return is_over and not self.queued_bytes
@@ -155,7 +157,7 @@ class Network:
 
     @property
     def links(self) -> list[Link]:
-        """Those that are up."""
+        """The links that are up."""
         return self.neighbours.links
 
     @property
@@ -168,24 +170,25 @@ class Network:
 
     @property
     def queued_bytes(self) -> int:
-        """How much of messages and control waits in the switch to be sent over links."""
-        return sum(self.plane.switch.connection(link.connection).queued_bytes for link in self.links)
+        """How many bytes of messages and control wait in the switch to be sent over links."""
+        return sum(self.connections.switch.connection(link.connection).queued_bytes for link in self.links)
 
     def unlinked(self) -> dict[str, int]:
-        """By neighbour, messages that found no link since this was asked last; some of them, none when all are told."""
-        return {self.neighbours.name_of(number): count for number, count in self.plane.switch.unlinked().items()}
+        """Return by neighbour messages that found no link since the last call; one call returns a part, an empty one:
+        all."""
+        return {self.neighbours.name_of(number): count for number, count in self.connections.switch.unlinked().items()}
 
     @property
     def quiet_s(self) -> float:
-        """For how long nobody has said anything new; 0 while something waits to be said or done."""
+        """For how long no router has stated anything new; 0 while something waits to be stated or done."""
         is_sending = any(link.outgoing.queued_bytes for link in self.neighbours.links)
         if self.core.has_work or not self.installer.is_idle or is_sending:
             return 0.0
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Ten times a second: losses are told, the core hears of a standstill, and the switch which epochs are
-        believed; that fewer are believed is told at once."""
+        """Do what is due ten times a second: tell losses, tell the core of a standstill, and tell the switch which
+        epochs are believed. When fewer are believed the switch is told at once, not here."""
         self.losses.tick()
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
@@ -193,7 +196,7 @@ class Network:
         self._bound_epochs()
 
     def _bound_epochs(self) -> None:
-        self.plane.switch.bound_epochs(self.core.epoch_max(_now_us()))
+        self.connections.switch.bound_epochs(self.core.epoch_max(_now_us()))
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
@@ -208,14 +211,14 @@ class Network:
         self._handle(LinkDown(neighbour, session))
 
     def _sent(self, session: NeighbourSession) -> None:
-        """At the next turn of the loop: what is sent next must not leave before the frame that is in hand."""
-        self.plane.loop.call_soon(self._handle, Sent(*session))
+        """Tell the core at the next turn of the loop: what it sends must not leave before the frame that is in hand."""
+        self.connections.loop.call_soon(self._handle, Sent(*session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         if not isinstance(body, SenderRequest | EpochRefused) and not (
             isinstance(body, UpdateReply) and not body.entries
         ):
-            self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
+            self.news_s = time.monotonic()  # requests and empty answers come all the time, and are no news
         self._handle(Heard(neighbour, session, body))
 
     def lost(self, neighbour: int, lost: Lost) -> None:
@@ -225,23 +228,23 @@ class Network:
         self.routes.unrouted(connection, frame)
 
     def may_have_started(self, neighbour: int, epoch: int) -> bool:
-        desk = self.core.desk
-        return epoch <= desk.plausible.by_clock(desk.held_epoch(neighbour), _now_us())
+        core_state = self.core.core_state
+        return epoch <= core_state.plausible.by_clock(core_state.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
-        """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
+        """Pass a report, of another router or (`came_from` None) of this one, on towards where its message entered.
 
-        It never goes back: routers that do not agree yet on the topology would play it to and fro.
+        It never goes back the way it came: routers that do not agree yet on the topology would send it to and fro.
         """
         if report.source == self.core.me:
             self._clients.reported(report)
             return
-        hop = self.core.desk.trees.next_hop(report.source)
+        hop = self.core.core_state.trees.next_hop(report.source)
         if hop is not None and hop != came_from:
             self.neighbours.pass_on(hop, report)
 
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
-        """Clients of this router want these, packed; each as often as it is named.
+        """Tell the core that clients of this router want these packed filters; each counts as often as it is named.
 
         `known` is called once all that is wanted now is known to every router that can be reached.
         """
@@ -255,14 +258,14 @@ class Network:
         self._handle(Unwanted(tuple(filters)))
 
     def audit(self) -> int:
-        """Ask every router whether it holds what this one does; the number of the answer in `audits`."""
+        """Ask every router whether it holds what this one does; return the ticket of the answer in `audits`."""
         ticket = next(self._tickets)
         self.audits = {ticket: None}
         self._handle(Audit(ticket))
         return ticket
 
     def _handle(self, event: Event) -> None:
-        """What happens while commands are carried out waits until they are."""
+        """Have the core handle `event`; what happens while its commands are carried out waits until they are."""
         self._events.append(event)
         self._note_cause(event)
         if self._is_handling:
@@ -276,7 +279,7 @@ class Network:
         self.step.look()
 
     def _note_cause(self, event: Event) -> None:
-        """What may be why the topology changes: now, or when it is time."""
+        """Note what may be why the topology changes, now or later."""
         if isinstance(event, LinkUp | LinkDown):
             what = "up" if isinstance(event, LinkUp) else "down"
             self._cause = f"link {what}: {self.neighbours.name_of(event.neighbour)}"
@@ -288,7 +291,7 @@ class Network:
         try:
             self._handle(Tick())
         except Exception:  # a bug: it costs what was due, and what is due next is done
-            self.plane.health.caught("failed to do what was due")
+            self.connections.health.caught("failed to do what was due")
 
     def _work(self) -> Generator[None, None, None]:
         try:
@@ -301,7 +304,7 @@ class Network:
     # --- what is to be done ----------------------------------------------------------------------------------------
 
     def _carry_out(self, commands: list[Command]) -> None:
-        """All of them, though one may fail through a bug."""
+        """Carry out all commands, even if one fails through a bug; that one's exception is raised at the end."""
         failed: Exception | None = None
         for command in commands:
             try:
@@ -311,7 +314,7 @@ class Network:
         self._set_timer()
         if self.core.has_work and not self._is_working:
             self._is_working = True
-            self.plane.work.add(self._work())
+            self.connections.work.add(self._work())
         if failed is not None:
             raise failed
 
@@ -329,36 +332,36 @@ class Network:
 
     def _forget(self, command: Forget) -> None:
         self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
-        self.plane.switch.forget_source(command.router)
+        self.connections.switch.forget_source(command.router)
 
     def _bound_source(self, command: BoundSource) -> None:
         self._bound_epochs()  # what is believed of one source may be believed of all no more
-        self.plane.switch.bound_source(command.router, command.epoch_max)
+        self.connections.switch.bound_source(command.router, command.epoch_max)
 
     def _keep_audit(self, command: Audited) -> None:
         self.audits[command.ticket] = command
 
     def _tell(self, trees: Trees) -> None:
-        topology = self.core.desk.topology
-        self.plane.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
+        topology = self.core.core_state.topology
+        self.connections.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, command: RaiseEpoch) -> None:
         epoch = command.epoch
         try:
             self._epoch.keep(epoch)
         except CannotStart as error:
-            self.plane.health.alarm(f"the next start may be taken for an earlier one: {error}")
-        self.plane.epoch = epoch
-        self.plane.switch.raise_epoch(epoch)
+            self.connections.health.alarm(f"the next start may be taken for an earlier one: {error}")
+        self.connections.epoch = epoch
+        self.connections.switch.raise_epoch(epoch)
 
     def _is_behind(self, neighbour: int) -> None:
         name = self.neighbours.name_of(neighbour)
         text = f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"
-        self.plane.health.alarm(text)
-        self.plane.health.problem(f"step {name}", text)
+        self.connections.health.alarm(text)
+        self.connections.health.problem(f"step {name}", text)
 
     def _caught_up(self, neighbour: int) -> None:
-        self.plane.health.mended(f"step {self.neighbours.name_of(neighbour)}")
+        self.connections.health.mended(f"step {self.neighbours.name_of(neighbour)}")
 
     def _set_timer(self) -> None:
         due_us = self.core.due_us
@@ -369,7 +372,7 @@ class Network:
             self._timer = None
         if due_us is not None:
             wait_ms = -(-max(0, due_us - _now_us()) // MS)  # up: timers of loops are as coarse, and never early
-            self._timer, self._timer_due_us = self.plane.loop.call_later(wait_ms / 1_000, self._due), due_us
+            self._timer, self._timer_due_us = self.connections.loop.call_later(wait_ms / 1_000, self._due), due_us
 
 
 _CARRY_OUT: Final = cast(
@@ -384,7 +387,7 @@ _CARRY_OUT: Final = cast(
         RaiseEpoch: Network._raise_epoch,
         Reached: lambda network, command: network._awaited.pop(command.ticket)(),
         Audited: Network._keep_audit,
-        Alarm: lambda network, command: network.plane.health.alarm(command.text),
+        Alarm: lambda network, command: network.connections.health.alarm(command.text),
     },
 )
 

@@ -1,4 +1,4 @@
-"""Where filters stand is chosen by how full each place is: what one message looks at does not grow with what they share."""
+"""Where filters stand is chosen by how full each place is: what a message looks at does not grow with what they share."""
 
 from __future__ import annotations
 

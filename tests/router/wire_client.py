@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 
 from tamis.protocol.language import parse
 from tamis.protocol.wire import client_bodies as bodies
@@ -16,6 +17,8 @@ from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Pong, Role, Welcome
 
 PATIENCE_S = 20.0
+POLL_S = 0.002
+"""How often a test that waits for a state of a router looks at it."""
 
 
 def hello(name: str, **changes: object) -> Hello:
@@ -157,6 +160,16 @@ class WireClient:
             while True:
                 frames.append(await self.next())
         return frames
+
+    async def frames(self) -> AsyncIterator[Frame]:
+        """Give each frame until the router closes, and answer its pings."""
+        with contextlib.suppress(Closed):
+            while True:
+                frame = await self.next()
+                if isinstance(frame, Ping):
+                    await self.send(Pong(frame.token))
+                else:
+                    yield frame
 
     async def close(self) -> None:
         self._writer.close()

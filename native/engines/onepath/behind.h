@@ -32,8 +32,8 @@ static inline void see_fork_by_value(matching *m, const tamis_fork *fork, uint64
         if (value->kind == TM_KIND_INTEGER && tamis_has_code(value->integer)) {
             see_fork_value(m, fork, TAMIS_BY_NUMBER, (uint32_t)state_code(state));
         } else {
-            uint32_t operand = tamis_wide_operand(&m->engine->buckets.key, value->kind == TM_KIND_FLOAT, value->integer,
-                                                  value->real);
+            uint32_t operand =
+                tamis_wide_operand(&m->engine->buckets.key, value->kind == TM_KIND_FLOAT, value->integer, value->real);
             see_fork_value(m, fork, TAMIS_BY_WIDE, operand);
         }
         break;

@@ -24,7 +24,8 @@ static bool reserve(tamis_branches *branches) {
     if (capacity > TAMIS_BRANCHES_MAX) {
         return false;
     }
-    tamis_branch *rows = TM_RESIZE(branches->memory, TM_HOT, branches->rows, tamis_branch, branches->capacity, capacity);
+    tamis_branch *rows =
+        TM_RESIZE(branches->memory, TM_HOT, branches->rows, tamis_branch, branches->capacity, capacity);
     if (rows == NULL) {
         return false;
     }

@@ -1,9 +1,9 @@
 /* branches.h - what is behind a bucket that is opened.
  *
- * Law: a bucket in which more than TAMIS_CROWD_MAX filters would stand is opened: it gets a node, a short list of forks,
- * and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more name, by
- * the patterns in it, or by which other names a message has; it has a branch, a number that stands in the keys of the
- * buckets behind it where other keys have a name. Those may be opened in turn.
+ * Law: a bucket in which more than TAMIS_CROWD_MAX filters would stand is opened: it gets a node, a short list of
+ * forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
+ * name, by the patterns in it, or by which other names a message has; it has a branch, a number that stands in the keys
+ * of the buckets behind it where other keys have a name. Those may be opened in turn.
  *
  *     class = "alert"      opened; here stand filters that have nothing else to go by
  *      |

@@ -1,7 +1,8 @@
 /* buckets.c - the hash from one (tag, name, operand) to the filters under it.
  *
  * Law: a slot exists as long as it has an entry or a single; that of an opened bucket as long as it has a fork or the
- * bucket another slot. Blocks keep their class when rows go, until all have gone, so that a removal never allocates. Segments are chosen by the hash's top bits and grow one by one.
+ * bucket another slot. Blocks keep their class when rows go, until all have gone, so that a removal never allocates.
+ * Segments are chosen by the hash's top bits and grow one by one.
  */
 #include <string.h>
 

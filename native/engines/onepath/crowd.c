@@ -1,7 +1,7 @@
 /* crowd.c - buckets that have filled up are opened.
  *
- * Law: in no bucket stand more than TAMIS_CROWD_MAX entries that could stand further on. What is left in a bucket beyond
- * that has no other equality and no other pattern than those it is reached by, or stands behind TAMIS_DEPTH_MAX
+ * Law: in no bucket stand more than TAMIS_CROWD_MAX entries that could stand further on. What is left in a bucket
+ * beyond that has no other equality and no other pattern than those it is reached by, or stands behind TAMIS_DEPTH_MAX
  * branches, or is one of the buckets of an `in`. One addition moves at most that many entries at each depth.
  */
 #include "engines/onepath/buckets.h"

@@ -106,8 +106,8 @@ static step best_by_name(const tm_engine *engine, const tamis_node *node, const 
     return best;
 }
 
-/* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are as
- * good it is the one of the oldest name. */
+/* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
+ * as good it is the one of the oldest name. */
 static step best_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
                           const tamis_stand *stand, bool *no_room) {
     step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
@@ -154,7 +154,8 @@ static void advance(tamis_tests *tests, tamis_stand *stand, const step *next) {
 
 static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
     uint32_t branch = tamis_branches_take(&engine->branches, parent, what);
-    if (branch != 0 && !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
+    if (branch != 0 &&
+        !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
         tamis_branches_give(&engine->branches, branch);
         return 0;
     }

@@ -185,14 +185,25 @@ typedef struct tamis_interval {
     int64_t high;
 } tamis_interval;
 
+/* Bits by which a match knows that a chunk has no row of an interface that is open: interface i is bit i % 1,024, so of
+ * as many interfaces it is exact, and of more it may err on the safe side. */
+#define TAMIS_FOLD_BITS 1024U
+#define TAMIS_FOLD_WORDS (TAMIS_FOLD_BITS / 64)
+
+static inline void tamis_fold_set(uint64_t *fold, uint32_t interface) {
+    fold[interface / 64 % TAMIS_FOLD_WORDS] |= UINT64_C(1) << (interface % 64);
+}
+
 /* Filters sorted by bound, in chunks. */
 typedef struct tamis_chunk {
-    uint32_t count;
-    uint32_t capacity;
+    uint16_t count;
+    uint16_t capacity;
+    uint32_t stale; /* rows removed since `present` was computed */
     int64_t *bounds;
     int64_t *highs; /* NULL, or of intervals the other end */
     uint32_t *interfaces;
     uint32_t *handles;
+    uint64_t *present; /* owned: the fold of its interfaces, and of some that were; NULL until the chunk is large */
 } tamis_chunk;
 
 typedef struct tamis_run {
@@ -251,8 +262,8 @@ typedef enum {
 #define TAMIS_IN_BRANCH 0x40U /* a flag of the tag: a branch stands in the place of the name */
 
 /* A bucket, or a part of one: further slots with the same key follow where rows pass what a slot can count. Its block
- * holds the entries from the front and the singles from the back. A bucket that is opened has a slot more, without rows:
- * its block is the tamis_node. */
+ * holds the entries from the front and the singles from the back. A bucket that is opened has a slot more, without
+ * rows: its block is the tamis_node. */
 typedef struct tamis_slot {
     uint64_t key; /* 0: empty */
     uint32_t block;
@@ -500,8 +511,8 @@ typedef struct tamis_stand {
     uint32_t implied; /* how many tests at the end the branch implies */
 } tamis_stand;
 
-/* From a bucket, on into what is behind it as long as it is opened and the filter has a test to go by. Branches are made
- * if need be; false: no memory, nothing changed but the order of tests. */
+/* From a bucket, on into what is behind it as long as it is opened and the filter has a test to go by. Branches are
+ * made if need be; false: no memory, nothing changed but the order of tests. */
 bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand);
 /* Could the filter stand further on, were its bucket opened? */
 bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand);

@@ -437,6 +437,10 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.plain = answer->form == TM_ANSWER_INTERFACES;
     m.wants_handles = answer->form > TM_ANSWER_GROUPS;
     m.only_bits = m.plain && engine->listed == 0;
+    m.is_done = false;
+    m.knows_open = false;
+    m.rows_seen = 0;
+    m.rows_due = ROWS_A_LOOK_MIN;
     m.scratch_used = 0;
     m.slot_count = 0;
     m.known_count = 0;

@@ -66,6 +66,11 @@ typedef struct matching {
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
     uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
+    bool is_done;                         /* nothing is open any more, as far as has been looked (run_matching.h) */
+    bool knows_open;    /* `open` is written: the fold of interfaces that were open at the last look */
+    uint64_t rows_seen; /* of runs and intervals, since the last look */
+    uint64_t rows_due;  /* the next look comes at so many */
+    uint64_t open[TAMIS_FOLD_WORDS];
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
@@ -111,6 +116,9 @@ static inline void emit_if_open(matching *m, uint32_t interface, uint32_t handle
 }
 
 static inline bool is_full(const matching *m) {
+    if (m->is_done) {
+        return true;
+    }
     if (!m->plain) {
         return tm_answer_is_full(m->answer);
     }

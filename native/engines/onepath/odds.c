@@ -13,9 +13,9 @@
 #define ODDS_PATTERN (1.0 / 96)
 #define ODDS_SHORT_PATTERN (1.0 / 8) /* of one or two bytes */
 
-#define MESSAGE_NAMES 8.0          /* names a message is assumed to have */
-#define GUESS_FILTERS 64.0         /* a guess counts as so many filters */
-#define STEP_BEHIND (1.0 / 64)     /* of a bucket: what it costs to look behind it, against an entry in it */
+#define MESSAGE_NAMES 8.0      /* names a message is assumed to have */
+#define GUESS_FILTERS 64.0     /* a guess counts as so many filters */
+#define STEP_BEHIND (1.0 / 64) /* of a bucket: what it costs to look behind it, against an entry in it */
 #define CERTAIN 1.0
 
 double tamis_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind) {
@@ -47,7 +47,8 @@ static double guess_of_value(const tm_engine *engine, tamis_test test) {
     case TAMIS_STRING_EQ:
         return ODDS_STRING;
     case TAMIS_PATTERN:
-        return engine->patterns.nodes[tamis_test_operand(test) >> 2].depth > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
+        return tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN
+                                                                                      : ODDS_SHORT_PATTERN;
     case TAMIS_COMPLEX:
         return guess_of_complex(engine, test);
     default:

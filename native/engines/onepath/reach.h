@@ -1,4 +1,4 @@
-/* reach.h - from a value to the filters under it: entries, buckets and runs.
+/* reach.h - from a value to the filters under it: entries and buckets.
  *
  * Law: memory far away is asked for before it is read: a probe's tags, then its slot, then the block behind it, then
  * the bodies of entries that hold so far. Private to match.c.
@@ -165,53 +165,6 @@ static void see_patterns(matching *m, const known *at) {
         if (at->key->pattern_bits & tamis_operand_bit(patterns[i])) {
             see_bucket(m, tamis_bucket_key(TAMIS_BY_PATTERN, at->name, patterns[i]));
         }
-    }
-}
-
-/* ---- runs ---- */
-
-static void emit_rows(matching *m, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
-    if (m->answer->direct) { /* runs hold no interface with cells */
-        tm_answer_emit_rows(m->answer, chunk->interfaces + from, chunk->handles + from, to - from);
-        return;
-    }
-    for (uint32_t i = from; i < to; i++) {
-        emit_if_open(m, chunk->interfaces[i], chunk->handles[i]);
-    }
-}
-
-/* Those of the chunks in [from, to), each whole. */
-static void emit_chunks(matching *m, const tamis_run *run, uint32_t from, uint32_t to) {
-    unsigned shift = m->answer->direct ? 3 : 0; /* rows that are only copied cost next to nothing */
-    for (; from < to && tm_work_spend(&m->work, run->chunks[from].count >> shift); from++) {
-        emit_rows(m, &run->chunks[from], 0, run->chunks[from].count);
-    }
-}
-
-static void emit_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    uint32_t chunk;
-    uint32_t index;
-    if (key->at_most != NULL) {
-        const tamis_run *run = key->at_most;
-        tamis_run_find(run, value, false, strings, &chunk, &index);
-        if (chunk < run->count) {
-            emit_rows(m, &run->chunks[chunk], index, run->chunks[chunk].count);
-            emit_chunks(m, run, chunk + 1, run->count);
-        }
-    }
-    if (key->at_least != NULL) {
-        const tamis_run *run = key->at_least;
-        tamis_run_find(run, value, true, strings, &chunk, &index);
-        emit_chunks(m, run, 0, chunk);
-        if (chunk < run->count) {
-            emit_rows(m, &run->chunks[chunk], 0, index);
-        }
-    }
-}
-
-static inline void see_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if (key->at_most != NULL || key->at_least != NULL) {
-        emit_runs(m, key, value, strings);
     }
 }
 

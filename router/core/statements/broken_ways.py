@@ -1,12 +1,12 @@
-"""Loss is told: which changes of the network broke a way of messages to here, and when clients hear of it.
+"""R14: which changes of the network broke a way of messages to this router, and when clients are told of the loss.
 
-Law (R14): a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a
-router comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter
-way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. What follows
-one another within the hold is told once, when the hold is over: only the new ways are in force from then on, and all
+Law: a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a router
+comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter way, nor a
+router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that follow one
+another within the hold are told together, when the hold is over: only the new ways are in force from then on, and all
 that was lost was published before. A router that stood still, because it was stopped or its machine slept, notices
-afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to here
-make one tree, in which the edge is looked for.
+afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to this
+router make one tree, in which the edge is looked for.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """
@@ -27,38 +27,42 @@ if TYPE_CHECKING:
 
 Edge = tuple[int, int]
 GENERATIONS_MAX: Final = 8
-"""Trees that are looked at besides the newest: twice those that a switch keeps, as others may be behind."""
+"""Earlier trees that are looked at besides the newest: twice those that a switch keeps, as other routers may be behind.
+"""
 HOLDS_MAX: Final = 5
-"""A network in motion is told of after so many holds."""
+"""A network that keeps changing is told of after so many holds."""
 
 
 class Ways:
-    def __init__(self, desk: CoreState) -> None:
-        self._desk = desk
+    def __init__(self, core_state: CoreState) -> None:
+        self._core_state = core_state
         self._older: deque[tuple[Trees, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
         self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told
         self._last_us = 0
         self._began_us: int | None = None
         self._gone: dict[int, int] = {}  # router out of reach -> since when
         self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
-        self._was_alone_us: int | None = desk.now_us  # nobody has ever been in reach
+        self._was_alone_us: int | None = core_state.now_us  # nobody has ever been in reach
         self._broke_us: int | None = None  # when a way broke the last time
         self._stood_us = 0  # when this router came to stand the last time,
         self._woke_us: int | None = None  # and when it went on
 
     def ended(self, edges: Collection[Edge]) -> None:
-        """Sessions of these have ended."""
-        now_us = self._desk.now_us
+        """Note that sessions of these edges have ended, if a way to here went over one of them."""
+        now_us = self._core_state.now_us
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
-        if edges and any(_carries(trees, edges) for trees in (self._desk.trees, *[older for older, _ in self._older])):
-            self._broke_us = self._desk.now_us
+        if edges and any(
+            _carries(trees, edges) for trees in (self._core_state.trees, *[older for older, _ in self._older])
+        ):
+            self._broke_us = self._core_state.now_us
             self._changed(self._happened_us(now_us))
 
     def stood(self, since_us: int) -> None:
-        """This router stood still since then: what is noticed now, or was before this was said, happened meanwhile."""
+        """Take in that this router stood still since `since_us`: what it notices now, or noticed before this was
+        called, happened meanwhile."""
         since_us = min(since_us, self._happened_us(since_us))  # one that follows another prolongs it
-        self._stood_us, self._woke_us = since_us, self._desk.now_us
+        self._stood_us, self._woke_us = since_us, self._core_state.now_us
         if self._since_us is not None and self._last_us >= since_us:
             self._since_us = min(self._since_us, since_us)
         for router, gone_us in self._gone.items():
@@ -66,10 +70,10 @@ class Ways:
                 self._gone[router] = since_us
 
     def rerouted(self, before: Trees, in_peace: Collection[int]) -> bool:
-        """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves. Has no way
-        broken within the hold?"""
-        now_us, reach = self._desk.now_us, self._desk.trees.routers
-        self._older.append((before, now_us + self._desk.times.tree_hold_us))
+        """Take in that other trees than `before` are in force; return whether no way has broken within the hold.
+        `in_peace`: routers that have withdrawn all of their links themselves."""
+        now_us, reach = self._core_state.now_us, self._core_state.trees.routers
+        self._older.append((before, now_us + self._core_state.times.tree_hold_us))
         for router in before.routers - reach:
             if router not in in_peace and len(self._gone) < ROUTERS_MAX:
                 self._gone[router] = self._happened_us(now_us)
@@ -78,10 +82,10 @@ class Ways:
             self._came(router)
         if len(reach) > 1:
             self._was_alone_us = None
-        return self._broke_us is None or now_us - self._broke_us >= self._desk.times.tree_hold_us
+        return self._broke_us is None or now_us - self._broke_us >= self._core_state.times.tree_hold_us
 
     def forget(self, router: int) -> None:
-        """It has been out of reach for so long that nothing is known of it any more."""
+        """Forget `router`, which has been out of reach for so long that nothing is known of it any more."""
         gone_us = self._gone.pop(router, None)
         if gone_us is not None and self._forgotten_us is None:
             self._forgotten_us = gone_us
@@ -94,32 +98,36 @@ class Ways:
             self._changed(gone_us)
 
     def _happened_us(self, noticed_us: int) -> int:
-        """When this router could have noticed it: what follows a standstill so soon may have happened in it."""
-        if self._woke_us is not None and noticed_us - self._woke_us <= self._desk.times.unnoticed_us:
+        """Return when a change noticed at `noticed_us` may have happened: soon after a standstill, at the beginning of
+        that."""
+        if self._woke_us is not None and noticed_us - self._woke_us <= self._core_state.times.unnoticed_us:
             return min(self._stood_us, noticed_us)
         return noticed_us
 
     def _changed(self, since_us: int) -> None:
-        desk = self._desk
+        core_state = self._core_state
         self._since_us = since_us if self._since_us is None else min(self._since_us, since_us)
-        self._last_us = desk.now_us
-        self._began_us = desk.now_us if self._began_us is None else self._began_us
-        due_us = desk.now_us + desk.times.tree_hold_us
-        desk.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
+        self._last_us = core_state.now_us
+        self._began_us = core_state.now_us if self._began_us is None else self._began_us
+        due_us = core_state.now_us + core_state.times.tree_hold_us
+        core_state.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * core_state.times.tree_hold_us))
 
     def tell(self) -> None:
-        """The hold is over, or has been put off for so long that what there is is told; the rest will be."""
-        desk, since_us = self._desk, self._since_us
+        """Tell clients of what broke: the hold is over, or has been put off for as long as it may be. A break within
+        the hold is told of again when its own hold is over."""
+        core_state, since_us = self._core_state, self._since_us
         self._since_us = self._began_us = None
         if since_us is not None:
-            ago_us = desk.now_us - self._last_us
-            desk.out.append(WaysChanged(desk.now_us - since_us + desk.times.unnoticed_us, ago_us, bool(self._gone)))
-            if ago_us < desk.times.tree_hold_us:
-                self._since_us = self._began_us = desk.now_us
-                desk.timers.set((Due.WAYS, 0), self._last_us + desk.times.tree_hold_us)
+            ago_us = core_state.now_us - self._last_us
+            core_state.out.append(
+                WaysChanged(core_state.now_us - since_us + core_state.times.unnoticed_us, ago_us, bool(self._gone))
+            )
+            if ago_us < core_state.times.tree_hold_us:
+                self._since_us = self._began_us = core_state.now_us
+                core_state.timers.set((Due.WAYS, 0), self._last_us + core_state.times.tree_hold_us)
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:
-    """Does the way of any router to here cross one of these?"""
+    """Does the way of any router to this one cross one of `edges`?"""
     onward = trees.onward
     return any(onward.get(one) == other or onward.get(other) == one for one, other in edges)

@@ -1,13 +1,13 @@
-"""Paper 004, section 2.1, to the letter: for experiments, and for whoever reads the paper beside the code.
+"""Paper 004, section 2.1, to the letter: for experiments, and for reading the paper beside the code.
 
-Law: a router knows one predicate an interface, the disjunction of what came through it, and nothing of who asked for
-what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the interface it
-came by, so predicates only widen; a request to the whole tree collects what the routers behind each interface want
-now, and replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an
-advertisement that somebody behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
+Law: a router knows one predicate for each interface, the disjunction of what came through it, and nothing of which
+router asked for what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the
+interface it came by, so predicates only widen; a request to the whole tree collects what the routers behind each
+interface want now, and replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops
+an advertisement that a router behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
 starts.
 
-A predicate travels in one body, so one of more than 64 MiB does not.
+A predicate travels in one body, so a predicate of more than 64 MiB does not travel.
 
 Topology is that of the other modes: link states, and exchanges between neighbours that are about link states alone.
 """
@@ -48,7 +48,7 @@ from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 ADVERTISE_EVERY_US: Final = 20 * S
 REQUEST_EVERY_US: Final = 60 * S
-"""The paper names no periods; these are of the order of the repairs of the other mode."""
+"""The paper names no periods; these are as long as those of the repairs of the other strategies, or nearly."""
 WARNING: Final = "mode `paper`: routing by paper 004 to the letter, which loses messages; for experiments only"
 
 
@@ -74,7 +74,7 @@ class InterfaceTrees:
 
 
 class TopologyExchange(Exchange):
-    """Neighbours compare link states only: predicates have no versions here."""
+    """Compare link states only between neighbours: predicates have no versions here."""
 
     def _known_entries(self) -> Iterator[Known]:
         return iter(())
@@ -84,30 +84,30 @@ class TopologyExchange(Exchange):
 
 
 class PaperAdvertiser(Advertiser):
-    """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
+    """The issuer's side of an advertisement: send the router's whole predicate down its own tree."""
 
     def issue(self) -> None:
         self.say()
 
     def say(self) -> None:
-        desk = self._desk
+        core_state = self._core_state
         while self.own.has_changes:
             self.own.issue()
-        version, digest = desk.identity.next(), self.own.digest
-        desk.rib.restate(desk.me, version, digest, self.own.size)
+        version, digest = core_state.identity.next(), self.own.digest
+        core_state.rib.restate(core_state.me, version, digest, self.own.size)
         filters = advertised(self.own.issued)
-        body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
-        send_down(self._desk, desk.me, body)
-        desk.timers.set((Due.ADVERTISE, 0), desk.now_us + ADVERTISE_EVERY_US)
+        body = ReceiverAdvertisement(core_state.me, *version, True, 0, filters, (), digest, len(filters), False)
+        send_down(self._core_state, core_state.me, body)
+        core_state.timers.set((Due.ADVERTISE, 0), core_state.now_us + ADVERTISE_EVERY_US)
 
     def awaited(self, ticket: int) -> None:
-        """Nobody confirms anything in this mode."""
+        """Answer the ticket at once: no router confirms anything in this mode."""
         self.consider()
-        self._desk.out.append(Reached(ticket))
+        self._core_state.out.append(Reached(ticket))
 
 
 class InterfacePredicates(Predicates):
-    """What stands for each interface, and the advertisements that widen it."""
+    """The predicate of each interface, and the advertisements that widen it."""
 
     _interfaces: dict[int, dict[bytes, int]]
     _ids: int
@@ -116,14 +116,14 @@ class InterfacePredicates(Predicates):
         self._interfaces, self._ids = {}, 0
 
     def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
-        if body.issuer != self._desk.me and self.widen(came_from, [filter_.filter for filter_ in body.added]):
-            send_down(self._desk, body.issuer, body)
+        if body.issuer != self._core_state.me and self.widen(came_from, [filter_.filter for filter_ in body.added]):
+            send_down(self._core_state, body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
-        """Replies are about interfaces here: `Collecting` takes them."""
+        """Do nothing: replies are about interfaces here, and `Collecting` takes them."""
 
     def widen(self, interface: int, filters: list[bytes]) -> bool:
-        """Whether that made a new predicate of it."""
+        """Add `filters` to the predicate of `interface`; return whether that changed it."""
         known = self.of(interface)
         new = [packed for packed in dict.fromkeys(filters) if packed not in known]
         self._change(interface, new, [])
@@ -135,7 +135,7 @@ class InterfacePredicates(Predicates):
         self._change(interface, new, [packed for packed in known if packed not in wanted])
 
     def of(self, interface: int) -> dict[bytes, int]:
-        """Its predicate: filters, and their ids in the table."""
+        """Return the predicate of `interface`: its filters, and their ids in the table."""
         return self._interfaces.setdefault(interface, {})
 
     def _change(self, interface: int, new: list[bytes], gone: list[bytes]) -> None:
@@ -147,21 +147,21 @@ class InterfacePredicates(Predicates):
             known[packed] = self._ids
             added[self._ids] = packed
         if added or removed:
-            self._desk.out.append(Install(interface, added, removed))
+            self._core_state.out.append(Install(interface, added, removed))
 
 
 class PaperInterfaces(NeighbourTalks):
-    """What stands for an interface goes with its link."""
+    """Drop the predicate of an interface when its link goes."""
 
     def down(self, neighbour: int, session: int) -> None:
         super().down(neighbour, session)
-        if neighbour not in self._desk.links.by_neighbour:
+        if neighbour not in self._core_state.links.by_neighbour:
             cast("InterfacePredicates", self._predicates).replace(neighbour, ())
 
 
 @dataclass(slots=True)
 class PendingReply:
-    """A request that this router answers when those behind it have, or when it has waited long enough."""
+    """A request that this router answers when all routers that it passed it on to have answered, or after a wait."""
 
     asker: int
     missing: dict[int, None]
@@ -176,34 +176,34 @@ class Collecting(Audits):
 
     def begin(self, predicates: InterfacePredicates) -> None:
         self.predicates, self._collections = predicates, {}
-        self._desk.timers.set((Due.COLLECT, 0), self._desk.now_us + REQUEST_EVERY_US)
+        self._core_state.timers.set((Due.COLLECT, 0), self._core_state.now_us + REQUEST_EVERY_US)
 
     def periodic(self) -> None:
-        desk = self._desk
+        core_state = self._core_state
         self._requests += 1
-        self._pass_down(SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
-        desk.timers.set((Due.COLLECT, 0), desk.now_us + REQUEST_EVERY_US)
+        self._pass_down(SenderRequest(core_state.me, core_state.identity.epoch, self._requests, Scope.TREE, b"", ()))
+        core_state.timers.set((Due.COLLECT, 0), core_state.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
-        """An audit is the same request; nobody says whether anything differed."""
+        """Send the request at once and answer the audit: no router says whether anything differed."""
         self.periodic()
-        self._desk.out.append(Audited(ticket, 0, ()))
+        self._core_state.out.append(Audited(ticket, 0, ()))
 
     def requested(self, body: SenderRequest, came_from: int) -> None:
-        desk = self._desk
-        if desk.trees.parent(body.requester) != came_from:
+        core_state = self._core_state
+        if core_state.trees.parent(body.requester) != came_from:
             return
         children = dict.fromkeys(link.neighbour for link in self._asked(body.requester))
         self._collections[body.ticket] = PendingReply(came_from, children, dict.fromkeys(self._own_filters()))
         self._pass_down(body)
         if children:
-            desk.timers.set((Due.COLLECTED, _short(body.ticket)), desk.now_us + desk.times.retry_us)
+            core_state.timers.set((Due.COLLECTED, _short(body.ticket)), core_state.now_us + core_state.times.retry_us)
         else:
             self._reply(body.ticket)
 
     def replied(self, body: UpdateReply, came_from: int) -> None:
         filters = [filter_.filter for entry in body.entries for filter_ in entry.filters]
-        if body.requester == self._desk.me:
+        if body.requester == self._core_state.me:
             if body.request > REQUEST_BASE:
                 self.predicates.replace(came_from, filters)
             return
@@ -213,53 +213,55 @@ class Collecting(Audits):
         del collection.missing[came_from]
         collection.filters.update(dict.fromkeys(filters))
         if not collection.missing:
-            self._desk.timers.cancel((Due.COLLECTED, _short(body.ticket)))
+            self._core_state.timers.cancel((Due.COLLECTED, _short(body.ticket)))
             self._reply(body.ticket)
 
     def waited(self, short: int) -> None:
-        """Somebody has not answered; the asker gets what there is."""
+        """Answer the request `short`, of which some routers have not answered, with what has come."""
         for ticket in [ticket for ticket in self._collections if _short(ticket) == short]:
             self._reply(ticket)
 
     def _asked(self, requester: int) -> list[CoreLink]:
-        """To whom a request is passed on."""
-        return links_down(self._desk, requester)
+        """Return the links on which a request of `requester` is passed on."""
+        return links_down(self._core_state, requester)
 
     def _pass_down(self, body: SenderRequest) -> None:
         for link in self._asked(body.requester):
-            self._desk.send(link, body)
+            self._core_state.send(link, body)
 
     def _own_filters(self) -> Iterable[bytes]:
-        return self._desk.rib.entries[self._desk.me].filters.values()
+        return self._core_state.rib.entries[self._core_state.me].filters.values()
 
     def _reply(self, ticket: Ticket) -> None:
-        desk = self._desk
+        core_state = self._core_state
         collection = self._collections.pop(ticket)
-        link = desk.links.by_neighbour.get(collection.asker)
+        link = core_state.links.by_neighbour.get(collection.asker)
         if link is not None:
             filters = tuple(AdvertisedFilter(id_, packed) for id_, packed in enumerate(collection.filters, 1))
             digest = predicate_digest(filters)
-            desk.send(link, UpdateReply(*ticket, (Entry(desk.me, *desk.identity.version, digest, filters),)))
+            core_state.send(
+                link, UpdateReply(*ticket, (Entry(core_state.me, *core_state.identity.version, digest, filters),))
+            )
 
 
 def _short(ticket: Ticket) -> int:
-    """A timer is named by one number."""
+    """Return the one number that names the timer of `ticket`."""
     return hash(ticket)
 
 
-def links_down(desk: CoreState, source: int) -> list[CoreLink]:
-    """Those to the children in T(source) that are up."""
-    links = desk.links.by_neighbour
-    return [links[child] for child in desk.trees.children(source) if child in links]
+def links_down(core_state: CoreState, source: int) -> list[CoreLink]:
+    """Return the links that are up to the children of `source` in T(source)."""
+    links = core_state.links.by_neighbour
+    return [links[child] for child in core_state.trees.children(source) if child in links]
 
 
-def send_down(desk: CoreState, source: int, body: Body) -> None:
-    for link in links_down(desk, source):
-        desk.send(link, body)
+def send_down(core_state: CoreState, source: int, body: Body) -> None:
+    for link in links_down(core_state, source):
+        core_state.send(link, body)
 
 
 class PaperCore(Core):
-    """The core of the mode `paper`; it looks like the other one from outside."""
+    """The core of the mode `paper`, with the events and commands of the usual one."""
 
     def __init__(
         self,
@@ -276,7 +278,7 @@ class PaperCore(Core):
         self._interfaces.begin()
 
     def start(self, now_us: int) -> list[Command]:
-        self.desk.now_us = now_us
+        self.core_state.now_us = now_us
         self._collecting.begin(self._interfaces)
         return [Alarm(WARNING), *super().start(now_us)]
 

@@ -24,8 +24,9 @@ MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callab
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`make_core` makes the core of a router by its name, epoch, settings, ways shared with others, parts and wall
-    clock; `parts` are those of its own; `policy` is how messages go, and `forwarder` the pure twin of the switch."""
+    """How routers follow one strategy. `make_core` makes a core of its name, epoch, settings, cache of paths, parts and
+    wall clock; `parts` are the strategy's own; `policy` is how messages go, and `forwarder` the pure twin of the
+    switch."""
 
     facts: StrategyFacts
     make_core: MakeCore
@@ -42,7 +43,7 @@ class Strategy:
         instead: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> Core:
-        """The core of router `name`; parts of `instead` that are not the usual ones replace those of the strategy."""
+        """Make the core of router `name`; parts of `instead` that are not the usual ones replace the strategy's own."""
         parts = self.parts if instead is None else _applied(self.parts, instead)
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
 
