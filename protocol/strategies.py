@@ -61,6 +61,15 @@ STRATEGIES: Final = (
         goes_where_wanted=False,
     ),
     StrategyFacts(
+        "paper-bytes",
+        "advertise",
+        {"mode": "paper-bytes"},
+        "advertise (paper, bytes)",
+        "The same, but an advertisement stops only where each of its filters is known byte by byte; for experiments.",
+        loses_nothing=False,
+        goes_where_wanted=False,
+    ),
+    StrategyFacts(
         "flood",
         "flood",
         {"prune": True},

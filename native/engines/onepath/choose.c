@@ -3,6 +3,7 @@
  * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
  * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
  */
+#include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
@@ -181,7 +182,15 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     double pair = front_pair(engine, tests);
     candidate best = rarest_bucket(engine, tests);
     bool is_pair = pair < TAMIS_NEVER && pair * ODDS_RANGE <= best.odds;
-    if (is_pair && !(best.opened < pair * ODDS_RANGE && is_crowded_pair(engine, tests))) {
+    if (is_pair && tamis_boxes_take(engine, tests)) {
+        return TAMIS_IN_BOXES;
+    }
+    is_pair = is_pair && !(best.opened < pair * ODDS_RANGE && is_crowded_pair(engine, tests));
+    if (!is_pair && best.test != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best.test])) {
+        tamis_swap_tests(tests, 0, best.test);
+        return TAMIS_IN_BOXES;
+    }
+    if (is_pair) {
         tamis_order_tests(engine, tests, 2, tests->count);
         return TAMIS_IN_PAIR;
     }

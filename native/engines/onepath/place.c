@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
 /* ---- bodies ---- */
@@ -145,6 +146,10 @@ static uint32_t keys_of_record(const tm_engine *engine, const tamis_record *reco
 
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
     const tamis_record *record = &engine->records[handle];
+    if (record->place == TAMIS_IN_BOXES) {
+        tamis_boxes_tests(engine, handle, out);
+        return;
+    }
     out->count = tamis_test_op(record->access) != TAMIS_TRUE;
     out->tests[0] = record->access;
     if (record->body == 0) {
@@ -241,7 +246,7 @@ static void list_remove(tm_engine *engine, tamis_list *list, uint32_t body) {
  * where a message begins. */
 static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_test tests[2], uint32_t names[2],
                               unsigned kinds[2]) {
-    if (place == TAMIS_IN_ALWAYS) {
+    if (place == TAMIS_IN_ALWAYS || place == TAMIS_IN_BOXES) {
         return 0;
     }
     uint32_t count = place == TAMIS_IN_PAIR ? 2 : 1;
@@ -452,6 +457,8 @@ static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, u
     case TAMIS_IN_RUN:
         engine->records[handle].body = 0;
         return enter_run(engine, key, handle, tests->tests[0]);
+    case TAMIS_IN_BOXES:
+        return tamis_boxes_enter(engine, handle, tests);
     case TAMIS_IN_INTERVALS:
         return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
@@ -467,7 +474,7 @@ static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, u
 }
 
 /* Make the keys that a stand hangs on, as far as they are not there, and put the record where it says. */
-static bool take_stand(tm_engine *engine, uint32_t handle, tamis_tests *tests, const tamis_stand *stand,
+static bool take_stand(tm_engine *engine, uint32_t handle, const tamis_tests *tests, const tamis_stand *stand,
                        const tamis_test roots[2]) {
     uint32_t names[2];
     unsigned kinds[2];
@@ -478,10 +485,9 @@ static bool take_stand(tm_engine *engine, uint32_t handle, tamis_tests *tests, c
         keys[i] = tamis_key_use(engine, names[i], kinds[i]);
         entered = keys[i] != NULL;
     }
-    tests->count -= stand->implied;
-    entered = entered && enter(engine, keys[0], stand, handle, tests);
-    tests->count += stand->implied;
-    if (!entered) {
+    tamis_tests made = *tests;
+    made.count -= stand->implied;
+    if (!entered || !enter(engine, keys[0], stand, handle, &made)) {
         for (uint32_t i = 0; i < count; i++) {
             tamis_key_drop(engine, names[i], kinds[i]);
         }
@@ -496,31 +502,77 @@ static bool take_stand(tm_engine *engine, uint32_t handle, tamis_tests *tests, c
     return true;
 }
 
-bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+static bool activate_at(tm_engine *engine, uint32_t handle, const tamis_stand *stand, const tamis_tests *tests,
+                        const tamis_test roots[2]) {
     tamis_record *record = &engine->records[handle];
     tamis_record before = *record;
+    if (!take_stand(engine, handle, tests, stand, roots)) {
+        tamis_branches_count(engine, stand->branch, 0, 0);
+        *record = before;
+        return false;
+    }
+    tamis_branches_count(engine, stand->branch, 0, 1);
+    record->access = access_of(tests);
+    record->place = (uint8_t)stand->place;
+    record->branch = stand->branch & (TAMIS_BRANCHES_MAX - 1);
+    engine->pair_filters += stand->place == TAMIS_IN_PAIR;
+    engine->scanned += stand->place == TAMIS_IN_SCAN;
+    engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
+    return true;
+}
+
+static void find_roots(const tamis_tests *tests, tamis_test roots[2]) {
+    roots[0] = access_of(tests);
+    roots[1] = tests->count > 1 ? tests->tests[1] : 0;
+}
+
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
+    tamis_test roots[2];
+    tamis_stand stand = {.place = place};
+    find_roots(tests, roots);
+    return activate_at(engine, handle, &stand, tests, roots);
+}
+
+/* Filters that crowd in a bucket with the one that has come, and are of its family, become boxes. */
+static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    const tamis_record *record = &engine->records[handle];
+    uint64_t key;
+    switch (record->place) {
+    case TAMIS_IN_PAIR:
+        tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
+        break;
+    case TAMIS_IN_BOXES:
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+        break;
+    case TAMIS_IN_BUCKET:
+    case TAMIS_IN_NAMED:
+        if (tests->count > 1 && (record->place == TAMIS_IN_NAMED || tamis_bucket_of_test(record->access) != 0)) {
+            keys_of_record(engine, record, &key);
+            tamis_boxes_gather(engine, key, tests, TAMIS_BUCKET_FULL);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    tamis_record before = engine->records[handle];
+    tamis_test roots[2];
     tamis_stand stand = {.place = tamis_choose(engine, tamis_interface_of(engine, handle), tests)};
-    tamis_test roots[2] = {access_of(tests), tests->count > 1 ? tests->tests[1] : 0};
+    find_roots(tests, roots);
     if (stand.place == TAMIS_IN_BUCKET && !tamis_descend(engine, tests, &stand)) {
         return false;
     }
-    if (!take_stand(engine, handle, tests, &stand, roots)) {
-        tamis_branches_count(engine, stand.branch, 0, 0);
-        *record = before;
+    if (!activate_at(engine, handle, &stand, tests, roots)) {
         return false;
     }
-    tamis_branches_count(engine, stand.branch, 0, 1);
-    record->access = access_of(tests);
-    record->place = (uint8_t)stand.place;
-    record->branch = stand.branch & (TAMIS_BRANCHES_MAX - 1);
-    engine->pair_filters += stand.place == TAMIS_IN_PAIR;
-    engine->scanned += stand.place == TAMIS_IN_SCAN;
-    engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     if (!tamis_relieve(engine, handle)) {
         tamis_deactivate(engine, handle);
-        *record = before;
+        engine->records[handle] = before;
         return false;
     }
+    gather(engine, handle, tests);
     return true;
 }
 
@@ -561,6 +613,9 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
     case TAMIS_IN_PAIR:
         remove_entry(engine, pair_key_of(engine, tests), record->body);
         break;
+    case TAMIS_IN_BOXES:
+        tamis_boxes_leave(engine, handle);
+        break;
     case TAMIS_IN_SCAN:
         list_remove(engine, &key->scan, record->body);
         break;
@@ -592,6 +647,7 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
         tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
+    tamis_boxes_scatter(engine);
 }
 
 bool tamis_move_on(tm_engine *engine, uint32_t handle) {

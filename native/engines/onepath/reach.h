@@ -150,7 +150,7 @@ static const uint32_t *patterns_of(matching *m, uint32_t attribute) {
         return view->patterns;
     } /* more than are kept for a message: find them again, all */
     const tm_attribute *value = &m->attributes[attribute];
-    uint32_t *all = m->engine->pattern_scratch + TAMIS_MESSAGE_PATTERNS;
+    uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
     tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
     return all;
 }

@@ -2,10 +2,10 @@
 
 Law: a router knows one predicate for each interface, the disjunction of what came through it, and nothing of which
 router asked for what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the
-interface it came by, so predicates only widen; a request to the whole tree collects what the routers behind each
-interface want now, and replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops
-an advertisement that a router behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
-starts.
+interface it came by (what that matches: `paper_meaning.py`; in mode `paper-bytes`, which filters it has, as bytes), so
+predicates only widen; a request to the whole tree collects what the routers behind each interface want now, and
+replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an advertisement that a
+router behind it needs, and a late reply undoes a newer advertisement): the mode says so when it starts.
 
 A predicate travels in one body, so a predicate of more than 64 MiB does not travel.
 
@@ -107,7 +107,7 @@ class PaperAdvertiser(Advertiser):
 
 
 class InterfacePredicates(Predicates):
-    """The predicate of each interface, and the advertisements that widen it."""
+    """The predicate of each interface, and the advertisements that widen it. Filters are compared by their bytes."""
 
     _interfaces: dict[int, dict[bytes, int]]
     _ids: int
@@ -124,15 +124,33 @@ class InterfacePredicates(Predicates):
 
     def widen(self, interface: int, filters: list[bytes]) -> bool:
         """Add `filters` to the predicate of `interface`; return whether that changed it."""
-        known = self.of(interface)
-        new = [packed for packed in dict.fromkeys(filters) if packed not in known]
+        new = []
+        for packed in dict.fromkeys(filters):
+            if self.widens(interface, packed):  # one of them may cover the next, so each is noted at once
+                self.installed(interface, packed)
+                new.append(packed)
         self._change(interface, new, [])
         return bool(new)
+
+    def widens(self, interface: int, packed: bytes) -> bool:
+        """Return whether the filter adds something to the interface's predicate."""
+        return packed not in self.of(interface)
+
+    def installed(self, interface: int, packed: bytes) -> None:
+        """Note a filter that stands for the interface from now on."""
+
+    def removed(self, interface: int, packed: bytes) -> None:
+        """Forget a filter of the interface."""
 
     def replace(self, interface: int, filters: Iterable[bytes]) -> None:
         known, wanted = self.of(interface), dict.fromkeys(filters)
         new = [packed for packed in wanted if packed not in known]
-        self._change(interface, new, [packed for packed in known if packed not in wanted])
+        gone = [packed for packed in known if packed not in wanted]
+        for packed in gone:
+            self.removed(interface, packed)
+        for packed in new:
+            self.installed(interface, packed)
+        self._change(interface, new, gone)
 
     def of(self, interface: int) -> dict[bytes, int]:
         """Return the predicate of `interface`: its filters, and their ids in the table."""
@@ -272,7 +290,7 @@ class PaperCore(Core):
         parts: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
-        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS, unix_ms)
+        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_BYTES_PARTS, unix_ms)
         self._interfaces = cast("InterfacePredicates", self._predicates)
         self._collecting = cast("Collecting", self._audits)
         self._interfaces.begin()
@@ -298,7 +316,7 @@ def _make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, c
     return InterfaceTrees(make_trees(broadcast, graph, me, cache, coarse))
 
 
-PAPER_PARTS: Final = CoreParts(
+PAPER_BYTES_PARTS: Final = CoreParts(
     exchange=TopologyExchange,
     advertiser=PaperAdvertiser,
     predicates=InterfacePredicates,

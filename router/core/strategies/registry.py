@@ -14,7 +14,8 @@ from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.strategies.flood import AlwaysEverything, Everything
-from tamis.router.core.strategies.paper import PAPER_PARTS, PaperCore
+from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
+from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.policies import FLOOD, WANTED, Policy
@@ -63,6 +64,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
     for strategy in (
         Strategy(BY_NAME["advertise"], Core),
         Strategy(BY_NAME["paper"], PaperCore, PAPER_PARTS),
+        Strategy(BY_NAME["paper-bytes"], PaperCore, PAPER_BYTES_PARTS),
         Strategy(BY_NAME["flood"], Core, CoreParts(own=Everything), FLOOD),
         Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), FLOOD),
     )
