@@ -26,9 +26,10 @@ static uint64_t bytes_of_names(const tm_engine *engine) {
 }
 
 static uint64_t bytes_of_patterns(const tamis_patterns *patterns) {
-    uint64_t each =
-        WITH_QUARTER(sizeof(tamis_pattern_node) + sizeof(tamis_pattern_use)) + WITH_DOUBLING(sizeof(uint64_t));
-    return patterns->edges.count * each;
+    uint64_t ends = patterns->count * WITH_QUARTER(sizeof(tamis_pattern_end) + sizeof(tamis_pattern_use));
+    return patterns->node_live * WITH_QUARTER(sizeof(tamis_pattern_node)) + ends +
+           patterns->edges.count * WITH_DOUBLING(sizeof(uint64_t)) +
+           WITH_EIGHTH((uint64_t)patterns->texts.used * sizeof(uint64_t));
 }
 
 /* Their room doubles, from half a digest for each constant on. */
