@@ -83,6 +83,7 @@ typedef struct matching {
     tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name, of numbers the label alone */
     uint32_t probe_count;
     uint32_t waiting_count;
+    uint32_t opened_count; /* of engine->opened */
     const tamis_slot *slots[SLOTS_KEPT_MAX];
     const tamis_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];

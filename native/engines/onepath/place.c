@@ -1,7 +1,7 @@
 /* place.c - where a filter is reached from, and how it gets there and away.
  *
  * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two), its body holds all others.
+ * of the two), record.branch the branch that its bucket stands in, and its body holds all tests that neither is.
  */
 #include <string.h>
 
@@ -21,7 +21,8 @@ static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *te
     if (block != 0) {
         tamis_body *body = (tamis_body *)tm_arena_at(arena, block);
         body->handle = handle;
-        body->count = count;
+        body->count = count & 63;
+        body->row = TAMIS_ROW_UNKNOWN;
         memcpy(body->tests, tests->tests + first, sizeof(tamis_test) * count);
     }
     return block;
@@ -93,7 +94,7 @@ static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_va
 }
 
 /* The keys an access test stands under: one, or one for each value of a kept constraint. */
-static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]) {
+static uint32_t keys_by_value(const tm_engine *engine, tamis_test test, uint64_t *keys) {
     uint32_t name = tamis_test_name(test);
     uint32_t operand = tamis_test_operand(test);
     switch (tamis_test_op(test)) {
@@ -126,6 +127,23 @@ static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t k
     return count;
 }
 
+uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_place place, uint32_t branch, tamis_test access,
+                           uint64_t *keys) {
+    if (place == TAMIS_IN_NAMED) {
+        keys[0] = tamis_name_key(branch, tamis_test_name(access), tamis_kind_of(engine, access));
+        return 1;
+    }
+    uint32_t count = keys_by_value(engine, access, keys);
+    for (uint32_t i = 0; branch != 0 && i < count; i++) {
+        keys[i] = tamis_key_in_branch(keys[i], branch);
+    }
+    return count;
+}
+
+static uint32_t keys_of_record(const tm_engine *engine, const tamis_record *record, uint64_t *keys) {
+    return tamis_bucket_keys(engine, (tamis_place)record->place, record->branch, record->access, keys);
+}
+
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
     const tamis_record *record = &engine->records[handle];
     if (record->place == TAMIS_IN_BOXES) {
@@ -137,27 +155,59 @@ void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests
     if (record->body == 0) {
         return;
     }
+    const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
+    const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
     if (is_by_value(record->place, record->access)) {
         uint64_t keys[TM_IN_VALUES_MAX];
-        bucket_keys(engine, record->access, keys);
-        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], record->body)->test;
+        keys_of_record(engine, record, keys);
+        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], record->body, body->row)->test;
         out->tests[1] = beside;
         out->count += tamis_test_op(beside) != TAMIS_TRUE;
     }
-    const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
-    const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
     memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
     out->count += body->count;
+    tamis_branch_tests(engine, record->branch, out);
+}
+
+tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    tamis_tests implied = {.count = 0};
+    tamis_branch_tests(engine, record->branch, &implied);
+    return (tamis_stand){(tamis_place)record->place, record->branch, implied.count};
+}
+
+static void note_row(tm_engine *engine, uint32_t body, uint32_t row) {
+    tamis_body_at(engine, body)->row = row & TAMIS_ROW_UNKNOWN;
+}
+
+/* What moved to where a removed entry stood. */
+static void note_moved(tm_engine *engine, uint32_t body, uint32_t row) {
+    if (body != 0 && tamis_body_at(engine, body)->row != TAMIS_ROW_UNKNOWN) {
+        note_row(engine, body, row);
+    }
+}
+
+static void remove_entry(tm_engine *engine, uint64_t key, uint32_t body) {
+    uint32_t row = tamis_body_at(engine, body)->row;
+    note_moved(engine, tamis_buckets_remove_entry(&engine->buckets, key, body, &row), row);
+}
+
+static void remove_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t body) {
+    for (uint32_t i = 0; i < count; i++) {
+        remove_entry(engine, keys[i], body);
+    }
 }
 
 static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, tamis_entry entry) {
+    uint32_t row;
     for (uint32_t i = 0; i < count; i++) {
-        if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry)) {
-            while (i-- > 0) {
-                tamis_buckets_remove_entry(&engine->buckets, keys[i], entry.body);
-            }
+        if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry, &row)) {
+            remove_entries(engine, keys, i, entry.body);
             return false;
         }
+    }
+    if (count == 1) {
+        note_row(engine, entry.body, row);
     }
     return true;
 }
@@ -178,26 +228,31 @@ static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
     return true;
 }
 
-static void list_remove(tamis_list *list, uint32_t body) {
-    uint32_t at = 0;
-    while (list->entries[at].body != body) {
-        at++;
+static void list_remove(tm_engine *engine, tamis_list *list, uint32_t body) {
+    uint32_t at = tamis_body_at(engine, body)->row;
+    if (at >= list->count || list->entries[at].body != body) { /* it stands where rows cannot be told */
+        for (at = 0; list->entries[at].body != body; at++) {
+        }
     }
     list->entries[at] = list->entries[--list->count];
+    if (at < list->count) {
+        note_row(engine, list->entries[at].body, at < TAMIS_ROW_UNKNOWN ? at : TAMIS_ROW_UNKNOWN);
+    }
 }
 
 /* ---- in and out ---- */
 
-/* The pins of a place: the keys it hangs on. */
-static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],
+/* The pins of a place: the keys it hangs on. Of a bucket in a branch it is the key of the one that all this is behind,
+ * where a message begins. */
+static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_test tests[2], uint32_t names[2],
                               unsigned kinds[2]) {
     if (place == TAMIS_IN_ALWAYS || place == TAMIS_IN_BOXES) {
         return 0;
     }
     uint32_t count = place == TAMIS_IN_PAIR ? 2 : 1;
     for (uint32_t i = 0; i < count; i++) {
-        names[i] = tamis_test_name(tests->tests[i]);
-        kinds[i] = tamis_kind_of(engine, tests->tests[i]);
+        names[i] = tamis_test_name(tests[i]);
+        kinds[i] = tamis_kind_of(engine, tests[i]);
     }
     return count;
 }
@@ -208,7 +263,7 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
     if (place == TAMIS_IN_PAIR) {
         key->pairs += is_partner ? 0 : by;
         key->partner_bits = key->pairs == 0 ? 0 : key->partner_bits;
-    } else if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
+    } else if (place >= TAMIS_IN_BUCKET_SINGLE && place <= TAMIS_IN_NAMED) {
         bool is_pattern = tamis_test_op(access) == TAMIS_PATTERN;
         *(is_pattern ? &key->patterns : &key->equalities) += by;
         key->pattern_bits = key->patterns == 0 ? 0 : key->pattern_bits;
@@ -220,8 +275,21 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
 static void mark_operands(const tm_engine *engine, tamis_key *key, tamis_test access) {
     uint64_t keys[TM_IN_VALUES_MAX];
     uint64_t *bits = tamis_test_op(access) == TAMIS_PATTERN ? &key->pattern_bits : &key->equal_bits;
-    for (uint32_t left = bucket_keys(engine, access, keys); left > 0; left--) {
+    for (uint32_t left = keys_by_value(engine, access, keys); left > 0; left--) {
         *bits |= tamis_operand_bit((uint32_t)keys[left - 1]);
+    }
+}
+
+/* The same in the fork of a branch that goes to the buckets of these keys. */
+static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, uint32_t count) {
+    uint64_t parent = engine->branches.rows[branch].parent;
+    tamis_node *node = tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, parent).opened);
+    uint32_t at = 0;
+    while (node->forks[at].branch != branch) {
+        at++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        node->forks[at].bits |= tamis_operand_bit((uint32_t)keys[i]);
     }
 }
 
@@ -295,7 +363,8 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tes
     if (key->partners == NULL && key->pairs >= TAMIS_PAIRS_FEW && !refine_partners(engine, key)) {
         return false;
     }
-    if (!tamis_buckets_add_entry(&engine->buckets, pair_key_of(engine, tests), entry)) {
+    uint64_t pair = pair_key_of(engine, tests);
+    if (!add_entries(engine, &pair, 1, entry)) {
         return false;
     }
     uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
@@ -306,9 +375,32 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tes
     return true;
 }
 
-/* Put an entry with its body where the place says. */
-static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
+/* Into a bucket by value, or by name. */
+static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests, tamis_entry entry) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t count = tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], keys);
+    if (!add_entries(engine, keys, count, entry)) {
+        return false;
+    }
+    if (stand->branch != 0) {
+        mark_fork(engine, stand->branch, keys, count);
+    }
+    return true;
+}
+
+static bool enter_list(tm_engine *engine, tamis_list *list, tamis_entry entry) {
+    if (!list_add(engine->memory, list, entry)) {
+        return false;
+    }
+    uint32_t row = list->count - 1;
+    note_row(engine, entry.body, row < TAMIS_ROW_UNKNOWN ? row : TAMIS_ROW_UNKNOWN);
+    return true;
+}
+
+/* Put an entry with its body where the stand says; `tests` are those that are made. */
+static bool enter_with_body(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
                             const tamis_tests *tests) {
+    tamis_place place = stand->place;
     bool by_value = is_by_value(place, access_of(tests));
     uint32_t body = new_body(&engine->bodies, handle, tests, by_value ? 2 : 1);
     if (body == 0) {
@@ -320,14 +412,13 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
     }
     bool last = tests->count <= (by_value ? 2U : 1U);
     tamis_entry entry = {tamis_interface_of(engine, handle) | (last ? TAMIS_LAST : 0), body, first};
-    uint64_t keys[TM_IN_VALUES_MAX];
     bool entered;
-    if (place == TAMIS_IN_BUCKET) {
-        entered = add_entries(engine, keys, bucket_keys(engine, tests->tests[0], keys), entry);
+    if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_NAMED) {
+        entered = enter_bucket(engine, stand, tests, entry);
     } else if (place == TAMIS_IN_PAIR) {
         entered = enter_pair(engine, key, tests, entry);
     } else {
-        entered = list_add(engine->memory, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
+        entered = enter_list(engine, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
     }
     if (!entered) {
         tm_arena_give(&engine->bodies, body, body_class(tamis_body_at(engine, body)->count));
@@ -337,7 +428,9 @@ static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place
     return true;
 }
 
-static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle, const tamis_tests *tests) {
+static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
+                  const tamis_tests *tests) {
+    tamis_place place = stand->place;
     uint32_t aside = 0;
     if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN) {
         key = tamis_key_use_range(engine, key, tests->tests[0]);
@@ -370,61 +463,116 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
         return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
         uint64_t buckets[TM_IN_VALUES_MAX];
-        bucket_keys(engine, tests->tests[0], buckets);
+        keys_by_value(engine, tests->tests[0], buckets);
         engine->records[handle].body = 0;
         tamis_single single = {tamis_interface_of(engine, handle), handle};
         return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
     }
     default:
-        return enter_with_body(engine, key, place, handle, tests);
+        return enter_with_body(engine, key, stand, handle, tests);
     }
 }
 
-bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
-    tamis_record *record = &engine->records[handle];
-    tamis_record before = *record;
+/* Make the keys that a stand hangs on, as far as they are not there, and put the record where it says. */
+static bool take_stand(tm_engine *engine, uint32_t handle, const tamis_tests *tests, const tamis_stand *stand,
+                       const tamis_test roots[2]) {
     uint32_t names[2];
     unsigned kinds[2];
-    uint32_t count = keys_of_place(engine, place, tests, names, kinds);
+    uint32_t count = keys_of_place(engine, stand->place, roots, names, kinds);
     tamis_key *keys[2] = {NULL, NULL};
     bool entered = true;
     for (uint32_t i = 0; i < count && entered; i++) {
         keys[i] = tamis_key_use(engine, names[i], kinds[i]);
         entered = keys[i] != NULL;
     }
-    if (!entered || !enter(engine, keys[0], place, handle, tests)) {
+    tamis_tests made = *tests;
+    made.count -= stand->implied;
+    if (!entered || !enter(engine, keys[0], stand, handle, &made)) {
         for (uint32_t i = 0; i < count; i++) {
             tamis_key_drop(engine, names[i], kinds[i]);
         }
-        *record = before;
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        count_in_key(keys[i], place, i > 0, tests->tests[0], 1);
+        count_in_key(keys[i], stand->place, i > 0, roots[0], 1);
     }
-    if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
-        mark_operands(engine, keys[0], tests->tests[0]);
+    if (stand->place >= TAMIS_IN_BUCKET_SINGLE && stand->place <= TAMIS_IN_NAMED) {
+        mark_operands(engine, keys[0], roots[0]);
     }
+    return true;
+}
+
+static bool activate_at(tm_engine *engine, uint32_t handle, const tamis_stand *stand, const tamis_tests *tests,
+                        const tamis_test roots[2]) {
+    tamis_record *record = &engine->records[handle];
+    tamis_record before = *record;
+    if (!take_stand(engine, handle, tests, stand, roots)) {
+        tamis_branches_count(engine, stand->branch, 0, 0);
+        *record = before;
+        return false;
+    }
+    tamis_branches_count(engine, stand->branch, 0, 1);
     record->access = access_of(tests);
-    record->place = (uint8_t)place;
-    engine->pair_filters += place == TAMIS_IN_PAIR;
-    engine->scanned += place == TAMIS_IN_SCAN;
+    record->place = (uint8_t)stand->place;
+    record->branch = stand->branch & (TAMIS_BRANCHES_MAX - 1);
+    engine->pair_filters += stand->place == TAMIS_IN_PAIR;
+    engine->scanned += stand->place == TAMIS_IN_SCAN;
     engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     return true;
 }
 
+static void find_roots(const tamis_tests *tests, tamis_test roots[2]) {
+    roots[0] = access_of(tests);
+    roots[1] = tests->count > 1 ? tests->tests[1] : 0;
+}
+
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
+    tamis_test roots[2];
+    tamis_stand stand = {.place = place};
+    find_roots(tests, roots);
+    return activate_at(engine, handle, &stand, tests, roots);
+}
+
+/* Filters that crowd in a bucket with the one that has come, and are of its family, become boxes. */
+static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    const tamis_record *record = &engine->records[handle];
+    uint64_t key;
+    switch (record->place) {
+    case TAMIS_IN_PAIR:
+        tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
+        break;
+    case TAMIS_IN_BOXES:
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+        break;
+    case TAMIS_IN_BUCKET:
+    case TAMIS_IN_NAMED:
+        if (tests->count > 1 && (record->place == TAMIS_IN_NAMED || tamis_bucket_of_test(record->access) != 0)) {
+            keys_of_record(engine, record, &key);
+            tamis_boxes_gather(engine, key, tests, TAMIS_BUCKET_FULL);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
 bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
-    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
-    if (!tamis_activate_in(engine, handle, place, tests)) {
+    tamis_record before = engine->records[handle];
+    tamis_test roots[2];
+    tamis_stand stand = {.place = tamis_choose(engine, tamis_interface_of(engine, handle), tests)};
+    find_roots(tests, roots);
+    if (stand.place == TAMIS_IN_BUCKET && !tamis_descend(engine, tests, &stand)) {
         return false;
     }
-    if (place == TAMIS_IN_PAIR) {
-        tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
-    } else if (place == TAMIS_IN_BOXES) {
-        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
-    } else if (place == TAMIS_IN_BUCKET && tests->count > 1) {
-        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BUCKET_FULL);
+    if (!activate_at(engine, handle, &stand, tests, roots)) {
+        return false;
     }
+    if (!tamis_relieve(engine, handle)) {
+        tamis_deactivate(engine, handle);
+        engine->records[handle] = before;
+        return false;
+    }
+    gather(engine, handle, tests);
     return true;
 }
 
@@ -455,25 +603,24 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
                                (tamis_single){tamis_interface_of(engine, handle), handle});
         break;
     case TAMIS_IN_BUCKET_SINGLE:
-        bucket_keys(engine, record->access, keys);
+        keys_by_value(engine, record->access, keys);
         tamis_buckets_remove_single(&engine->buckets, keys[0], handle);
         break;
     case TAMIS_IN_BUCKET:
-        for (uint32_t left = bucket_keys(engine, record->access, keys); left > 0; left--) {
-            tamis_buckets_remove_entry(&engine->buckets, keys[left - 1], record->body);
-        }
+    case TAMIS_IN_NAMED:
+        remove_entries(engine, keys, keys_of_record(engine, record, keys), record->body);
         break;
     case TAMIS_IN_PAIR:
-        tamis_buckets_remove_entry(&engine->buckets, pair_key_of(engine, tests), record->body);
+        remove_entry(engine, pair_key_of(engine, tests), record->body);
         break;
     case TAMIS_IN_BOXES:
         tamis_boxes_leave(engine, handle);
         break;
     case TAMIS_IN_SCAN:
-        list_remove(&key->scan, record->body);
+        list_remove(engine, &key->scan, record->body);
         break;
     default:
-        list_remove(&engine->always, record->body);
+        list_remove(engine, &engine->always, record->body);
         break;
     }
 }
@@ -482,19 +629,51 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
+    tamis_test roots[2] = {record->branch == 0 ? tests.tests[0] : tamis_branch_root(engine, record->branch),
+                           tests.tests[1]};
     uint32_t names[2];
     unsigned kinds[2];
-    uint32_t count = keys_of_place(engine, (tamis_place)record->place, &tests, names, kinds);
+    uint32_t count = keys_of_place(engine, (tamis_place)record->place, roots, names, kinds);
     tamis_key *key = count == 0 ? NULL : engine->names.records[names[0]].keys[kinds[0]];
     leave(engine, key, handle, &tests);
+    tamis_branches_count(engine, record->branch, 0, UINT32_MAX);
+    record->branch = 0;
     engine->pair_filters -= record->place == TAMIS_IN_PAIR;
     engine->scanned -= record->place == TAMIS_IN_SCAN;
     engine->listed -= !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     for (uint32_t i = 0; i < count; i++) {
-        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,
+        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, roots[0],
                      UINT32_MAX);
         tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
     tamis_boxes_scatter(engine);
+}
+
+bool tamis_move_on(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    tamis_record before = *record;
+    tamis_tests tests;
+    uint64_t keys[TM_IN_VALUES_MAX];
+    tamis_stand stand = tamis_stand_of(engine, handle);
+    tamis_tests_of_record(engine, handle, &tests);
+    uint32_t count = keys_of_record(engine, record, keys);
+    if (!tamis_descend(engine, &tests, &stand)) {
+        return false;
+    }
+    if (stand.branch == before.branch) {
+        return true;
+    }
+    tests.count -= stand.implied;
+    if (!enter_with_body(engine, NULL, &stand, handle, &tests)) {
+        tamis_branches_count(engine, stand.branch, before.branch, 0);
+        return false;
+    }
+    tamis_branches_count(engine, stand.branch, before.branch, 1);
+    remove_entries(engine, keys, count, before.body);
+    tm_arena_give(&engine->bodies, before.body, body_class(tamis_body_at(engine, before.body)->count));
+    record->access = tests.tests[0];
+    record->place = (uint8_t)stand.place;
+    record->branch = stand.branch & (TAMIS_BRANCHES_MAX - 1);
+    return true;
 }

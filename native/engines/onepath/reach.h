@@ -68,6 +68,9 @@ static void look_at(matching *m, const tamis_slot *slot) {
         }
     }
     if (slot->entry_count == 0) {
+        if (slot->is_opened) {
+            m->engine->opened[m->opened_count++] = slot->block;
+        }
         return;
     }
     if (m->slot_count < SLOTS_KEPT_MAX) {
@@ -140,15 +143,21 @@ static inline void see_bucket(matching *m, uint64_t key) {
     m->probes[m->probe_count++] = (probe){segment, NULL, key, home, tamis_tag_of(hash)};
 }
 
+/* As many as its view says. */
+static const uint32_t *patterns_of(matching *m, uint32_t attribute) {
+    const tamis_view *view = &m->views[attribute];
+    if (view->patterns != NULL) {
+        return view->patterns;
+    } /* more than are kept for a message: find them again, all */
+    const tm_attribute *value = &m->attributes[attribute];
+    uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
+    tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
+    return all;
+}
+
 static void see_patterns(matching *m, const known *at) {
     const tamis_view *view = &m->views[at->attribute];
-    const uint32_t *patterns = view->patterns;
-    if (patterns == NULL) { /* more than are kept for a message: find them again, all */
-        const tm_attribute *value = &m->attributes[at->attribute];
-        uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
-        tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
-        patterns = all;
-    }
+    const uint32_t *patterns = patterns_of(m, at->attribute);
     if (!tm_work_spend(&m->work, view->pattern_count)) {
         return;
     }

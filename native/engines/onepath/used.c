@@ -44,12 +44,16 @@ static uint64_t bytes_of_buckets(const tamis_buckets *buckets) {
            WITH_EIGHTH((uint64_t)buckets->arena.used * sizeof(uint64_t));
 }
 
+static uint64_t bytes_of_branches(const tamis_branches *branches) {
+    return branches->live * WITH_QUARTER(sizeof(tamis_branch));
+}
+
 uint64_t tamis_used(const tm_engine *engine) {
     uint64_t filters = engine->holders->live * (WITH_QUARTER(sizeof(tamis_record) + sizeof(uint32_t)) + ROW_BYTES);
     uint64_t bodies = ((uint64_t)engine->bodies.used + engine->covered_bodies.used) * sizeof(uint64_t);
     uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(tamis_complex)) + engine->complex_bytes;
     return filters + WITH_EIGHTH(bodies) + complexes + bytes_of_names(engine) + bytes_of_strings(&engine->strings) +
            bytes_of_strings(&engine->numbers) + bytes_of_patterns(&engine->patterns) + bytes_of_digests(engine) +
-           bytes_of_buckets(&engine->buckets) + engine->families.bytes +
+           bytes_of_buckets(&engine->buckets) + bytes_of_branches(&engine->branches) + engine->families.bytes +
            (uint64_t)engine->families.count * tm_memory_charge(sizeof(tm_family));
 }
