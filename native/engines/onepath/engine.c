@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 #include "engines/registry.h"
 
@@ -339,6 +340,7 @@ static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *
     tamis_buckets_init(&engine->buckets, memory);
     tm_arena_init(&engine->bodies, memory, TM_HOT);
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
+    tamis_boxes_init(engine);
     engine->complex_free = TAMIS_NONE;
     engine->ghosts = TAMIS_NONE;
     *out = engine;
@@ -358,6 +360,7 @@ static void destroy_keys(tm_engine *engine) {
 static void tamis_destroy(tm_engine *engine) {
     tm_memory *memory = engine->memory;
     destroy_keys(engine);
+    tm_families_clear(&engine->families);
     for (uint32_t id = 0; id < engine->complex_count; id++) {
         tamis_complex *complex = &engine->complexes[id];
         if (complex->constraint.operands != NULL) {
@@ -478,6 +481,7 @@ static int tamis_validate(const tm_engine *engine, const char **reason) {
     result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
+    result = result != TM_OK ? result : tamis_boxes_validate(engine, reason);
     return result != TM_OK ? result : validate_scratch(engine, reason);
 }
 
@@ -491,6 +495,7 @@ static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
     tamis_strings_probes(&engine->numbers, probes);
     tamis_patterns_probes(&engine->patterns, probes);
     tamis_buckets_probes(&engine->buckets, probes);
+    tm_families_probes(&engine->families, probes);
 }
 
 const tm_engine_class tm_engine_tamis = {

@@ -10,6 +10,7 @@
  *     bucket     one equality or pattern: found by hash of (name, operator, operand)
  *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
  *                stands beside it and rejects nearly all, the others stand in the filter's body
+ *     boxes      ranges of two to eight names, once there are many of the same: a tree (boxes.h)
  *     scan       what has no index of its own (!=, exists): a list per name and kind
  *     always     only negated tests, or none
  *     covered    by a single-test filter of the same link: not reached at all until that one goes
@@ -25,6 +26,7 @@
 #define TM_ONEPATH_ENGINE_H
 
 #include "base/arena.h"
+#include "engines/boxes/families.h"
 #include "engines/onepath/digest.h"
 #include "engines/onepath/names.h"
 #include "engines/onepath/patterns.h"
@@ -293,6 +295,7 @@ typedef enum {
     TAMIS_IN_PAIR,
     TAMIS_IN_SCAN,
     TAMIS_IN_ALWAYS,
+    TAMIS_IN_BOXES,
 } tamis_place;
 
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
@@ -326,6 +329,9 @@ struct tm_engine {
     tm_arena bodies;         /* hot */
     tm_arena covered_bodies; /* cold */
     tamis_list always;
+    tm_families families;      /* of boxes */
+    const tm_family *shrunken; /* a family that is about to go back to buckets; NULL between changes */
+    bool scatters;             /* filters leave a family: none joins one */
 
     tamis_complex *complexes;
     uint32_t complex_count;
@@ -475,6 +481,8 @@ void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests
 /* Make a record reachable; its tests are reordered. false: no memory, nothing changed. What the record said of an
  * earlier place is overwritten, not freed. */
 bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests);
+/* The same in this place, which the tests are in order for. */
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests);
 /* Take an active record out of its place, its body too; the tests' references stay. Never fails. */
 void tamis_deactivate(tm_engine *engine, uint32_t handle);
 /* Put the tests of a record into its cold form; false: no memory, nothing changed. */

@@ -1,10 +1,11 @@
 /* labels.c - see labels.h. */
 #include "engines/onepath/labels.h"
 
-#define LABEL_STEP (INT64_C(1) << 32)    /* between neighbours where there is room */
-#define LABEL_MAX (INT64_C(1) << 61)     /* of the absolute values: no distance of two overflows */
-#define CHUNK_STEP_MIN (INT64_C(1) << 6) /* to which labels of one chunk may be spread; of twice as many, twice that   \
-                                          */
+#define LABEL_STEP (INT64_C(1) << 32) /* between neighbours where there is room */
+#define LABEL_MAX (INT64_C(1) << 61)  /* of the absolute values: no distance of two overflows */
+#define CHUNK_STEP_MIN                                                                                                 \
+    (INT64_C(1) << 6) /* to which labels of one chunk may be spread; of twice as many, twice that                      \
+                       */
 
 /* Chunks whose labels are spread together, and the labels that they lie between. */
 typedef struct part {

@@ -9,6 +9,7 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
+#include "engines/onepath/box_matching.h"
 #include "engines/onepath/interval_matching.h"
 #include "engines/onepath/reach.h"
 
@@ -57,12 +58,11 @@ static void see_label(matching *m, const tamis_cells *cells, int64_t label, cons
 /* ---- the steps ---- */
 
 /* Ranges that the code does not decide. */
-static void see_wide(matching *m, const tm_attribute *value, const tamis_key *key) {
+static void see_wide(matching *m, uint32_t attribute, const tamis_key *key) {
+    const tm_attribute *value = &m->attributes[attribute];
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (key->wide != NULL) {
-        uint8_t bytes[TAMIS_NUMBER_BYTES];
-        tamis_number_bytes(is_real, value->integer, value->real, bytes);
-        int64_t label = tamis_strings_label(&m->engine->numbers, bytes, sizeof bytes);
+        int64_t label = wide_label(m, attribute);
         if (tamis_cells_exist(&key->wide->cells)) {
             see_label(m, &key->wide->cells, label, &m->engine->numbers);
         }
@@ -90,7 +90,7 @@ static void see_number(matching *m, const known *at) {
     }
     see_runs(m, at->key, at->code, NULL);
     if (at->key->wide != NULL || at->key->intervals != NULL) {
-        see_wide(m, value, at->key);
+        see_wide(m, at->attribute, at->key);
     }
 }
 
@@ -358,6 +358,9 @@ static void see_everything(matching *m, uint32_t count) {
     if (m->engine->pair_filters > 0 && !is_full(m)) {
         see_pairs(m);
     }
+    if (m->engine->families.boxes > 0 && !is_full(m)) {
+        see_boxes(m);
+    }
     for (uint32_t i = 0; i < m->slot_count && !is_full(m) && tm_work_spend(&m->work, m->slots[i]->entry_count); i++) {
         try_entries(m, tamis_slot_entries(&m->engine->buckets, m->slots[i]), m->slots[i]->entry_count);
     }
@@ -410,6 +413,8 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.plain = answer->form == TM_ANSWER_INTERFACES;
     m.wants_handles = answer->form > TM_ANSWER_GROUPS;
     m.only_bits = m.plain && engine->listed == 0;
+    m.wide_tests = 0;
+    m.labelled = 0;
     m.is_done = false;
     m.knows_open = false;
     m.rows_seen = 0;

@@ -15,6 +15,7 @@
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
 #define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
+#define WIDE_TESTS_FEW 8U   /* of numbers without a code; with more of them a search for the value's label pays */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
  * 0: nothing. */
@@ -77,7 +78,9 @@ typedef struct matching {
     uint32_t noted_count;  /* of `known`, how many have their state written */
     part parts[TAMIS_ANY]; /* of `known`, by kind of value */
     known known[TM_ATTRIBUTES_MAX];
-    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
+    uint32_t wide_tests;                 /* made so far */
+    uint64_t labelled;                   /* numbers whose label is in their view, by attribute */
+    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name, of numbers the label alone */
     uint32_t probe_count;
     uint32_t waiting_count;
     const tamis_slot *slots[SLOTS_KEPT_MAX];
@@ -159,6 +162,7 @@ static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern
 static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
     static const uint8_t ORDERS[TAMIS_PATTERN] = {
         [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
+        [TAMIS_WIDE_LT] = 1,   [TAMIS_WIDE_LE] = 3,   [TAMIS_WIDE_GT] = 4,   [TAMIS_WIDE_GE] = 6,
         [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
     };
     return tm_order_holds(ORDERS[op], value, operand);
@@ -179,7 +183,24 @@ static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, ui
     return order_holds(op, view->label, m->engine->strings.labels[operand]);
 }
 
+/* The label of a number among the wide constants, searched for once a message. */
+static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attribute) {
+    tamis_view *view = &m->views[attribute];
+    if (!(m->labelled >> attribute & 1)) {
+        const tm_attribute *value = &m->attributes[attribute];
+        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
+        view->label = tamis_strings_label(&m->engine->numbers, TM_NO_STRING, bytes, sizeof bytes);
+        m->labelled |= UINT64_C(1) << attribute;
+        m->work.steps += LABEL_STEPS;
+    }
+    return view->label;
+}
+
 static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+    if (++m->wide_tests > WIDE_TESTS_FEW) {
+        return order_holds(op, wide_label(m, attribute), m->engine->numbers.labels[operand]);
+    }
     const tm_attribute *value = &m->attributes[attribute];
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);

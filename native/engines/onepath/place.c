@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
 /* ---- bodies ---- */
@@ -127,6 +128,10 @@ static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t k
 
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
     const tamis_record *record = &engine->records[handle];
+    if (record->place == TAMIS_IN_BOXES) {
+        tamis_boxes_tests(engine, handle, out);
+        return;
+    }
     out->count = tamis_test_op(record->access) != TAMIS_TRUE;
     out->tests[0] = record->access;
     if (record->body == 0) {
@@ -186,7 +191,7 @@ static void list_remove(tamis_list *list, uint32_t body) {
 /* The pins of a place: the keys it hangs on. */
 static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],
                               unsigned kinds[2]) {
-    if (place == TAMIS_IN_ALWAYS) {
+    if (place == TAMIS_IN_ALWAYS || place == TAMIS_IN_BOXES) {
         return 0;
     }
     uint32_t count = place == TAMIS_IN_PAIR ? 2 : 1;
@@ -359,6 +364,8 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
     case TAMIS_IN_RUN:
         engine->records[handle].body = 0;
         return enter_run(engine, key, handle, tests->tests[0]);
+    case TAMIS_IN_BOXES:
+        return tamis_boxes_enter(engine, handle, tests);
     case TAMIS_IN_INTERVALS:
         return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
@@ -373,10 +380,9 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
     }
 }
 
-bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
     tamis_record *record = &engine->records[handle];
     tamis_record before = *record;
-    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
     uint32_t names[2];
     unsigned kinds[2];
     uint32_t count = keys_of_place(engine, place, tests, names, kinds);
@@ -404,6 +410,21 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     engine->pair_filters += place == TAMIS_IN_PAIR;
     engine->scanned += place == TAMIS_IN_SCAN;
     engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
+    return true;
+}
+
+bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
+    if (!tamis_activate_in(engine, handle, place, tests)) {
+        return false;
+    }
+    if (place == TAMIS_IN_PAIR) {
+        tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
+    } else if (place == TAMIS_IN_BOXES) {
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+    } else if (place == TAMIS_IN_BUCKET && tests->count > 1) {
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BUCKET_FULL);
+    }
     return true;
 }
 
@@ -445,6 +466,9 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
     case TAMIS_IN_PAIR:
         tamis_buckets_remove_entry(&engine->buckets, pair_key_of(engine, tests), record->body);
         break;
+    case TAMIS_IN_BOXES:
+        tamis_boxes_leave(engine, handle);
+        break;
     case TAMIS_IN_SCAN:
         list_remove(&key->scan, record->body);
         break;
@@ -472,4 +496,5 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
         tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
+    tamis_boxes_scatter(engine);
 }
