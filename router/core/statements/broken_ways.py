@@ -3,11 +3,11 @@
 Law: a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a router
 comes back within reach; and where the network changes so often that trees are given up before their hold is over, with
 messages still under way in them. Nothing else loses messages: neither a link or a router that is added, nor a shorter
-way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that follow one
-another within the hold are told together, when the hold is over: only the new ways are in force from then on, and all
-that was lost was published before. A router that stood still, because it was stopped or its machine slept, notices
-afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to this
-router make one tree, in which the edge is looked for.
+way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that
+follow one another within the hold are told together, when the hold is over: only the new ways are in force from then
+on, and all that was lost was published before. A router that stood still, because it was stopped or its machine slept,
+notices afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources
+to this router make one tree, in which the edge is looked for.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """
