@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import EpochRefused, SenderRequest, UpdateReply
 from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Forget, NeighbourSession, Send
-from tamis.router.core.core import Core
-from tamis.router.core.events import Tick
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX
 from tamis.router.core.statements import core_state as module
 from tamis.router.core.statements.freshness import Version
@@ -19,29 +15,11 @@ from tamis.router.core.statements.links import RELAYED_MAX
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import entry, state, whole
-from tests.router.core.single import Single
+from tests.router.core.single import NOW, Single, clocked
 
 ME, A, B, C, X, Y = map(stable_number, ("me", "a", "b", "c", "x", "y"))
-NOW = 1_700_000_000_000
 YEARS = 3_650 * DAY_MS
 FAR = NOW + YEARS
-
-
-def clocked(clock_ms: list[int], *neighbours: str) -> Single:
-    """It has these neighbours and knows x, which a reaches, in the epoch NOW; `clock_ms` holds what its clock shows."""
-    single = Single(NOW, partial(Core, unix_ms=lambda: clock_ms[0]))  # type: ignore[arg-type]
-    single.joins(*neighbours)
-    single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a", epoch=NOW))
-    single.waits(3 * S)
-    single.handle(Tick())
-    single.took(object)
-    return single
-
-
-def due_us(single: Single, kind: Due) -> int | None:
-    """In how long a timer is due."""
-    timers = single.core.core_state.timers
-    return timers._due[kind, 0][0] - single.now_us if (kind, 0) in timers else None
 
 
 @pytest.fixture(params=[1, 2])
@@ -160,7 +138,7 @@ def test_a_long_body_is_passed_on_to_those_that_have_room_and_the_others_are_lef
 def test_the_next_slice_of_a_long_work_comes_after_the_present_event():
     single = clocked([NOW], "a")
     single.core.core_state.soon(Due.TIDY)
-    assert due_us(single, Due.TIDY) == 1
+    assert single.due_in(Due.TIDY) == 1
 
 
 def test_a_router_states_something_newer_at_once_and_the_next_time_a_second_after():
@@ -232,7 +210,7 @@ def test_what_is_refused_for_its_number_is_told_to_nobody():
     single = clocked([NOW], "a", "b")
     assert not single.core.core_state.believes(0, 1, B)
     assert [type(command) for command in single.core.core_state.out] == [Alarm]
-    assert due_us(single, Due.DIGESTS) == 1 * S
+    assert single.due_in(Due.DIGESTS) == 1 * S
 
 
 def test_an_answer_with_the_own_clock_does_not_take_the_turn_of_a_refusal():
@@ -268,13 +246,13 @@ def test_an_alarm_names_who_states_what_of_whom_once_a_minute_for_each_neighbour
 def test_neighbours_are_asked_again_when_the_clock_may_have_come_to_a_refused_epoch(ahead_ms, soon_us):
     single = clocked([NOW], "a", "b")
     single.hears("b", state("y", 9, epoch=min(NOW + DAY_MS + ahead_ms, EPOCH_MAX)))
-    assert due_us(single, Due.DIGESTS) == soon_us
+    assert single.due_in(Due.DIGESTS) == soon_us
 
 
 def test_neighbours_are_not_asked_again_for_an_epoch_that_no_clock_comes_to():
     single = clocked([NOW], "a", "b")
     single.hears("b", state("y", 9, epoch=EPOCH_MAX + 1))
-    assert due_us(single, Due.DIGESTS) is None
+    assert single.due_in(Due.DIGESTS) is None
 
 
 @pytest.mark.parametrize("days", [(5, 9), (9, 5)])
@@ -292,7 +270,7 @@ def test_when_the_lowest_refused_epoch_is_believed_neighbours_are_told_and_asked
     [send] = [send for send in single.took(Send) if isinstance(send.body, EpochRefused)]
     assert send.body == EpochRefused(0, 0, NOW + 5 * DAY_MS)
     assert {session.neighbour for session in send.to} == {A, B}
-    assert due_us(single, Due.DIGESTS) == 100 * MS
+    assert single.due_in(Due.DIGESTS) == 100 * MS
     single.waits(2 * S)
     assert len(single.took(SenderRequest, "b")) == 1
     single.hears("a", state("x", 9, "a", epoch=NOW))
