@@ -47,6 +47,7 @@ OTHER_TESTS: Final = {
     "events": "records",
     "flood": "freshness",
     "layer": "trees",
+    "plausible": "clocks",
     "reverse_path": "trees",
     "shared_tree": "trees",
     "source_trees": "trees",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from tamis.protocol.wire.numbers import stable_number
@@ -9,15 +11,19 @@ from tamis.protocol.wire.routing_bodies import Body, SenderRequest, UpdateReply
 from tamis.router.core.commands import Command, Send
 from tamis.router.core.core import Core, CoreSettings
 from tamis.router.core.events import Event, Heard, LinkDown, LinkUp, Tick
+from tamis.router.core.timers import Due
+from tamis.router.core.times import S
 from tests.router.core.bodies import digest_of, state
 
 Of = TypeVar("Of")
+NOW = 1_700_000_000_000
+"""What the clock of a core shows, in milliseconds, unless a test moves it."""
 
 
 class Single:
     """The router "me"."""
 
-    def __init__(self, epoch: int = 1, core: type[Core] = Core, **settings: object) -> None:
+    def __init__(self, epoch: int = 1, core: Callable[..., Core] = Core, **settings: object) -> None:
         self.core = core("me", epoch, CoreSettings(**settings))  # type: ignore[arg-type]
         self.now_us = 0
         self.done: list[Command] = self.core.start(0)
@@ -55,6 +61,11 @@ class Single:
             self.handle(Tick())
         self.now_us = end_us
 
+    def due_in(self, kind: Due, about: int = 0) -> int | None:
+        """In how many microseconds a timer is due; None: it is not set."""
+        timers = self.core.core_state.timers
+        return timers._due[kind, about][0] - self.now_us if (kind, about) in timers else None
+
     def took(self, kind: type[Of], to: str | None = None) -> list[Of]:
         """Commands or bodies of a kind since this was asked last, to one neighbour or any; all others are forgotten."""
         done, self.done = self.done, []
@@ -62,3 +73,14 @@ class Single:
         sends = [command for command in done if isinstance(command, Send)]
         bodies = [send.body for send in sends if number is None or number in dict(send.to)]
         return [it for it in (*done, *bodies) if isinstance(it, kind)]
+
+
+def clocked(clock_ms: list[int], *neighbours: str, epoch: int = NOW) -> Single:
+    """It has these neighbours and knows x, which a reaches, in the epoch NOW; `clock_ms` holds what its clock shows."""
+    single = Single(epoch, partial(Core, unix_ms=lambda: clock_ms[0]))
+    single.joins(*neighbours)
+    single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a", epoch=NOW))
+    single.waits(3 * S)
+    single.handle(Tick())
+    single.took(object)
+    return single

@@ -8,6 +8,7 @@ from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
 from tamis.router.core.events import Await, FiltersWanted, Unwanted
+from tamis.router.core.statements import own_predicate
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less, state, whole
@@ -300,3 +301,16 @@ def test_no_ticket_is_reached_while_a_jump_is_due():
     assert single.took(Reached) == []
     confirmed(single, A)
     assert single.took(Reached) == [Reached(7)]
+
+
+def test_what_is_taken_back_at_once_is_taken_back_in_slices_between_which_other_events_come(monkeypatch):
+    monkeypatch.setattr(own_predicate, "EXPIRED_PER_SLICE", 2)
+    filters = tuple(less(number, f"n{number}") for number in range(3))
+    single = linked(*filters)
+    single.handle(Unwanted(filters))
+    assert single.due_in(Due.NARROW) == 2 * S
+    single.waits(2 * S)
+    assert single.due_in(Due.NARROW) == 1
+    single.waits(10 * S)
+    assert single.core.core_state.rib.entries[ME].filters == {}
+    assert single.due_in(Due.NARROW) is None

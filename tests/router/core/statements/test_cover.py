@@ -91,3 +91,11 @@ def test_past_the_bound_nothing_more_is_looked_at(monkeypatch: pytest.MonkeyPatc
     cover.add(less(2))
     assert cover.look() == (less(2),)
     assert less(3) not in cover
+
+
+def test_past_the_bound_nothing_more_is_queued(monkeypatch: pytest.MonkeyPatch):
+    cover = looked(less(5), less(5, "y"), less(5, "z"))
+    for bound, is_queued in ((2, False), (3, False), (4, True)):
+        monkeypatch.setattr(cover_, "FILTERS_MAX", bound)
+        cover.add(less(3))
+        assert cover.has_work is is_queued

@@ -9,9 +9,9 @@ from tamis.protocol.wire.numbers import NO_DIGEST, add, entry_digest, predicate_
 from tamis.protocol.wire.routing_bodies import Known, Scope, SenderRequest
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.statements import sizes
-from tamis.router.core.statements.exchange import Comparison, Exchange
+from tamis.router.core.statements.exchange import Comparison, Exchange, fits_whole
 from tamis.router.core.statements.freshness import Version
-from tamis.router.core.statements.rib import Rib
+from tamis.router.core.statements.rib import HeldPredicate, Rib
 from tamis.router.core.statements.topology import KnownLinks
 from tests.router.core.bodies import entry, state
 from tests.router.core.graphs import checks
@@ -101,3 +101,10 @@ def test_an_answer_is_closed_when_it_is_long_and_the_last_one_says_so(monkeypatc
     assert [[known.issuer for known in reply.entries] for reply in replies] == [[A, B], [C, D]]
     assert [reply.more for reply in replies] == [True, False]
     assert replies[0].entries[0] == entry("a", 1, {1: b"four", 2: b"4"})
+
+
+def test_a_predicate_that_takes_three_quarters_of_what_a_link_puts_together_is_sent_whole_and_no_larger_one():
+    held = HeldPredicate(Version(1, 1), NO_DIGEST, {}, size=48 * 2**20)
+    assert fits_whole(held)
+    held.size += 1
+    assert not fits_whole(held)

@@ -18,10 +18,11 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.events import Await, FiltersWanted, Heard, Sent
-from tamis.router.core.statements import predicates, rib, sizes
+from tamis.router.core.statements import collecting, predicates, rib, sizes
 from tamis.router.core.statements.collecting import IncomingPredicate
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.rib import HeldPredicate
+from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, less, state, whole
 from tests.router.core.graphs import checks
@@ -238,6 +239,18 @@ def test_nothing_is_held_or_installed_before_it_is_whole():
     assert {id_ for install in single.took(Install) for id_ in install.added} == EIGHT.keys()
 
 
+def test_what_is_whole_is_compared_in_slices_between_which_other_events_come(monkeypatch):
+    monkeypatch.setattr(collecting, "COMPARED_PER_SLICE", 3)
+    single = taking(*pieces(entry("x", 1, EIGHT)))
+    slices = 0
+    while single.core._predicates.collects(X):
+        assert single.due_in(Due.COLLECT, X) == 1
+        single.waits(1)
+        slices += 1
+    assert slices == 4, "three, and the end"
+    assert [len(install.added) for install in single.took(Install)] == [3, 3, 2]
+
+
 def test_what_is_interrupted_leaves_nothing():
     most = pieces(entry("x", 1, EIGHT))[:-1]
     for end in (lambda single: single.down("a"), lambda single: single.waits(11 * S)):
@@ -247,7 +260,7 @@ def test_what_is_interrupted_leaves_nothing():
         single.waits(1)
         assert single.core._predicates.collecting == 0
         assert not single.core.core_state.rib.has_scraps
-        assert not [name for name in single.core.core_state.timers._due if name[0] == "collect"]
+        assert not [name for name in single.core.core_state.timers._due if name[0] is Due.COLLECT]
 
 
 def test_what_two_say_is_kept_while_one_of_them_is_there():

@@ -10,6 +10,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Install, NeighbourSession, RaiseEpoch, Reroute, Send
 from tamis.router.core.events import Leave
+from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import state, whole
 from tests.router.core.single import Single
@@ -302,3 +303,12 @@ def test_a_router_that_leaves_and_has_to_jump_still_has_no_links():
     said = single.took(LinkState, "a")
     assert said
     assert all(body.links == () for body in said)
+
+
+def test_a_change_that_comes_20_ms_after_the_last_trees_or_later_is_followed_at_once():
+    single = joined("a")
+    for seq, wait_us in ((5, 20 * MS), (6, 50 * MS), (7, 19_999)):
+        single.waits(wait_us)
+        single.hears("a", state("a", seq, "me", *(["b"] if seq % 2 else [])), state("b", seq, "a"))
+        assert len(single.took(Reroute)) == (seq < 7)
+    assert single.due_in(Due.REROUTE) == 1

@@ -7,6 +7,8 @@ from itertools import pairwise
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import LinkState, Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import NeighbourSession, Send
+from tamis.router.core.events import Tick
+from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import digest_of, entry, state, whole
 from tests.router.core.single import Single
@@ -228,3 +230,19 @@ def test_where_routers_only_go_out_of_reach_nobody_compares():
     single.hears("a", state("a", 6, "me"))
     single.waits(5 * S)
     assert asked(single) == []
+
+
+def test_an_answer_that_takes_long_to_list_goes_on_after_what_else_has_come():
+    single = Single()
+    single.joins("a")
+    single.waits(3 * S)
+    single.handle(Tick())
+    link = single.core.core_state.links.by_neighbour[stable_number("a")]
+    last = UpdateReply(link.neighbour, 1, 1, ())
+    single.took(object)
+    link.answer = iter([None, last])
+    single.core._neighbours.answer_on(link)
+    assert single.due_in(Due.ANSWER, link.neighbour) == 1
+    single.waits(1)
+    assert single.took(UpdateReply, "a") == [last]
+    assert link.answer is None

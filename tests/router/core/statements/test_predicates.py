@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import pytest
+
+from tamis.protocol.limits import FILTER_OVERHEAD_BYTES, STATEMENT_BYTES_MAX
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
-from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import Entry, Held, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Install, NeighbourSession, Send
 from tamis.router.core.core import Core
 from tamis.router.core.events import FiltersWanted
@@ -362,3 +365,63 @@ def test_the_version_confirmed_is_the_one_that_is_held():
     single.hears("a", change("x", 4, 5, NONE, ONE, confirm=True), change("x", 5, 6, ONE, TWO), whole("x", 4, NONE))
     single.waits(5 * MS)
     assert single.took(Held) == [Held(X, 1, 6, (ME,))]
+
+
+# --- what is long or comes in pieces
+
+
+@pytest.mark.parametrize(
+    ("size", "is_told"), [(STATEMENT_BYTES_MAX // 16, False), (STATEMENT_BYTES_MAX // 16 + 1, True)]
+)
+def test_of_a_change_that_is_more_than_a_sixteenth_of_a_body_it_is_told_when_it_has_left(size, is_told):
+    single = among("a", "b")
+    body = whole("x", 6, {1: b"l" * (size - FILTER_OVERHEAD_BYTES)})
+    single.hears("a", body)
+    assert single.took(Send) == [Send((NeighbourSession(B, 1),), body, is_told)]
+    assert single.core.core_state.links.by_neighbour[B].unsent == is_told
+
+
+def piece(seq: int, filters: dict[int, bytes], of: dict[int, bytes]) -> Entry:
+    said = entry("x", seq, of)
+    return said._replace(filters=entry("x", seq, filters).filters, total=len(of))
+
+
+def test_what_is_whole_is_held_in_a_slice_after_the_event_that_brought_it():
+    single = among("a")
+    single.hears("a", reply(piece(7, TWO, {**TWO, 3: b"3"})))
+    assert single.due_in(Due.COLLECT, X) == 10 * S
+    single.hears("a", reply(piece(7, {3: b"3"}, {**TWO, 3: b"3"})._replace(first=2)))
+    assert single.due_in(Due.COLLECT, X) == 1
+    assert X not in single.core.core_state.rib.entries
+    single.waits(10)
+    assert held(single) == (7, {**TWO, 3: b"3"})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        piece(6, {3: b"3"}, {**TWO, 3: b"3"})._replace(first=2),
+        piece(7, {3: b"4"}, {**TWO, 3: b"4"})._replace(first=2),
+        piece(7, {3: b"3"}, {**TWO, 3: b"3"})._replace(first=2, total=4),
+    ],
+    ids=["older", "of another digest", "of another total"],
+)
+def test_a_piece_of_something_else_is_not_taken_for_one_of_what_is_collected(other):
+    single = among("a", "b")
+    single.hears("a", reply(piece(7, TWO, {**TWO, 3: b"3"})))
+    single.hears("b", reply(other))
+    assert single.due_in(Due.COLLECT, X) == 10 * S
+    assert single.core._predicates.collects_from(B), "it waits for this, too"
+    single.hears("a", reply(piece(7, {3: b"3"}, {**TWO, 3: b"3"})._replace(first=2)))
+    single.waits(10)
+    assert held(single) == (7, {**TWO, 3: b"3"})
+
+
+def test_news_of_a_large_predicate_are_asked_about_at_once_unless_an_answer_is_awaited():
+    single = among("a")
+    news = entry("x", 7, {})._replace(total=9)
+    single.hears("a", reply(news))
+    assert len([asked for asked in single.took(SenderRequest, "a") if not asked.digest]) == 1
+    single.hears("a", reply(news))
+    assert single.took(SenderRequest) == []
+    assert (single.due_in(Due.ASK, A) or 0) > 0, "not now"

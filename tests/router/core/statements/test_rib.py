@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.protocol.limits import FILTER_OVERHEAD_BYTES, STATEMENT_BYTES_MAX
 from tamis.protocol.wire.numbers import (
     NO_DIGEST,
     add,
@@ -18,6 +20,7 @@ from tamis.protocol.wire.numbers import (
     subtract,
 )
 from tamis.protocol.wire.routing_bodies import AdvertisedFilter
+from tamis.router.core.statements import rib as module
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.rib import PENDING_MAX, AppliedChange, MissingBase, Rib
 from tests.router.core.bodies import change, entry
@@ -193,3 +196,64 @@ def test_of_an_issuer_that_is_forgotten_nothing_is_left():
     assert rib.forget(A) == ()
     assert rib.version(A) is None
     assert not rib.waits(A)
+
+
+def test_changes_wait_within_a_limit_in_bytes_where_a_removal_counts_16(monkeypatch):
+    before, after = dict.fromkeys(range(3), b""), {7: b"seven", 8: b"eight"}
+    size = 2 * (FILTER_OVERHEAD_BYTES + 5) + 3 * 16
+    for room, counts in ((size - 1, (0, 0)), (size, (1, 1)), (2 * size - 1, (1, 1)), (2 * size, (1, 2))):
+        monkeypatch.setattr(module, "PENDING_BYTES_MAX", room)
+        rib = Rib()
+        for seq, count in zip((3, 5), counts, strict=True):
+            rib.put_off(change("a", seq - 1, seq, before, after))
+            assert rib._pending_bytes == count * size
+    rib.replace(A, Version(1, 2), NO_DIGEST, {})
+    assert rib.next_pending(A) is not None
+    assert rib._pending_bytes == size
+    rib.drop_pending(A)
+    assert rib._pending_bytes == 0
+
+
+def test_a_filter_that_is_equal_to_the_one_held_is_not_put_into_the_table_again():
+    long = b"long " * 100
+    rib = holding({1: long})
+    assert rib.replace(A, Version(1, 2), NO_DIGEST, {1: bytes(bytearray(long))}) == AppliedChange({}, ())
+
+
+def test_a_predicate_of_many_filters_is_stated_in_pieces_that_follow_each_other():
+    filters = {id_: b"%06d" % id_ for id_ in range(12_000)}
+    pieces = list(holding(filters).entries[A].as_pieces(A))
+    assert len(pieces) == 3
+    assert [piece.first for piece in pieces] == [0, *accumulate(len(piece.filters) for piece in pieces[:-1])]
+    assert {(piece.total, piece.digest) for piece in pieces} == {(12_000, predicate_digest(filters.items()))}
+    assert dict(filter_ for piece in pieces for filter_ in piece.filters) == filters
+
+
+def test_what_is_scrapped_is_emptied_in_slices_one_after_the_other(monkeypatch):
+    monkeypatch.setattr(module, "EMPTIED_PER_SLICE", 4)
+    rib, first, second = Rib(), dict.fromkeys(range(9), b""), {1: b""}
+    rib.scrap(first)
+    rib.scrap(second)
+    sizes = []
+    while rib.has_scraps:
+        rib.tidy()
+        sizes.append((len(first), len(second)))
+    assert sizes == [(5, 1), (1, 1), (0, 1), (0, 0)]
+
+
+@pytest.mark.parametrize(("size", "is_scrapped"), [(STATEMENT_BYTES_MAX, False), (STATEMENT_BYTES_MAX + 1, True)])
+def test_only_a_large_predicate_is_emptied_in_slices_when_it_is_held_no_more(size, is_scrapped):
+    for let_go in (lambda rib: rib.forget(A), lambda rib: rib.replace(A, Version(1, 2), NO_DIGEST, {})):
+        rib = holding(ONE)
+        rib.entries[A].size = size
+        let_go(rib)
+        assert rib.has_scraps is is_scrapped
+
+
+def test_the_size_of_what_is_held_follows_each_change():
+    rib = holding(ONE)
+    assert rib.entries[A].size == 2 * FILTER_OVERHEAD_BYTES + len(b"onetwo")
+    rib.apply(change("a", 1, 2, ONE, TWO))
+    assert rib.entries[A].size == 2 * FILTER_OVERHEAD_BYTES + len(b"twothree")
+    rib.apply(change("a", 2, 3, TWO, {}))
+    assert rib.entries[A].size == 0
