@@ -105,6 +105,7 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     set_tag(segment, hole, 0);
     segment->count--;
     buckets->slot_count--;
+    buckets->is_continued &= buckets->slot_count > 0;
     if (segment->count == 0) {
         TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
         free_tags(buckets, segment);
@@ -144,15 +145,19 @@ static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units
     uint64_t hash = tamis_bucket_hash(buckets, key);
     tamis_segment *segment = segment_of(buckets, hash);
     tamis_slot *slot = NULL;
+    bool is_further = false;
     if (segment->count != 0) {
         uint32_t at = tamis_segment_home(segment, hash);
-        do {
+        slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
+        while (slot != NULL && slot->entry_count + slot->single_count == ROWS_MAX) {
+            is_further = true;
             slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
-        } while (slot != NULL && slot->entry_count + slot->single_count == ROWS_MAX);
+        }
     }
     if (slot == NULL) {
         slot = reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
         buckets->slot_count += slot != NULL;
+        buckets->is_continued |= is_further;
     }
     if (slot != NULL && !reserve_units(buckets, slot, units)) {
         drop_slot(buckets, slot);
@@ -195,7 +200,7 @@ static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
 }
 
 /* The slot and the row of an entry that is there. */
-static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body, tamis_slot **found) {
+static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, tamis_slot **found) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
     const tamis_segment *segment = tamis_segment_of(buckets, hash);
     uint32_t at = tamis_segment_home(segment, hash);
@@ -203,21 +208,21 @@ static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint3
         *found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
         tamis_entry *rows = tamis_slot_entries(buckets, *found);
         for (uint32_t i = 0; i < (*found)->entry_count; i++) {
-            if (rows[i].body == body) {
+            if (rows[i].rest == rest) {
                 return &rows[i];
             }
         }
     }
 }
 
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body) {
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest) {
     tamis_slot *slot;
-    return find_entry(buckets, key, body, &slot);
+    return find_entry(buckets, key, rest, &slot);
 }
 
-void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body) {
+void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest) {
     tamis_slot *slot;
-    tamis_entry *entry = find_entry(buckets, key, body, &slot);
+    tamis_entry *entry = find_entry(buckets, key, rest, &slot);
     *entry = tamis_slot_entries(buckets, slot)[--slot->entry_count];
     drop_if_empty(buckets, slot);
 }
@@ -239,13 +244,15 @@ void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t 
     }
 }
 
-static bool is_reachable(const tamis_segment *segment, const tamis_slot *slot, uint64_t hash) {
+/* Is the slot found under its key, and only as the first one unless some bucket is known to go on? */
+static bool is_reachable(const tamis_buckets *buckets, const tamis_segment *segment, const tamis_slot *slot) {
+    uint64_t hash = tamis_bucket_hash(buckets, slot->key);
     uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *next;
-    do {
+    const tamis_slot *next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at);
+    while (buckets->is_continued && next != NULL && next != slot) {
         next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at);
-    } while (next != NULL && next != slot);
-    return next != NULL;
+    }
+    return next == slot;
 }
 
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
@@ -259,7 +266,7 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
                 continue;
             }
             count++;
-            if (!is_reachable(segment, slot, tamis_bucket_hash(buckets, slot->key))) {
+            if (!is_reachable(buckets, segment, slot)) {
                 *reason = "a bucket is not found under its key";
                 return TM_MISUSED;
             }

@@ -38,7 +38,7 @@ void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory);
 void tamis_buckets_clear(tamis_buckets *buckets);
 bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry);
 bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single single);
-void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body);
+void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest);
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle);
 /* One search for each slot in use. */
 void tamis_buckets_probes(const tamis_buckets *buckets, tm_probes *probes);
@@ -131,8 +131,8 @@ static inline tamis_entry *tamis_slot_entries(const tamis_buckets *buckets, cons
 static inline tamis_single *tamis_slot_singles(const tamis_buckets *buckets, const tamis_slot *slot) {
     return (tamis_single *)tm_arena_at(&buckets->arena, slot->block + tm_arena_class_units(slot->size_class) - 1);
 }
-/* The entry of a body in a bucket. */
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body);
+/* The entry of a bucket that says so in `rest`: it is there. */
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest);
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason);
 
 #endif

@@ -475,6 +475,7 @@ static int tamis_validate(const tm_engine *engine, const char **reason) {
     result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
     result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
     result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
+    result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
     return result != TM_OK ? result : validate_scratch(engine, reason);

@@ -118,13 +118,14 @@ typedef struct tamis_tests {
 /* ---- where filters stand ---- */
 
 /* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
- * of the body do; TAMIS_LAST says without a look at the body that there are none. */
+ * of the body do. In the bucket of a pair both tests of the pair stand in the entry: see pair_entry.h. */
 typedef struct tamis_entry {
-    uint32_t interface; /* with TAMIS_LAST */
-    uint32_t body;
+    uint32_t interface; /* TAMIS_ENTRY_INTERFACE; the bits above it are 0 but under a pair */
+    uint32_t rest;      /* TAMIS_LAST and the handle: there are no further tests; otherwise the body that has them */
     tamis_test test;
 } tamis_entry;
 
+#define TAMIS_ENTRY_INTERFACE 0xffffffU
 #define TAMIS_LAST (1U << 31)
 
 /* One filter of a single test. */
@@ -133,12 +134,15 @@ typedef struct tamis_single {
     uint32_t handle;
 } tamis_single;
 
-/* All tests but the access test and, in a bucket by value, the one beside it in the entry. */
+/* All tests but the access test and, in a bucket by value or of a pair, the one beside it in the entry. */
 typedef struct tamis_body {
     uint32_t handle;
-    uint32_t count;
+    uint32_t count : 6;
+    uint32_t partner : 26; /* of a filter under a pair: tamis_partner_of its second test */
     tamis_test tests[];
 } tamis_body;
+
+_Static_assert(sizeof(tamis_body) == 8 && TAMIS_TESTS_MAX < 64, "the head of a body is one unit of an arena");
 
 /* A range of one key, for cells: low and high are points (see cells.c), flags say which bound is missing. */
 typedef struct tamis_span {
@@ -265,6 +269,7 @@ typedef struct tamis_buckets {
     tm_hash_key key;
     tm_arena arena;                         /* of entries and singles */
     uint32_t slot_count;                    /* in all segments */
+    bool is_continued;                      /* a bucket had a second slot, since there were none at all */
     tamis_segment segments[TAMIS_SEGMENTS]; /* each grows on its own: no long stall */
 } tamis_buckets;
 
@@ -286,7 +291,7 @@ typedef enum {
 
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
-    uint32_t body;     /* 0: none; in the arena of its heat */
+    uint32_t body;     /* in the arena of its heat; 0: none; of a pair without one, TAMIS_LAST and the partner */
     uint32_t coverer;  /* while covered: by whom */
     uint32_t covers;   /* head of the list of those it covers, or TAMIS_NONE */
     uint32_t next;     /* in the coverer's list */
@@ -452,6 +457,15 @@ static inline bool tamis_is_cold(unsigned place) {
     return place == TAMIS_COVERED || place == TAMIS_IN_CELLS;
 }
 
+/* The name and kind of a test, as a pair's filter keeps those of its second one: 26 bits. */
+static inline uint32_t tamis_partner_of(const tm_engine *engine, tamis_test test) {
+    return tamis_test_name(test) << 2 | tamis_kind_of(engine, test);
+}
+/* What the entry of a record says in `rest`; no other entry does. */
+static inline uint32_t tamis_rest_of(const tm_engine *engine, uint32_t handle) {
+    uint32_t body = engine->records[handle].body;
+    return body == 0 || (body & TAMIS_LAST) ? TAMIS_LAST | handle : body;
+}
 /* All tests of a record, access first. */
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out);
 /* Make a record reachable; its tests are reordered. false: no memory, nothing changed. What the record said of an
@@ -459,6 +473,10 @@ void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests
 bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests);
 /* Take an active record out of its place, its body too; the tests' references stay. Never fails. */
 void tamis_deactivate(tm_engine *engine, uint32_t handle);
+/* The keys of the buckets that an access test stands under: one, or one for each value of a kept constraint. */
+uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]);
+/* The key of the bucket that a filter under a pair stands in. */
+uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle);
 /* Put the tests of a record into its cold form; false: no memory, nothing changed. */
 bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 void tamis_free_body(tm_engine *engine, uint32_t handle);
@@ -479,6 +497,11 @@ uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t intege
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
  * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
+
+/* ---- entries_check.c ---- */
+
+/* Is every entry of a bucket that of a filter which stands there, and every such filter in its buckets? */
+int tamis_entries_validate(const tm_engine *engine, const char **reason);
 
 /* ---- used.c ---- */
 

@@ -13,7 +13,7 @@
 #include "model/order.h"
 
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
-#define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
+#define PROBES_MAX 192U     /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
@@ -36,9 +36,18 @@ typedef struct probe {
     const tamis_segment *segment;
     const tamis_slot *slot;
     uint64_t key;
-    uint32_t next; /* where the search goes on */
+    uint32_t home; /* where its search begins */
     uint8_t tag;
+    uint8_t first; /* of a pair: which of `known` */
+    uint8_t second;
 } probe;
+
+/* A bucket whose entries are looked at later. */
+typedef struct kept_bucket {
+    const tamis_slot *slot;
+    uint8_t first; /* as in a probe */
+    uint8_t second;
+} kept_bucket;
 
 /* An attribute whose name the table knows. */
 typedef struct known {
@@ -48,6 +57,14 @@ typedef struct known {
     int32_t code; /* of a number or boolean */
     unsigned kind;
 } known;
+
+/* What a value satisfies of a run: of bounds of <=, from a row to the end, of others from the start to a row. */
+typedef struct run_part {
+    const tamis_run *run;
+    uint32_t chunk;
+    uint32_t index;
+    bool to_end;
+} run_part;
 
 /* A part of `known`. */
 typedef struct part {
@@ -63,6 +80,7 @@ typedef struct matching {
     bool plain;                         /* interfaces, no grouping: those with cells are collected as bits */
     bool wants_handles;                 /* not only which interfaces */
     bool only_bits;                     /* nothing but interfaces with cells can match */
+    bool at_once;                       /* entries are looked at where they are found: see see_together */
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
     uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
@@ -75,9 +93,11 @@ typedef struct matching {
     tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
     uint32_t probe_count;
     uint32_t waiting_count;
-    const tamis_slot *slots[SLOTS_KEPT_MAX];
+    uint32_t run_count;
+    kept_bucket slots[SLOTS_KEPT_MAX];
     const tamis_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];
+    run_part runs[2 * TM_ATTRIBUTES_MAX];
 } matching;
 
 /* ---- results ---- */
@@ -171,11 +191,16 @@ static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, ui
     return order_holds(op, view->label, m->engine->strings.labels[operand]);
 }
 
-static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+/* How the value compares with a number without a code: less than 0, 0, or more. */
+static inline int wide_order(const matching *m, uint32_t attribute, uint32_t operand) {
     const tm_attribute *value = &m->attributes[attribute];
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
-    int order = memcmp(bytes, &m->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+    return memcmp(bytes, &m->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+}
+
+static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+    int order = wide_order(m, attribute, operand);
     return op == TAMIS_WIDE_LT   ? order < 0
            : op == TAMIS_WIDE_LE ? order <= 0
            : op == TAMIS_WIDE_GT ? order > 0

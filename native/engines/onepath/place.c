@@ -1,11 +1,13 @@
 /* place.c - where a filter is reached from, and how it gets there and away.
  *
  * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two), its body holds all others.
+ * of the two); its entry, where it has one, may hold one more test, and its body holds all others. Without others there
+ * is no body.
  */
 #include <string.h>
 
 #include "engines/onepath/buckets.h"
+#include "engines/onepath/pair_entry.h"
 
 /* ---- bodies ---- */
 
@@ -13,14 +15,19 @@ static unsigned body_class(uint32_t count) {
     return tm_arena_class(1 + count);
 }
 
-/* A body of the tests from number `first` on. */
+/* A body of the tests from number `first` on; 0: no memory, which the arena's upper half counts as: TAMIS_LAST. */
 static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *tests, uint32_t first) {
     uint32_t count = tests->count <= first ? 0 : tests->count - first;
     uint32_t block = tm_arena_take(arena, body_class(count));
+    if (block & TAMIS_LAST) {
+        tm_arena_give(arena, block, body_class(count));
+        return 0;
+    }
     if (block != 0) {
         tamis_body *body = (tamis_body *)tm_arena_at(arena, block);
         body->handle = handle;
-        body->count = count;
+        body->count = count & 63;
+        body->partner = 0;
         memcpy(body->tests, tests->tests + first, sizeof(tamis_test) * count);
     }
     return block;
@@ -31,18 +38,26 @@ static bool is_by_value(unsigned place, tamis_test access) {
     return place == TAMIS_IN_BUCKET && tamis_test_op(access) != TAMIS_COMPLEX;
 }
 
+/* How many tests the place has without a body: the access test and, where it fits, one in the entry. */
+static uint32_t tests_without_body(unsigned place, const tamis_tests *tests) {
+    if (place == TAMIS_IN_PAIR) {
+        return tamis_pair_fits(tests) ? 2 : 1;
+    }
+    return tests->count > 0 && is_by_value(place, tests->tests[0]) ? 2 : 1;
+}
+
 static tm_arena *arena_of(tm_engine *engine, unsigned place) {
     return tamis_is_cold(place) ? &engine->covered_bodies : &engine->bodies;
 }
 
 void tamis_free_body(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
-    if (record->body != 0) {
+    if (record->body != 0 && !(record->body & TAMIS_LAST)) {
         tm_arena *arena = arena_of(engine, record->place);
         const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
         tm_arena_give(arena, record->body, body_class(body->count));
-        record->body = 0;
     }
+    record->body = 0;
 }
 
 static tamis_test access_of(const tamis_tests *tests) {
@@ -91,8 +106,7 @@ static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_va
     }
 }
 
-/* The keys an access test stands under: one, or one for each value of a kept constraint. */
-static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]) {
+uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]) {
     uint32_t name = tamis_test_name(test);
     uint32_t operand = tamis_test_operand(test);
     switch (tamis_test_op(test)) {
@@ -125,19 +139,38 @@ static uint32_t bucket_keys(const tm_engine *engine, tamis_test test, uint64_t k
     return count;
 }
 
+static uint32_t partner_of_record(const tm_engine *engine, const tamis_record *record) {
+    return record->body & TAMIS_LAST ? record->body & ~TAMIS_LAST : tamis_body_at(engine, record->body)->partner;
+}
+
+static uint64_t pair_key_with(const tm_engine *engine, tamis_test access, uint32_t partner) {
+    return tamis_pair_key(tamis_test_name(access), tamis_kind_of(engine, access), partner >> 2, partner & 3);
+}
+
+uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    return pair_key_with(engine, record->access, partner_of_record(engine, record));
+}
+
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
     const tamis_record *record = &engine->records[handle];
     out->count = tamis_test_op(record->access) != TAMIS_TRUE;
     out->tests[0] = record->access;
-    if (record->body == 0) {
-        return;
-    }
     if (is_by_value(record->place, record->access)) {
         uint64_t keys[TM_IN_VALUES_MAX];
-        bucket_keys(engine, record->access, keys);
-        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], record->body)->test;
+        tamis_bucket_keys(engine, record->access, keys);
+        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], tamis_rest_of(engine, handle))->test;
         out->tests[1] = beside;
         out->count += tamis_test_op(beside) != TAMIS_TRUE;
+    } else if (record->place == TAMIS_IN_PAIR) {
+        uint64_t key = tamis_pair_key_of_record(engine, handle);
+        const tamis_entry *entry = tamis_buckets_entry(&engine->buckets, key, tamis_rest_of(engine, handle));
+        if (!tamis_pair_is_plain(entry)) {
+            out->tests[out->count++] = tamis_pair_second(entry, partner_of_record(engine, record));
+        }
+    }
+    if (record->body == 0 || (record->body & TAMIS_LAST)) {
+        return;
     }
     const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
     const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
@@ -149,7 +182,7 @@ static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry)) {
             while (i-- > 0) {
-                tamis_buckets_remove_entry(&engine->buckets, keys[i], entry.body);
+                tamis_buckets_remove_entry(&engine->buckets, keys[i], entry.rest);
             }
             return false;
         }
@@ -173,9 +206,9 @@ static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
     return true;
 }
 
-static void list_remove(tamis_list *list, uint32_t body) {
+static void list_remove(tamis_list *list, uint32_t rest) {
     uint32_t at = 0;
-    while (list->entries[at].body != body) {
+    while (list->entries[at].rest != rest) {
         at++;
     }
     list->entries[at] = list->entries[--list->count];
@@ -215,7 +248,7 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
 static void mark_operands(const tm_engine *engine, tamis_key *key, tamis_test access) {
     uint64_t keys[TM_IN_VALUES_MAX];
     uint64_t *bits = tamis_test_op(access) == TAMIS_PATTERN ? &key->pattern_bits : &key->equal_bits;
-    for (uint32_t left = bucket_keys(engine, access, keys); left > 0; left--) {
+    for (uint32_t left = tamis_bucket_keys(engine, access, keys); left > 0; left--) {
         *bits |= tamis_operand_bit((uint32_t)keys[left - 1]);
     }
 }
@@ -267,11 +300,6 @@ static bool enter_intervals(tm_engine *engine, tamis_key *key, uint32_t handle, 
     return true;
 }
 
-static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
-    return tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
-                          tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
-}
-
 /* Coarse bits become finer ones: each stands for eight. */
 static bool refine_partners(tm_engine *engine, tamis_key *key) {
     uint64_t *partners = TM_NEW(engine->memory, TM_HOT, uint64_t, TAMIS_PARTNER_WORDS);
@@ -290,7 +318,8 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tes
     if (key->partners == NULL && key->pairs >= TAMIS_PAIRS_FEW && !refine_partners(engine, key)) {
         return false;
     }
-    if (!tamis_buckets_add_entry(&engine->buckets, pair_key_of(engine, tests), entry)) {
+    uint64_t bucket = pair_key_with(engine, tests->tests[0], tamis_partner_of(engine, tests->tests[1]));
+    if (!tamis_buckets_add_entry(&engine->buckets, bucket, entry)) {
         return false;
     }
     uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
@@ -301,35 +330,58 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tes
     return true;
 }
 
-/* Put an entry with its body where the place says. */
-static bool enter_with_body(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
-                            const tamis_tests *tests) {
-    bool by_value = is_by_value(place, access_of(tests));
-    uint32_t body = new_body(&engine->bodies, handle, tests, by_value ? 2 : 1);
-    if (body == 0) {
+/* The entry of a filter at its place. */
+static tamis_entry entry_of(tamis_place place, uint32_t interface, uint32_t rest, const tamis_tests *tests) {
+    tamis_test access = access_of(tests);
+    if (place == TAMIS_IN_PAIR && tamis_pair_fits(tests)) {
+        return tamis_pair_entry(interface, rest, tests);
+    }
+    if (place == TAMIS_IN_PAIR) {
+        return tamis_pair_plain(interface, rest, access);
+    }
+    if (is_by_value(place, access)) {
+        access = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
+    }
+    return (tamis_entry){interface, rest, access};
+}
+
+/* What a record says of its body where it has one or, without one, of its partner. `*body` is new, 0: no memory. */
+static bool make_rest(tm_engine *engine, tamis_place place, uint32_t handle, const tamis_tests *tests, uint32_t *body) {
+    uint32_t without = tests_without_body(place, tests);
+    uint32_t partner = place == TAMIS_IN_PAIR ? tamis_partner_of(engine, tests->tests[1]) : 0;
+    if (tests->count <= without) {
+        *body = place == TAMIS_IN_PAIR ? TAMIS_LAST | partner : 0;
+        return true;
+    }
+    *body = new_body(&engine->bodies, handle, tests, without);
+    if (*body == 0) {
         return false;
     }
-    tamis_test first = access_of(tests);
-    if (by_value) {
-        first = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
+    tamis_body_at(engine, *body)->partner = partner & 0x3ffffff;
+    return true;
+}
+
+/* Put an entry, and a body where there are further tests, where the place says. */
+static bool enter_entry(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
+                        const tamis_tests *tests) {
+    tamis_record *record = &engine->records[handle];
+    if (!make_rest(engine, place, handle, tests, &record->body)) {
+        return false;
     }
-    bool last = tests->count <= (by_value ? 2U : 1U);
-    tamis_entry entry = {tamis_interface_of(engine, handle) | (last ? TAMIS_LAST : 0), body, first};
+    tamis_entry entry = entry_of(place, tamis_interface_of(engine, handle), tamis_rest_of(engine, handle), tests);
     uint64_t keys[TM_IN_VALUES_MAX];
     bool entered;
     if (place == TAMIS_IN_BUCKET) {
-        entered = add_entries(engine, keys, bucket_keys(engine, tests->tests[0], keys), entry);
+        entered = add_entries(engine, keys, tamis_bucket_keys(engine, tests->tests[0], keys), entry);
     } else if (place == TAMIS_IN_PAIR) {
         entered = enter_pair(engine, key, tests, entry);
     } else {
         entered = list_add(engine->memory, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
     }
-    if (!entered) {
-        tm_arena_give(&engine->bodies, body, body_class(tamis_body_at(engine, body)->count));
-        return false;
+    if (!entered && !(entry.rest & TAMIS_LAST)) {
+        tm_arena_give(&engine->bodies, entry.rest, body_class(tamis_body_at(engine, entry.rest)->count));
     }
-    engine->records[handle].body = body;
-    return true;
+    return entered;
 }
 
 static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle, const tamis_tests *tests) {
@@ -363,13 +415,13 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
         return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
         uint64_t buckets[TM_IN_VALUES_MAX];
-        bucket_keys(engine, tests->tests[0], buckets);
+        tamis_bucket_keys(engine, tests->tests[0], buckets);
         engine->records[handle].body = 0;
         tamis_single single = {tamis_interface_of(engine, handle), handle};
         return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
     }
     default:
-        return enter_with_body(engine, key, place, handle, tests);
+        return enter_entry(engine, key, place, handle, tests);
     }
 }
 
@@ -434,22 +486,23 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
                                (tamis_single){tamis_interface_of(engine, handle), handle});
         break;
     case TAMIS_IN_BUCKET_SINGLE:
-        bucket_keys(engine, record->access, keys);
+        tamis_bucket_keys(engine, record->access, keys);
         tamis_buckets_remove_single(&engine->buckets, keys[0], handle);
         break;
     case TAMIS_IN_BUCKET:
-        for (uint32_t left = bucket_keys(engine, record->access, keys); left > 0; left--) {
-            tamis_buckets_remove_entry(&engine->buckets, keys[left - 1], record->body);
+        for (uint32_t left = tamis_bucket_keys(engine, record->access, keys); left > 0; left--) {
+            tamis_buckets_remove_entry(&engine->buckets, keys[left - 1], tamis_rest_of(engine, handle));
         }
         break;
     case TAMIS_IN_PAIR:
-        tamis_buckets_remove_entry(&engine->buckets, pair_key_of(engine, tests), record->body);
+        tamis_buckets_remove_entry(&engine->buckets, tamis_pair_key_of_record(engine, handle),
+                                   tamis_rest_of(engine, handle));
         break;
     case TAMIS_IN_SCAN:
-        list_remove(&key->scan, record->body);
+        list_remove(&key->scan, tamis_rest_of(engine, handle));
         break;
     default:
-        list_remove(&engine->always, record->body);
+        list_remove(&engine->always, tamis_rest_of(engine, handle));
         break;
     }
 }

@@ -1,0 +1,81 @@
+/* entries_check.c - are the buckets' entries those of the filters that stand there?
+ *
+ * Law: each entry of a bucket belongs to one filter, which stands under the key of the bucket and says the same of it;
+ * each filter has as many entries as its place has keys.
+ */
+#include "engines/onepath/buckets.h"
+#include "engines/onepath/pair_entry.h"
+
+/* The filter that an entry says it is of; TAMIS_NONE: nonsense. */
+static uint32_t handle_of(const tm_engine *engine, const tamis_entry *entry) {
+    bool last = (entry->rest & TAMIS_LAST) != 0;
+    if (!last && (entry->rest == 0 || entry->rest >= engine->bodies.top)) {
+        return TAMIS_NONE;
+    }
+    uint32_t handle = last ? entry->rest & ~TAMIS_LAST : tamis_body_at(engine, entry->rest)->handle;
+    return handle < engine->holders->count ? handle : TAMIS_NONE;
+}
+
+static bool stands_under(const tm_engine *engine, uint32_t handle, uint64_t key) {
+    const tamis_record *record = &engine->records[handle];
+    if (record->place == TAMIS_IN_PAIR) {
+        return tamis_pair_key_of_record(engine, handle) == key;
+    }
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t left = record->place == TAMIS_IN_BUCKET ? tamis_bucket_keys(engine, record->access, keys) : 0;
+    while (left > 0 && keys[left - 1] != key) {
+        left--;
+    }
+    return left > 0;
+}
+
+static bool is_right(const tm_engine *engine, const tamis_entry *entry, uint64_t key) {
+    uint32_t handle = handle_of(engine, entry);
+    if (handle == TAMIS_NONE || !stands_under(engine, handle, key) ||
+        (entry->interface & TAMIS_ENTRY_INTERFACE) != tamis_interface_of(engine, handle) ||
+        entry->rest != tamis_rest_of(engine, handle)) {
+        return false;
+    }
+    const tamis_record *record = &engine->records[handle];
+    if (record->place != TAMIS_IN_PAIR) {
+        return entry->interface <= TAMIS_ENTRY_INTERFACE;
+    }
+    return tamis_pair_is_plain(entry) ? entry->test == record->access
+                                      : tamis_pair_first_side(entry) == tamis_side_of(record->access) &&
+                                            (uint32_t)entry->test == tamis_test_operand(record->access);
+}
+
+static uint64_t entries_wanted(const tm_engine *engine) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint64_t wanted = 0;
+    for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
+        const tamis_record *record = &engine->records[handle];
+        wanted += record->place == TAMIS_IN_PAIR;
+        wanted += record->place == TAMIS_IN_BUCKET ? tamis_bucket_keys(engine, record->access, keys) : 0;
+    }
+    return wanted;
+}
+
+int tamis_entries_validate(const tm_engine *engine, const char **reason) {
+    uint64_t found = 0;
+    for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
+        const tamis_segment *segment = &engine->buckets.segments[i];
+        for (uint32_t at = 0; at < segment->capacity; at++) {
+            const tamis_slot *slot = &segment->slots[at];
+            uint32_t count = segment->tags[at] == 0 ? 0 : slot->entry_count;
+            const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+            for (uint32_t row = 0; row < count; row++) {
+                if (!is_right(engine, &entries[row], slot->key)) {
+                    *reason = "an entry of a bucket is not that of a filter which stands there";
+                    return TM_MISUSED;
+                }
+            }
+            found += count;
+        }
+    }
+    if (found != entries_wanted(engine)) {
+        *reason = "a filter is missing in a bucket";
+        return TM_MISUSED;
+    }
+    return TM_OK;
+}
