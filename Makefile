@@ -10,6 +10,9 @@ MUTANTS ?= --sample 400 --seed 1
 FRAMES ?= 100000
 ATTACK ?= --scale 1
 QUESTION ?=
+# The tests keep compiled modules in .venv, also where PYTHONDONTWRITEBYTECODE is set: without them each process of a run
+# compiles all tests again, and each daemon all of the router.
+PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/compiled $(BIN)/pytest
 
 .PHONY: run test quick long check format bench fuzz fuzz-live attack mutants sanitize wheel wheels clean
 
@@ -17,10 +20,10 @@ run: .venv/installed
 	@$(BIN)/python -m tamis.cli.demo
 
 test: .venv/installed
-	$(BIN)/pytest -m "not long" -n 2 --durations=20
+	$(PYTEST) -m "not long" -n 2 --durations=20
 
 quick: .venv/installed
-	$(BIN)/pytest -m "not slow and not long" -n 2 --hypothesis-profile quick
+	$(PYTEST) -m "not slow and not long" -n 2 --hypothesis-profile quick
 
 long: .venv/installed
 	$(BIN)/pytest -m long -s

@@ -1,4 +1,4 @@
-"""The same answers again and again, as routers close their files.
+"""Answers the same questions again and again, as routers close their files.
 
 Law: a structured stream takes each closed (compressed) file once, whenever it comes, and keeps its records; every
 answer is made of all records kept so far, so a file that is late changes what was said before. What a router has not

@@ -15,7 +15,13 @@ from collections.abc import Sequence
 from typing import Final
 
 QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "matching": ("matching", "matching.network_effect", "matching.cover_index"),
+    "matching": (
+        "matching",
+        "matching.gallery",
+        "matching.adversary",
+        "matching.network_effect",
+        "matching.cover_index",
+    ),
     "router": (
         *("router.brokers", "router.shapes", "router.large"),
         *("router.moving", "router.transit", "router.flooding", "router.records", "router.client"),

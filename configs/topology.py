@@ -104,19 +104,34 @@ class EngineSettings(ConfigSection):
         f"without it, {_ROUNDS.standard}.",
     )
 
-    @check_field("rounds")
+    circuit: Annotated[str, OneOf(choices.ENGINE_OPTIONS["circuit"])] | None = Field(
+        default=None,
+        description="Engines `counting` and `sff` only: when a match asks whether an interface has matched already; "
+        "without it, `at-full`. For experiments, as the next two.",
+    )
+    counters: Annotated[str, OneOf(choices.ENGINE_OPTIONS["counters"])] | None = Field(
+        default=None,
+        description="Engines `counting` and `sff` only: where the counts of a message are kept; without it, `flat`.",
+    )
+    determinants: Annotated[str, OneOf(choices.ENGINE_OPTIONS["determinants"])] | None = Field(
+        default=None,
+        description="Engine `sff` only: what a row of the selectivity table is about; without it, `name`.",
+    )
+
+    @check_field("rounds", "circuit", "counters", "determinants")
     @classmethod
-    def _is_an_option_of_the_engine(cls, rounds: int | None, info: ValidationInfo) -> int | None:
-        """`rounds`, unless the engine that is named has no such option."""
-        name, known = info.data.get("name"), engines_with("rounds")
-        if rounds is not None and name is not None and name not in known:
+    def _is_an_option_of_the_engine(cls, value: int | str | None, info: ValidationInfo) -> int | str | None:
+        """`value`, unless the engine that is named has no such option."""
+        name, known = info.data.get("name"), engines_with(str(info.field_name))
+        if value is not None and name is not None and name not in known:
             raise ValueError(f"is a setting of engine {' and '.join(known)}, not of {name}")
-        return rounds
+        return value
 
     @property
-    def options(self) -> dict[str, int]:
+    def options(self) -> dict[str, int | str]:
         """What the engine is given, by the names of its options."""
-        return {} if self.rounds is None else {"rounds": self.rounds}
+        given = ((option, getattr(self, option)) for option in type(self).model_fields if option != "name")
+        return {option: value for option, value in given if value is not None}
 
 
 class Limits(ConfigSection):

@@ -18,18 +18,29 @@ _Cdata = Any  # cffi's types exist only at run time
 
 @dataclass(frozen=True, slots=True)
 class EngineOption:
-    """One whole number that an engine can be given, from `least` to `most`."""
+    """One whole number that an engine can be given, from `least` to `most`; or one of `values`, where they have names."""
 
     name: str
     about: str
     least: int
     most: int
     standard: int
+    values: tuple[str, ...] = ()
 
-    def check(self, value: int) -> None:
-        """ValueError, which says what is allowed, if `value` is outside."""
-        if not self.least <= value <= self.most:
-            raise ValueError(f"{self.name} is {value}; from {self.least} to {self.most}")
+    def value(self, given: int | str) -> int:
+        """The number that C takes; ValueError, which says what is allowed, for anything else."""
+        if given in self.values:
+            return self.least + self.values.index(str(given))
+        if isinstance(given, str):
+            if self.values or not given.isdecimal():
+                raise ValueError(f"{self.name} is {given!r}; {self._allowed()}")
+            given = int(given)
+        if not self.least <= given <= self.most:
+            raise ValueError(f"{self.name} is {given}; {self._allowed()}")
+        return given
+
+    def _allowed(self) -> str:
+        return f"one of {', '.join(self.values)}" if self.values else f"from {self.least} to {self.most}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +52,13 @@ class Engine:
     about: str
     options: Mapping[str, EngineOption]
 
-    def check(self, options: Mapping[str, int]) -> None:
-        """ValueError for the first option that the engine does not have, or whose value is outside its bounds."""
-        for name, value in options.items():
+    def values(self, options: Mapping[str, int | str]) -> dict[str, int]:
+        """What C is given; ValueError for the first option that the engine does not have, or has no such value."""
+        for name in options:
             if name not in self.options:
                 known = ", ".join(self.options) or "none"
                 raise ValueError(f"engine {self.name} has no option {name!r}; its options: {known}")
-            self.options[name].check(value)
+        return {name: self.options[name].value(given) for name, given in options.items()}
 
 
 def _text(text: _Cdata) -> str:
@@ -63,7 +74,13 @@ def _until_null(ask: Callable[[int], _Cdata]) -> Iterator[_Cdata]:
 
 def _options(number: int) -> dict[str, EngineOption]:
     kinds = _until_null(lambda i: lib.tm_engine_option(number, i))
-    options = (EngineOption(_text(k.name), _text(k.about), int(k.least), int(k.most), int(k.standard)) for k in kinds)
+    options = (
+        EngineOption(
+            *(_text(kind.name), _text(kind.about), int(kind.least), int(kind.most), int(kind.standard)),
+            tuple(_text(kind.values).split()) if kind.values != ffi.NULL else (),
+        )
+        for kind in kinds
+    )
     return {option.name: option for option in options}
 
 
@@ -85,6 +102,16 @@ def engine_called(name: str) -> Engine:
     if name not in ENGINES:
         raise ValueError(f"no engine {name!r}; one of {', '.join(ENGINES)}")
     return ENGINES[name]
+
+
+def engine_spelled(text: str) -> tuple[Engine, dict[str, str]]:
+    """The engine of `name` or `name:option=value:...`, and those options; ValueError for no engine, or no option."""
+    name, *rest = text.split(":")
+    pairs = [option.partition("=") for option in rest]
+    for option, sign, _ in pairs:
+        if not sign:
+            raise ValueError(f"engine {text!r}: {option!r} is not option=value")
+    return engine_called(name), {option: value for option, _, value in pairs}
 
 
 def engines_with(option: str) -> list[str]:

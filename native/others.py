@@ -112,7 +112,8 @@ class RemoteRouters(ABC):
         check(lib.tm_switch_commit(self.c, hold_ms, wait_ms))
 
     def retake(self, connection: int, frame: bytes) -> None:
-        """Take the frame of an event UNROUTED once more; without a route still, it is dropped. Gone as ever."""
+        """Take the frame of an event UNROUTED once more; if there is still no route, it is dropped. Raises Gone if the
+        connection has ended."""
         check_alive(lib.tm_switch_retake(self.c, connection, ffi.from_buffer(frame), len(frame)))
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from tamis.native._tm import ffi, lib
 from tamis.native.attributes import Decoder, packed_attributes
 from tamis.native.batch import Batch
-from tamis.native.engines import DEFAULT_ENGINE, ENGINES, engine_called
+from tamis.native.engines import DEFAULT_ENGINE, ENGINES, engine_spelled
 from tamis.native.query import Candidates, Grouping, Mode, Query, Rows, TableView
 from tamis.native.results import check
 from tamis.native.seed import random_seed
@@ -52,6 +52,9 @@ class TableStats:
     names: int
     interfaces: int
     steps: int
+    updates: int
+    skipped: int
+    excluded: int
 
     @property
     def bytes_per_constraint(self) -> float:
@@ -85,7 +88,8 @@ class Measurement:
 
 
 class Table:
-    """`memory_bytes_max` 0 is no bound; `options` are the engine's own, by name (ENGINES says which it has).
+    """`memory_bytes_max` 0 is no bound; `options` are the engine's own, by name (ENGINES says which it has): a number,
+    or the name of a value. They may stand behind its name as well: `sff:rounds=3:circuit=each`.
 
     Without a `hash_seed` it is drawn at random, so that no stranger can choose names that collide; with one, a table
     does the same work each time. A message that takes more than `match_steps` is TooCostly.
@@ -97,12 +101,12 @@ class Table:
         memory_bytes_max: int = 0,
         hash_seed: int | None = None,
         match_steps: int = MATCH_STEPS,
-        options: Mapping[str, int] | None = None,
+        options: Mapping[str, int | str] | None = None,
     ) -> None:
         if match_steps < 1:
             raise ValueError(f"match_steps is {match_steps}; at least 1")
-        chosen, named = engine_called(engine), options or {}
-        chosen.check(named)
+        chosen, spelled = engine_spelled(engine)
+        named = chosen.values({**spelled, **(options or {})})
         self.engine = engine
         names = [ffi.new("char[]", name.encode()) for name in named]
         values = ffi.new("tm_option[]", list(zip(names, named.values(), strict=True)))
@@ -206,7 +210,7 @@ class Table:
 
     @property
     def used(self) -> int:
-        """Bytes that the filters take, as they are charged to whoever adds them; see `tm_table_used`."""
+        """Bytes that the filters take, as they are charged to the client that adds them; see `tm_table_used`."""
         return int(lib.tm_table_used(self.c))
 
     def validate(self) -> None:
@@ -324,7 +328,7 @@ class Table:
             yield self._plain_query
 
     def knows(self, interface: int) -> None:
-        """`interface` may have filters: for whoever adds them past this class."""
+        """Let `interface` have filters that are added in C, past this class."""
         if interface >= self._interface_count:
             self._interface_count = interface + 1
             self._plain_query = None

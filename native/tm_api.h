@@ -83,7 +83,8 @@ const char *tm_engine_about(uint32_t engine);
 /* An option of an engine, and the values that it may have. */
 typedef struct tm_option_kind {
     const char *name;
-    const char *about; /* one sentence */
+    const char *about;  /* one sentence */
+    const char *values; /* their names from `least` on, parted by spaces; NULL: it is a number */
     uint64_t least;
     uint64_t most;
     uint64_t standard; /* its value where none is given */
@@ -190,12 +191,15 @@ typedef struct tm_stats {
     uint64_t names;
     uint64_t interfaces; /* with at least one filter */
     uint64_t steps;      /* of all matches: rows and tests looked at, and what reading long texts takes (work.h) */
+    uint64_t updates;    /* of counters, in all matches; 0 in engines that do not count, as the next two */
+    uint64_t skipped;    /* updates that were spared, as the interface had matched or was excluded */
+    uint64_t excluded;   /* interfaces that the rounds of the last match set aside */
 } tm_stats;
 
 void tm_table_stats(const tm_table *table, tm_stats *stats);
 
-/* What the filters in the table take, as they are charged to whoever adds them: within a factor of two of what they
- * really take, and asked before and after an add, what that one brought. Costs next to nothing. */
+/* What the filters in the table take, as they are charged to the client that adds them: within a factor of two of what
+ * they really take, and asked before and after an add, what that one brought. Costs next to nothing. */
 uint64_t tm_table_used(const tm_table *table);
 
 /* How far one search for each key of the table's hashes goes. */
@@ -379,7 +383,8 @@ typedef struct tm_event {
  * call to the switch). Never blocks. */
 int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count);
 
-/* The same for bytes of a connection without a socket. */
+/* Take bytes that arrived for a connection without a socket, as tm_switch_poll takes those of a socket; returns what it
+ * returns. */
 int tm_switch_feed(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size, const tm_event **events,
                    size_t *count);
 /* What a connection without a socket has to send: `*size` bytes at `*bytes`, borrowed until the next call. */

@@ -36,8 +36,8 @@ from tamis.simulate.run_parts import RunParts
 class Undamped(Advertiser):
     """R1: every change is advertised at once."""
 
-    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
-        super().__init__(desk, own)
+    def __init__(self, core_state: CoreState, own: OwnPredicate) -> None:
+        super().__init__(core_state, own)
         self._damper = Damper(0)
 
 
@@ -70,7 +70,7 @@ class Incurious(NeighbourTalks):
     """R4: a link that comes up is used without comparing what both ends know."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
-        link = self._desk.links.up(neighbour, session, cost, version)
+        link = self._core_state.links.up(neighbour, session, cost, version)
         if link is not None:
             link.is_synced = True
             self._states.links_changed()
@@ -118,7 +118,7 @@ class Overtaking(Forwarder):
 
 
 class Indiscriminate(Forwarder):
-    """R6: a message goes to all children, whoever wants it."""
+    """R6: a message goes to all children, whether they want it or not."""
 
     def departures(
         self, source: int, matched: Collection[int], _: int, came_from: int | None = None

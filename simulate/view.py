@@ -14,33 +14,33 @@ from tamis.simulate.oracle.tables import Holding, TreePlace
 
 def holding(node: Node) -> Holding:
     core = _core(node)
-    entries = {issuer: (*held.version, held.digest) for issuer, held in core.desk.rib.entries.items()}
-    advertised = {issuer: held.filters for issuer, held in core.desk.rib.entries.items()}
+    entries = {issuer: (*held.version, held.digest) for issuer, held in core.core_state.rib.entries.items()}
+    advertised = {issuer: held.filters for issuer, held in core.core_state.rib.entries.items()}
     return Holding(node.number, entries, advertised, node.table.filters)
 
 
 def versions(node: Node) -> dict[int, tuple[int, int]]:
-    return {issuer: held.version for issuer, held in _core(node).desk.rib.entries.items()}
+    return {issuer: held.version for issuer, held in _core(node).core_state.rib.entries.items()}
 
 
 def version(node: Node, issuer: int) -> tuple[int, int] | None:
-    return _core(node).desk.rib.version(issuer)
+    return _core(node).core_state.rib.version(issuer)
 
 
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:
     """Return what `node` does with messages of each source, by its newest trees."""
-    trees = _core(node).desk.trees
+    trees = _core(node).core_state.trees
     return {source: TreePlace(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
 
 
 def in_reach(node: Node) -> frozenset[int]:
     """Return the routers to which `node` knows a way, itself included."""
-    return _core(node).desk.trees.routers
+    return _core(node).core_state.trees.routers
 
 
 def edges(node: Node) -> Iterator[tuple[int, int, int]]:
     """Yield the edges that count, as `node` knows them, with their costs."""
-    neighbours = _core(node).desk.topology.graph.neighbours
+    neighbours = _core(node).core_state.topology.graph.neighbours
     return ((a, b, cost) for a, costs in neighbours.items() for b, cost in costs.items() if a < b)
 
 

@@ -12,7 +12,7 @@ _taken: set[int] = set()
 
 
 def free_port() -> int:
-    """A port to listen on once and at once. After that, the system may give it to whoever connects."""
+    """A port to listen on once and at once. After that, the system may give it to any connection."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -22,7 +22,7 @@ def free_port() -> int:
 def lasting_port() -> int:
     """A port to listen on again and again, another one each time.
 
-    It lies below those that the system gives to whoever connects, so that nobody takes it while its router is down.
+    It lies below those that the system gives to connections, so that nothing takes it while its router is down.
     OSError if all are taken.
     """
     span = _END - _FIRST

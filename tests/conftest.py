@@ -10,7 +10,7 @@ from collections import defaultdict
 import pytest
 from hypothesis import settings
 
-settings.register_profile("quick", max_examples=15)
+settings.register_profile("quick", max_examples=8)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from tamis.bench.matching import figures
-from tamis.bench.matching.journal import Journal, build_digests
+from tamis.bench.matching.journal import Journal, build_digests, processor
 from tamis.bench.matching.runner import Runner, bound_memory
 from tamis.bench.matching.sections import SECTIONS, Section
 from tamis.protocol.errors import TamisError
@@ -39,7 +39,7 @@ def main(filters_max: int, minutes: float, gibibytes: float, into: Path) -> None
     """
     bound_memory(gibibytes)
     into.mkdir(parents=True, exist_ok=True)
-    journal = Journal(into / "matching.rows.jsonl", build_digests() | {"processor": _processor()})
+    journal = Journal(into / "matching.rows.jsonl", build_digests() | {"processor": processor()})
     runner = Runner(lambda words: click.echo(words, err=True), journal, 60 * minutes)
     sections: list[Section] = []
     for measure in SECTIONS:
@@ -76,7 +76,7 @@ def _about() -> dict[str, str]:
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "commit": _commit(),
-        "processor": _processor(),
+        "processor": processor(),
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
         "workload": f"sigcomm03, {figures.NAMES:,} names, {figures.MESSAGES:,} messages, seed {figures.SEED}",
@@ -95,13 +95,6 @@ def _git(*arguments: str) -> str:
     command = ["git", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)  # noqa: S603
     return done.stdout.strip()
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    named = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
-    return next(named, platform.processor())
 
 
 if __name__ == "__main__":

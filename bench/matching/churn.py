@@ -14,8 +14,8 @@ from array import array
 from dataclasses import dataclass
 from itertools import cycle
 
-from tamis.bench.matching.match import Contender, Progress, Setup
-from tamis.bench.matching.workloads import Workload, spread
+from tamis.bench.matching.contenders import Contender, Progress, Setup
+from tamis.bench.matching.workloads import Workload
 from tamis.native import Batch, Table
 
 UPDATES_PER_S = 50_000  # so many filters added, and as many removed
@@ -30,7 +30,7 @@ def speed_left(setup: Setup, contender: Contender, made: Workload, progress: Pro
     """The share of the undisturbed matching speed that is left; None for a library, which has no such loop."""
     if contender.library is not None:
         return None
-    interfaces = spread(len(made.filters), setup.interfaces)
+    interfaces = setup.deal()
     with contender.table() as table:
         progress(f"building {contender.label}")
         handles = table.add_many(made.filters, interfaces)

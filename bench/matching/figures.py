@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tamis.analysis.svg import Axis, PlotLine, plot
-from tamis.bench.matching.match import Contender, Result, Setup, contenders
+from tamis.bench.matching.contenders import Contender, Setup, contenders
+from tamis.bench.matching.match import Result
 from tamis.bench.matching.report import label
 from tamis.bench.matching.runner import Measured, Runner, interfaces_label, size_label
 from tamis.bench.tables import markdown, percent, short

@@ -18,8 +18,8 @@ import tempfile
 from array import array
 from pathlib import Path
 
-from tamis.bench.matching.match import Contender, Progress, Setup
-from tamis.bench.matching.workloads import Workload, spread
+from tamis.bench.matching.contenders import Contender, Progress, Setup
+from tamis.bench.matching.workloads import Workload
 from tamis.native import Batch
 
 MESSAGES = 200
@@ -37,7 +37,7 @@ def per_message(setup: Setup, contender: Contender, workload: Workload, progress
     if contender.library is not None:
         return None
     progress(f"counting instructions of {contender.label} (the build runs under valgrind too)")
-    interfaces = spread(len(workload.filters), setup.interfaces)
+    interfaces = setup.deal()
     messages = [workload.messages[i] for i in range(min(MESSAGES, len(workload.messages)))]
     job: _Job = (contender, workload.filters, interfaces, messages, setup.grouping)
     with tempfile.TemporaryDirectory() as folder:

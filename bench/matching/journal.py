@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,14 @@ def build_digests() -> dict[str, str]:
         "extension": _digest([Path(_tm.__file__)]),
         "bench": _digest(sources),
     }
+
+
+def processor() -> str:
+    """The name of this machine's."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    named = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
+    return next(named, platform.processor())
 
 
 def _digest(paths: list[Path]) -> str:

@@ -9,7 +9,8 @@ import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from tamis.bench.matching.match import Result, Setup, fastest_of_each
+from tamis.bench.matching.contenders import Setup
+from tamis.bench.matching.match import Result, fastest_of_each
 from tamis.bench.tables import markdown, percent, short
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def rows_for_programs(setup: Setup, results: list[Result]) -> list[dict[str, obj
     rows = []
     for best in fastest_of_each(results):
         same = [result for result in results if result.engine == best.engine]
-        row = _flat(best) | {"setup": asked}
+        row = flat(best) | {"setup": asked}
         if len(same) > 1:
             row["by_rounds"] = {str(result.rounds): _rounded(result.mean_us) for result in same}
         rows.append(row)
@@ -34,7 +35,7 @@ def rows_for_programs(setup: Setup, results: list[Result]) -> list[dict[str, obj
 def table_for_people(results: list[Result]) -> str:
     """A Markdown table, one contender a line; times in microseconds. Under it, what to know about libraries."""
     head = ["engine", "build s", "mean", "±", "median", "p99", "msgs/s", "B/constraint all", "hot"]
-    head += ["add", "p99.9", "max", "remove", "p99.9", "max", "matched", "instr/msg", "churn", "ratio"]
+    head += ["add", "p99.9", "max", "remove", "p99.9", "max", "matched", "steps", "instr/msg", "churn", "ratio"]
     return "\n".join([markdown(head, (_cells(result) for result in results)), *_remarks(results)])
 
 
@@ -52,7 +53,8 @@ def label(result: Result) -> str:
     return result.engine if result.rounds is None else f"{result.engine} r={result.rounds}"
 
 
-def _flat(result: Result) -> dict[str, object]:
+def flat(result: Result) -> dict[str, Any]:
+    """All figures in one object; what is not known is left out."""
     row = plain(result)
     updates: dict[str, object] = row.pop("updates", {})
     return row | updates
@@ -71,6 +73,7 @@ def _cells(result: Result) -> list[str]:
         *(short(result.bytes_per_constraint), short(result.hot_bytes_per_constraint)),
         *(short(us) for us in updates),
         short(result.matched_mean),
+        short(result.steps),
         short(result.instructions),
         percent(result.churn),
         short(result.ratio),

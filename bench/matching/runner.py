@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from tamis.bench.matching.contenders import Progress, Setup
 from tamis.bench.matching.journal import Journal
-from tamis.bench.matching.match import Progress, Result, Setup, UpdateTimes, run
+from tamis.bench.matching.match import Result, run
+from tamis.bench.matching.updates import UpdateTimes
 from tamis.bench.matching.workloads import Workload
 
 

@@ -10,14 +10,19 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tamis.bench.matching import churn, figures, hostile, instructions, libraries, workloads
+from tamis.bench.matching import churn, figures, instructions, libraries
+from tamis.bench.matching.adversary.families import FAMILIES
+from tamis.bench.matching.adversary.page import page_of, remark, worst_row
+from tamis.bench.matching.adversary.search import Search, ordinary_us
+from tamis.bench.matching.contenders import Contender, Setup, contenders
 from tamis.bench.matching.figures import setting
 from tamis.bench.matching.libraries.contest import Contest, LibraryFailed, contest
-from tamis.bench.matching.match import Result, Setup, contenders
+from tamis.bench.matching.match import Result
 from tamis.bench.matching.report import label, plain
 from tamis.bench.matching.runner import Measured, Runner, size_label, workload_of
 from tamis.bench.tables import markdown, percent, short
 from tamis.native import Table
+from tamis.protocol.limits import FILTERS_PER_CLIENT
 
 ENGINES = ("sff", "tamis")
 ISSUERS, LINKS = 1_000, 8
@@ -29,6 +34,7 @@ UPDATED: tuple[tuple[int, int | None], ...] = (
 COUNTED = ((20_000, 20), (200_000, 200))
 PEER_SIZES = (2_000, 20_000, 200_000)
 PEER_INTERFACES = 20
+ADVERSARY_TRIES, ADVERSARY_SECONDS = 60, 120.0  # of each family
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +123,9 @@ def _contest(runner: Runner, name: str, count: int) -> dict[str, Any]:
     """A row, or why the library failed; nothing if there was no time."""
 
     def measure() -> dict[str, Any]:
-        made = workload_of(setting(count, PEER_INTERFACES, ()))
+        setup = setting(count, PEER_INTERFACES, ())
         try:
-            told = contest(name, made, workloads.spread(count, PEER_INTERFACES))
+            told = contest(name, workload_of(setup), setup.deal())
         except LibraryFailed as error:
             return {"failed": str(error)}
         return _library_row(count, told, name, told.how)
@@ -191,25 +197,20 @@ def updates(runner: Runner, filters_max: int) -> Section:
     return Section("Updates", about + "and as many removed.", markdown(head, cells), rows)
 
 
-def hostile_values(runner: Runner, _filters_max: int) -> Section:
-    engines = Table.engines()
-    rows = []
-    for kind in hostile.KINDS:
-        for length in hostile.LENGTHS:
-            key = f"hostile {kind}, up to {length} letters"
-            rows.append(runner.row(key, partial(_hostile_row, kind, length)))
+def adversary(runner: Runner, filters_max: int) -> Section:
+    """The search is on `tamis`; every other engine answers the shape that it found."""
+    chosen = contenders(["tamis", *(name for name in Table.engines() if name != "tamis")], [0])
+    count = min(FILTERS_PER_CLIENT, filters_max)
+    rows = [runner.row(f"adversary, {name}", partial(_adversary_row, name, chosen, count)) for name in FAMILIES]
     rows = [row for row in rows if row]
-    cells = [
-        [f"{row['kind']}, {row['patterns']} patterns", f"{row['matched']}"]
-        + [short(row["ns_per_byte"][each]) for each in engines]
-        for row in rows
-    ]
-    about = "Nanoseconds per byte of 64 KiB of `a`: `hits` are the patterns a, aa, ...; `misses` ab, aab, ...; or both."
-    return Section("Hostile values", about, markdown(["patterns", "matched", *engines], cells), rows)
+    about = f"The worst that {count:,} filters of one client were found to do to one message; steps are counted work."
+    others = [each.label for each in chosen[1:]]
+    return Section("Adversary", about, page_of(rows, others), rows, notes=[remark(row) for row in rows])
 
 
-def _hostile_row(kind: str, length: int) -> dict[str, Any]:
-    return asdict(hostile.cost(kind, length, Table.engines()))
+def _adversary_row(name: str, chosen: tuple[Contender, ...], count: int) -> dict[str, Any] | None:
+    search = Search(chosen[0], count, ordinary_us(chosen[0], count), figures.SEED)
+    return worst_row(name, chosen, search, ADVERSARY_TRIES, ADVERSARY_SECONDS, lambda _words: None)
 
 
 def _settings(sizes: Iterable[tuple[int, int | None]], filters_max: int) -> list[Setup]:
@@ -217,6 +218,6 @@ def _settings(sizes: Iterable[tuple[int, int | None]], filters_max: int) -> list
 
 
 SECTIONS: tuple[Callable[[Runner, int], Section], ...] = (
-    *(targets, growth, updates, grouping, instructions_per_message, hostile_values, against_libraries),
+    *(targets, growth, updates, grouping, instructions_per_message, adversary, against_libraries),
     *(filters_per_interface, rounds, beyond),
 )

@@ -15,7 +15,7 @@
 
 #define TM_INLINE_BYTES 16
 
-/* What a stranger must not know; of whoever hashes, by value. */
+/* The secret of a keyed hash, which a stranger must not know; each user holds its own copy. */
 typedef struct tm_hash_key {
     uint64_t low;
     uint64_t high;

@@ -145,7 +145,7 @@ void tm_idset_remove(tm_idset *set, uint64_t hash, uint64_t id, tm_id_hash hash_
     while (slot_at(set, slots, hole) != id) {
         hole = (hole + 1) & mask;
     }
-    /* Whoever probed across the hole to get where it is moves into it. */
+    /* An id that was probed across the hole on its way to its slot moves into the hole. */
     uint64_t other;
     for (uint32_t at = (hole + 1) & mask; (other = slot_at(set, slots, at)) != 0; at = (at + 1) & mask) {
         uint32_t home = (uint32_t)hash_of(owner, other) & mask;

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "tm.h"
 
-/* The hash of what `id`, an id or a word, stands for; `owner` is whoever keeps the contents. */
+/* The hash of what `id`, an id or a word, stands for; `owner` keeps the contents. */
 typedef uint64_t (*tm_id_hash)(const void *owner, uint64_t id);
 
 typedef struct tm_slots {
@@ -38,7 +38,7 @@ typedef struct tm_idset {
 /* Make room for `more` ids. On TM_NO_MEMORY nothing that can be seen has changed. */
 int tm_idset_reserve_more(tm_idset *set, tm_memory *memory, tm_heat heat, tm_id_hash hash_of, const void *owner,
                           uint32_t more);
-/* The same for one id. */
+/* Make room for one more id: tm_idset_reserve_more with 1. */
 int tm_idset_reserve(tm_idset *set, tm_memory *memory, tm_heat heat, tm_id_hash hash_of, const void *owner);
 
 /* Cannot fail after tm_idset_reserve; `id` must not be in the set. */
@@ -90,7 +90,7 @@ static inline uint32_t tm_idset_next(tm_idset_search *search) {
     return id;
 }
 
-/* The same in a set of words. */
+/* The next word of a search in a set of words; 0: there is none. */
 static inline uint64_t tm_idset_next_word(tm_idset_search *search) {
     uint64_t word = ((const uint64_t *)search->slots)[search->at];
     search->at = (search->at + 1) & search->mask;

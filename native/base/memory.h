@@ -22,7 +22,7 @@ typedef struct tm_memory {
     uint64_t bytes_max; /* 0: no bound */
     uint64_t fail_in;   /* 0: never; n: the n-th allocation from now fails */
     uint64_t freed;     /* since pages were handed to the system */
-    tm_hash_key key;    /* of whoever hashes what strangers name; never all zeroes */
+    tm_hash_key key;    /* for hashes of what strangers name; never all zeroes */
 } tm_memory;
 
 void *tm_alloc_counted(tm_memory *memory, tm_heat heat, size_t size);                            /* zeroed */

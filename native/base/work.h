@@ -2,7 +2,7 @@
  *
  * Law: a step is some ten nanoseconds where memory is far away: a row looked at, a test made, WORK_BYTES bytes of a
  * text compared. Steps are counted by lists and passes, not one by one, and before they are taken where that is known.
- * Whoever has taken too many stops where it is; what it has found is thrown away.
+ * A match that has taken too many stops where it is, and what it has found is thrown away.
  */
 #ifndef TM_WORK_H
 #define TM_WORK_H

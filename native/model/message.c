@@ -105,7 +105,7 @@ static bool sorted_are_distinct(const tm_attribute *attributes, uint32_t count) 
 }
 
 /* Equal names meet at a place of their own among these bits; others seldom do, and only those that meet are compared.
- * The key of the places is no secret: whoever chose names that meet is sorted instead. */
+ * The key of the places is no secret: where names were chosen to collide, the attributes are sorted instead. */
 #define PLACES 512U
 #define MEETINGS_MAX 12U /* 64 names meet four times, as chance has it */
 

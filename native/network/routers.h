@@ -35,7 +35,8 @@ void tm_routers_clear(tm_routers *routers);
 
 /* The index of a router, or ROUTER_NONE. */
 uint32_t tm_routers_find(const tm_routers *routers, uint64_t number);
-/* The same, given out where it has none. TM_OK, TM_NO_MEMORY, TM_TOO_MANY or (number 0) TM_MISUSED. */
+/* Write the index of a router to `*index`; a router without one gets one. TM_OK, TM_NO_MEMORY, TM_TOO_MANY or (number
+ * 0) TM_MISUSED. */
 int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index);
 void tm_routers_release(tm_routers *routers, uint32_t index);
 bool tm_routers_are_sound(const tm_routers *routers);

@@ -34,7 +34,7 @@ typedef struct tm_generation {
     uint64_t until_ms;  /* of the newest: never */
     tm_route *routes;   /* owned; by source */
     uint32_t capacity;  /* of it */
-    uint64_t *mentions; /* owned; bitset over routers: whoever is in here anywhere */
+    uint64_t *mentions; /* owned; bitset over routers: those that any route of this generation names */
     uint32_t mention_words;
 } tm_generation;
 

@@ -42,7 +42,7 @@ void tm_windows_clear(tm_windows *windows);
 bool tm_windows_note(tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t *row,
                      bool *fresh);
 /* Where a message lies from the window of its source: far ahead of it (or the source is not known), far behind it, or
- * 0: near. `row` is a hint as above, by which most are found to be near at once. */
+ * 0: near. `row` is the hint of tm_windows_note; with it most messages are found to be near without a search. */
 #define WINDOW_AHEAD 1
 #define WINDOW_BEHIND (-1)
 static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter,
@@ -57,9 +57,9 @@ static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number
 int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
 /* Has it, or a later one of the same source, come? */
 bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter);
-/* Whatever a source sends next is fresh. */
+/* Drop the window of a source: what it sends next is fresh. */
 void tm_windows_forget(tm_windows *windows, uint64_t number);
-/* The same, if its window is of a later epoch than `epoch`. */
+/* Drop the window of a source if it is of a later epoch than `epoch`. */
 void tm_windows_forget_above(tm_windows *windows, uint64_t number, uint64_t epoch);
 bool tm_windows_are_sound(const tm_windows *windows);
 

@@ -1,4 +1,4 @@
-/* records.h - what happened to messages, on its way from the switch to whoever writes it down.
+/* records.h - what happened to messages, on its way from the switch to the thread that writes it down.
  *
  *     taken ──[entry][entry][filler]│[entry]──> noted          a ring; each entry is in one piece, a multiple of 8
  * bytes entry   tm_record, then the neighbours' numbers, then connections it went to, dropped ones, packed attributes
@@ -75,7 +75,7 @@ struct tm_records {
     tm_idset name_set; /* of places + 1, by number */
 };
 
-/* The same at every router: equal to protocol/sampling.py (a test compares them). */
+/* Is a message sampled? Every router answers alike: this equals protocol/sampling.py (a test compares them). */
 static inline uint64_t tm_records_mix(uint64_t origin, uint64_t number) {
     uint64_t mixed = (origin ^ (number << 32 | number >> 32)) + UINT64_C(0x9e3779b97f4a7c15);
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

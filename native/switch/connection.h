@@ -39,7 +39,7 @@ typedef struct tm_credit {
     uint64_t granted_frames;
     uint64_t granted_bytes;
     uint32_t blockers[BLOCKERS_MAX]; /* subscribers */
-    uint8_t blocker_count;           /* past BLOCKERS_MAX: whoever blocks */
+    uint8_t blocker_count;           /* past BLOCKERS_MAX: any subscriber that blocks */
 } tm_credit;
 
 /* Traces that the peer has asked for. */

@@ -36,7 +36,8 @@ void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place);
 
 /* ---- flood.c: TM_FORWARD_FLOOD ---- */
 
-/* The same links as switch_depart. Where every filter of the others matches everything, the table is not asked. */
+/* Queue a copy for each link that switch_depart would choose. The table is not asked where every filter of other
+ * routers matches everything. */
 int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 
 #endif

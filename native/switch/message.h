@@ -123,7 +123,7 @@ static inline void switch_trail_matched(const parts *message, uint64_t start_ns)
     }
 }
 void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id);
-/* Hand it on to whoever wants to know; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
+/* Hand the trail on to the trace and the records that asked for it; `reason`: TM_DROP_* or TM_TRACE_NOT_DROPPED. */
 void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason);
 /* Is the matching filter of each other router noted as well? It takes another kind of match. */
 static inline bool switch_is_traced(const parts *message) {
@@ -140,10 +140,10 @@ bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found);
 
 /* ---- record.c ---- */
 
-/* Is it to be recorded? One whose body was not looked at (`form` is NULL) is so by its id alone. */
+/* Is the message to be recorded? The id alone decides where the body was not read (`form` is NULL). */
 bool switch_is_recorded(tm_switch *sw, const parts *message);
 void switch_record(tm_switch *sw, const parts *message);
-/* The same for one that is turned away at once. */
+/* Record a message that is refused before it is matched. */
 void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason);
 
 #endif

@@ -240,7 +240,8 @@ int switch_join_neighbour(tm_switch *sw, uint32_t id, uint64_t number) {
     return TM_OK;
 }
 
-/* Its place on the connection stays: whoever asks for it finds that it is a link. */
+/* The link of a connection has ended. The connection keeps its place among the neighbours, so that it is still known to
+ * be a link. */
 void switch_leave_neighbour(tm_switch *sw, uint32_t id) {
     tm_neighbour *neighbour = &sw->net->neighbours[switch_at(sw, id)->neighbour];
     neighbour->sessions--;

@@ -50,7 +50,7 @@ typedef struct tm_net {
 
 /* Give an index back if nothing speaks of the router. */
 void switch_release_router(tm_net *net, uint32_t router);
-/* The same for all: generations have gone. */
+/* Give back the index of every router that nothing speaks of, after generations have gone. */
 void switch_sweep_routers(tm_net *net);
 void switch_net_free(tm_net *net, tm_memory *memory);
 bool switch_net_is_sound(const tm_net *net);

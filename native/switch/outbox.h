@@ -40,7 +40,8 @@ static inline uint64_t tm_outbox_size(const tm_outbox *outbox) {
 
 /* Room for a frame of `size` bytes at the end of the ordered lane, to be filled at once; NULL: no memory. */
 uint8_t *tm_outbox_append(tm_outbox *outbox, tm_memory *memory, uint32_t size);
-/* The same for an urgent frame; NULL: no memory, or too many wait. */
+/* Room for a frame of `size` bytes at the end of the urgent lane, to be filled at once; NULL: no memory, or too many
+ * frames wait there. */
 uint8_t *tm_outbox_urge(tm_outbox *outbox, tm_memory *memory, uint32_t size);
 
 /* Drop the oldest data frames of which nothing was sent, until `room` bytes fewer wait or none are left; control frames

@@ -1,7 +1,7 @@
 /* shed.c - messages that are dropped between routers, until somebody asks who misses them.
  *
  * Law: each such drop is in one row, by neighbour, source and reason; where there is no row left, in one of several
- * sources. So whoever is told is told of every drop that concerns him, and perhaps of one that does not.
+ * sources. So each source is told of every drop that concerns it, and perhaps of one that does not.
  */
 #include "switch/message.h"
 

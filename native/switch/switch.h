@@ -172,18 +172,18 @@ static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t fr
 /* Start a call: the clock is read and events of the last call are forgotten. */
 void switch_begin(tm_switch *sw);
 int switch_end(tm_switch *sw, const tm_event **events, size_t *count);
-/* false: no memory; but there is always room for a connection's end. */
+/* Append an event to what the caller gets. false: no memory; there is always room for a connection's end. */
 bool switch_tell(tm_switch *sw, tm_event event);
-/* The same with room for bytes, which are written at once; NULL: no memory. */
+/* Append an event with room for `size` bytes, which the caller fills at once; NULL: no memory. */
 uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size);
-/* The same with a copy of a frame; false: no memory. */
+/* Append an event of `type` with a copy of a frame; false: no memory. */
 bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size);
 /* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
 void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
 
 /* ---- connection.c ---- */
 
-/* The socket is gone or to be gone. */
+/* End a connection: its socket has failed with `error`, or is to be closed (0). */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
 /* Give back what it owns. */
 void switch_clear_connection(tm_switch *sw, tm_connection *connection);
@@ -201,11 +201,11 @@ bool switch_put_back(tm_switch *sw, uint32_t connection, const uint8_t *frame, u
 
 /* ---- step.c ---- */
 
-/* A frame of this connection is to be taken later, and all behind it. */
+/* Take a frame of this connection, and all behind it, later. */
 void switch_wait(tm_switch *sw, uint32_t connection);
-/* It waits no longer, whatever the reason. */
+/* End the wait of a connection, whatever it waited for. */
 void switch_wait_no_more(tm_switch *sw, uint32_t connection);
-/* Read nothing of it, or go on: somebody above who feeds it is told. */
+/* Stop or resume reading a connection; where Python feeds it (tm_switch_feed), Python is told. */
 void switch_stop_reading(tm_switch *sw, uint32_t connection);
 void switch_go_on_reading(tm_switch *sw, uint32_t connection);
 
@@ -214,14 +214,14 @@ void switch_go_on_reading(tm_switch *sw, uint32_t connection);
 /* Must the message of a link wait for those that went the old way of its source? */
 bool switch_must_follow(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
 void switch_follow(tm_switch *sw, uint32_t connection);
-/* It waits no longer, whatever the reason. */
+/* End the wait for the old way, whatever is still missing. */
 void switch_follow_no_more(tm_switch *sw, uint32_t connection);
-/* Take what need not wait any more. */
+/* Take the frames that need not wait any more. */
 void switch_catch_up(tm_switch *sw);
 
 /* ---- beat.c ---- */
 
-/* Answer a PING, take in a PONG, in the spelling that everybody sends; false: it is for somebody above. */
+/* Answer a PING or note a PONG in its canonical encoding; false: another encoding, which Python decodes. */
 bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 
 /* ---- publish.c ---- */
@@ -239,7 +239,7 @@ uint64_t switch_counter_max(const tm_switch *sw);
 int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
 /* The link has ended. */
 void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
-/* Holds that are over. */
+/* End the holds of old ways whose time is over. */
 void switch_expire_routes(tm_switch *sw);
 
 /* ---- credit.c ---- */
@@ -266,23 +266,24 @@ void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_re
 
 /* ---- queue.c ---- */
 
-/* Room for a data frame of `size` bytes in the queue of a subscriber, which `publisher` (a connection) is held back for
- * if that is the policy; NULL: dropped, counted, and told. */
+/* Room for a data frame of `size` bytes in the queue of a subscriber. Where the policy is to hold publishers back,
+ * `publisher` (a connection) is held back for it. NULL: the message is dropped, counted, and the subscriber is told. */
 uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t subscriber, uint32_t size, uint32_t publisher);
-/* The same in that of a link, to be told by others; NULL: dropped and counted. */
+/* Room for a data frame of `size` bytes in the queue of a link; NULL: the copy is dropped and counted, and Python tells
+ * the neighbour (shed.c). */
 uint8_t *switch_queue_onward(tm_switch *sw, uint32_t link, uint32_t size);
-/* Tell a subscriber of losses that it was not told of yet: in the place of the gap where there is room. */
+/* Tell a subscriber of losses that it has not been told of: where the gap is, if there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t subscriber);
-/* The same, if they may be told before anything more is queued. */
+/* Tell a subscriber of its losses if they may be told before anything more is queued. */
 void switch_tell_due_losses(tm_switch *sw, uint32_t subscriber);
-/* Something of its queue was sent; what follows from a shorter one. */
+/* Do what a shorter queue allows, after a part of it was sent: tell losses, unblock publishers. */
 void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
 
 /* ---- write.c ---- */
 
 void switch_flush(tm_switch *sw, uint32_t connection);
 void switch_flush_dirty(tm_switch *sw);
-/* What the socket is watched for. */
+/* Set what the socket is watched for. */
 void switch_watch(tm_switch *sw, uint32_t connection);
 
 #endif

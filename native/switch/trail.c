@@ -1,4 +1,4 @@
-/* trail.c - the trail of a message: what arrived, matched and left, for whoever wants to know.
+/* trail.c - the trail of a message: what arrived, matched and left, for traces and records.
  *
  * Law: only messages that are traced or sampled cost anything here. A trail is noted while the message goes its way;
  * what there is no memory for is missing in it, and the message goes its way all the same.

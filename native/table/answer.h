@@ -88,6 +88,19 @@ static inline bool tm_answer_open(const tm_answer *answer, uint32_t interface) {
     return answer->distinct || !tm_bit_at(answer->marks, group);
 }
 
+/* The interfaces of a word of so many, from `index` * 64 on, from which there is something to gain; for an answer
+ * without a grouping, of a word below tm_bit_words(group_count). */
+static inline uint64_t tm_answer_open_word(const tm_answer *answer, uint32_t index) {
+    uint64_t word = tm_answer_candidates(answer, index) & answer->holders->occupied[index];
+    if (answer->form == TM_ANSWER_ALL) {
+        return word & answer->holders->clients[index];
+    }
+    if (answer->hits->bits != NULL) {
+        return word & ~answer->hits->bits[index];
+    }
+    return answer->distinct ? word : word & ~answer->marks[index];
+}
+
 /* A row of the list, which counts whether it fits or not. */
 static inline void tm_answer_append(tm_answer *answer, uint32_t group, uint32_t handle) {
     const tm_hits *hits = answer->hits;

@@ -409,13 +409,17 @@ uint32_t engines(void) {
     return count;
 }
 
+/* The first table of an engine has its options far from the standard, the second one as they are without being named,
+ * and so on. */
 tm_table *new_table(uint32_t engine) {
+    static uint32_t made[ENGINES_MAX];
     tm_table *table = NULL;
+    bool is_standard = made[engine]++ % 2 == 1;
     tm_option named[TM_ENGINE_OPTIONS_MAX];
     tm_options options = {.named = named};
     for (const tm_option_kind *kind; (kind = tm_engine_option(engine, (uint32_t)options.named_count)) != NULL;) {
-        named[options.named_count++] =
-            (tm_option){kind->name, kind->least + 3 < kind->most ? kind->least + 3 : kind->most};
+        uint64_t other = kind->least + 3 < kind->most ? kind->least + 3 : kind->most;
+        named[options.named_count++] = (tm_option){kind->name, is_standard ? kind->standard : other};
     }
     CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %s", tm_engine_name(engine));
     return table;

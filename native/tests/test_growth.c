@@ -195,7 +195,7 @@ static void test_tables(void) {
     tamis_strings strings;
     tamis_names names;
     tamis_patterns patterns;
-    tamis_strings_init(&strings, &memory);
+    tamis_strings_init(&strings, &memory, false);
     tamis_names_init(&names, &memory);
     tamis_patterns_init(&patterns, &memory);
     dice d = {12};

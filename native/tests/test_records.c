@@ -1,5 +1,5 @@
-/* test_records.c - the ring between the switch and whoever writes: what is noted is taken, in order and whole, or lost
- * and counted; by one thread that does both in a random walk, and by two at once.
+/* test_records.c - the ring between the switch and the writing thread: what is noted is taken, in order and whole, or
+ * lost and counted; by one thread that does both in a random walk, and by two at once.
  */
 #include <pthread.h>
 #include <string.h>

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 def metrics(running: RouterView, version: str) -> str:
     page = Exposition()
-    figures = running.plane.switch.figures()
+    figures = running.connections.switch.figures()
     _about(page, running, version)
     _traffic(page, figures)
     _matching(page, figures)
     _admissions(page, running)
-    _tables(page, figures, running.plane.table.stats())
+    _tables(page, figures, running.connections.table.stats())
     _limits(page, running, figures)
     if running.network is not None:
         _links(page, running.network)
@@ -45,7 +45,7 @@ def _about(page: Exposition, running: RouterView, version: str) -> None:
     chosen = {"broadcast": settings.broadcast, "strategy": settings.strategy.name, "engine": settings.engine.name}
     page.family("tamis_router_info", "gauge", "Which router it is; always 1.", [({"id": settings.id} | chosen, 1)])
     page.gauge("tamis_ready", "1 while the router is ready: it serves, and nothing is wrong.", int(running.is_ready))
-    health = running.plane.health
+    health = running.connections.health
     page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
     page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
     page.gauge("tamis_clients", "Clients that are let in.", len(running.clients.names))
@@ -75,7 +75,7 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
 
 
 def _admissions(page: Exposition, running: RouterView) -> None:
-    admissions = running.plane.admissions
+    admissions = running.connections.admissions
     let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
     page.family("tamis_admissions_total", "counter", "Clients and neighbours that were let in.", let_in)
     refused = [({"side": side.value, "reason": why.value}, count) for (side, why), count in admissions.refused.items()]
@@ -106,7 +106,7 @@ def _limits(page: Exposition, running: RouterView, figures: SwitchFigures) -> No
     page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
     page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))
     page.gauge("tamis_connections", "Connections, those that greet or close included.", figures.connections)
-    page.gauge("tamis_connections_limit", "How many clients may be let in.", running.plane.places.clients)
+    page.gauge("tamis_connections_limit", "How many clients may be let in.", running.connections.places.clients)
 
 
 def _links(page: Exposition, network: Network) -> None:
@@ -115,9 +115,9 @@ def _links(page: Exposition, network: Network) -> None:
     page.gauge(
         "tamis_reachable_routers",
         "Routers that can be reached, this one included.",
-        len(network.core.desk.trees.routers),
+        len(network.core.core_state.trees.routers),
     )
-    page.gauge("tamis_remote_filters", "Filters of other routers.", network.plane.switch.figures().remote_filters)
+    page.gauge("tamis_remote_filters", "Filters of other routers.", network.connections.switch.figures().remote_filters)
     up = [float(form["state"] == "up") for form in forms]
     page.family("tamis_link_up", "gauge", "1 while the neighbour is linked.", zip(labels, up, strict=True))
     in_step = [float(form["in_step"]) for form in forms]

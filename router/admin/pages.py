@@ -83,8 +83,8 @@ def _ready(_: Request, running: RouterView) -> Answer:
     said = {
         "ready": running.is_ready,
         "state": running.life.value,
-        "in_step": running.plane.network.is_in_step,
-        "problems": running.plane.health.problems,
+        "in_step": running.connections.network.is_in_step,
+        "problems": running.connections.health.problems,
     }
     return json_answer(said, 200 if running.is_ready else 503)
 
@@ -101,7 +101,7 @@ def _connections(request: Request, running: RouterView) -> Answer:
     """In the order of their numbers, from `cursor` on."""
     limit, cursor = _page_of(request)
     budget, clients = Budget(), running.clients.by_connection
-    items, end = Items(limit, budget), running.plane.places.connections
+    items, end = Items(limit, budget), running.connections.places.connections
     while cursor < end and not items.is_full:
         client = clients.get(cursor)
         if client is not None and not items.add(connection_form(client)):
@@ -116,7 +116,7 @@ def _filters(request: Request, running: RouterView) -> Answer:
     """In the order of their handles, from `cursor` on."""
     limit, handle = _page_of(request)
     items = Items(limit, Budget())
-    while (found := running.plane.switch.subscribed(handle)) is not None and not items.is_full:
+    while (found := running.connections.switch.subscribed(handle)) is not None and not items.is_full:
         if not items.add(_filter_form(found, running)):
             break
         handle = found.handle + 1
@@ -134,18 +134,18 @@ def _explain(request: Request, running: RouterView) -> Answer:
     except SyntaxRefused as error:
         raise BadRequest(400, f"the body must be one JSON object of attributes: {error.problem}") from None
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
-    found = reached(running.plane.table, attributes)
+    found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
     subscribers = {subscriber for subscriber, _ in found.rows}
-    served_by = running.plane.switch.connection_of
-    connections = {number for number in map(served_by, subscribers) if number is not None}
+    served_by = running.connections.switch.connection_of
+    served = {number for number in map(served_by, subscribers) if number is not None}
     for _, handle in found.rows:
-        item = running.plane.switch.subscribed(handle)
+        item = running.connections.switch.subscribed(handle)
         if items.is_full or (item is not None and not items.add(_filter_form(item, running))):
             break
     return items.page(
         "filters",
-        interfaces=sorted(connections),
+        interfaces=sorted(served),
         clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
         matching_filters=found.total,
         complete=len(items) == found.total,
@@ -180,7 +180,7 @@ def _audited(request: Request, running: RouterView) -> Answer:
     found = network.audits[ticket]
     if found is None:
         return json_answer({"done": False})
-    name_of = network.core.desk.topology.name_of
+    name_of = network.core.core_state.topology.name_of
     return json_answer(
         {"done": True, "answered": found.answered, "differing": [name_of(router) for router in found.differing]}
     )

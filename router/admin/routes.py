@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from tamis.router.links.network import Network
 
 
-def link_form(neighbour: Neighbour, plane: Connections, is_in_step: bool) -> dict[str, Any]:
+def link_form(neighbour: Neighbour, connections: Connections, is_in_step: bool) -> dict[str, Any]:
     link, settings = neighbour.link, neighbour.settings
     present: dict[str, object] = {"peer": None, "since_s": None, "rtt_us": None, "queued_bytes": 0}
     if link is not None:
-        queued = plane.switch.connection(link.connection).queued_bytes
+        queued = connections.switch.connection(link.connection).queued_bytes
         present = {"peer": link.peer, "since_s": link.since_s, "rtt_us": link.rtt_us(), "queued_bytes": queued}
     return {
         "neighbour": settings.neighbour,
@@ -40,7 +40,7 @@ def link_form(neighbour: Neighbour, plane: Connections, is_in_step: bool) -> dic
 def link_forms(network: Network) -> list[dict[str, Any]]:
     in_step = network.core.links_in_step()
     named = network.neighbours.named.values()
-    return [link_form(neighbour, network.plane, in_step.get(neighbour.number, False)) for neighbour in named]
+    return [link_form(neighbour, network.connections, in_step.get(neighbour.number, False)) for neighbour in named]
 
 
 def network_form(network: Network) -> dict[str, object]:
@@ -49,36 +49,36 @@ def network_form(network: Network) -> dict[str, object]:
     return {
         "links": link_forms(network),
         "in_step": network.step.is_in_step,
-        "routers": len(core.desk.trees.routers),
-        "remote_filters": network.plane.switch.figures().remote_filters,
+        "routers": len(core.core_state.trees.routers),
+        "remote_filters": network.connections.switch.figures().remote_filters,
         "refused_filters": network.installer.refused,
-        "alarms": network.plane.health.alarms,
+        "alarms": network.connections.health.alarms,
         "quiet_s": round(network.quiet_s, 3),
     }
 
 
 def known_routers(network: Network, cursor: int) -> list[int]:
     """The numbers of those that this one knows of, in order from `cursor` on."""
-    desk = network.core.desk
-    return sorted(router for router in desk.topology.states.keys() | desk.rib.entries if router >= cursor)
+    core_state = network.core.core_state
+    return sorted(router for router in core_state.topology.states.keys() | core_state.rib.entries if router >= cursor)
 
 
 def routes_head(network: Network, broadcast: str) -> dict[str, object]:
     """Whose routes they are."""
     core = network.core
-    return {"router": core.desk.identity.name, "number": core.me, "epoch": core.epoch, "broadcast": broadcast}
+    return {"router": core.core_state.identity.name, "number": core.me, "epoch": core.epoch, "broadcast": broadcast}
 
 
 def interface_forms(network: Network) -> list[dict[str, object]]:
     """What lies behind each neighbour: the predicate of an interface is the filters of all routers behind it."""
-    core, desk = network.core, network.core.desk
+    core, core_state = network.core, network.core.core_state
     behind, filters = Counter[int | None](), Counter[int | None]()
-    for router in desk.trees.routers:
-        hop = desk.trees.next_hop(router)
+    for router in core_state.trees.routers:
+        hop = core_state.trees.next_hop(router)
         behind[hop] += 1
-        if router in desk.rib.entries:
-            filters[hop] += len(desk.rib.entries[router].filters)
-    children, below = desk.trees.children(core.me), Counter(desk.trees.below(core.me).values())
+        if router in core_state.rib.entries:
+            filters[hop] += len(core_state.rib.entries[router].filters)
+    children, below = core_state.trees.children(core.me), Counter(core_state.trees.below(core.me).values())
     return [
         {
             "neighbour": neighbour.settings.neighbour,
@@ -95,20 +95,24 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
 
 
 def is_synced(core: Core, neighbour: int) -> bool:
-    link = core.desk.links.by_neighbour.get(neighbour)
+    link = core.core_state.links.by_neighbour.get(neighbour)
     return link is not None and link.is_synced
 
 
 def router_form(core: Core, router: int) -> dict[str, object]:
-    desk = core.desk
-    name = desk.topology.name_of
-    state, entry, hop = desk.topology.states.get(router), desk.rib.entries.get(router), desk.trees.next_hop(router)
-    parent = desk.trees.parent(router)
+    core_state = core.core_state
+    name = core_state.topology.name_of
+    state, entry, hop = (
+        core_state.topology.states.get(router),
+        core_state.rib.entries.get(router),
+        core_state.trees.next_hop(router),
+    )
+    parent = core_state.trees.parent(router)
     links = state.body.links if state else ()
     return {
         "router": name(router),
         "number": router,
-        "reachable": router in desk.trees.routers,
+        "reachable": router in core_state.trees.routers,
         "next_hop": name(hop) if hop is not None else None,
         "parent": name(parent) if parent is not None else None,
         "links": [{"neighbour": name(link.neighbour), "cost": link.cost} for link in links],

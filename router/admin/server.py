@@ -45,13 +45,13 @@ class AdminServer:
 
     def __init__(self, running: RouterView) -> None:
         self.running = running
-        self.room = WaitingRoom(running.plane.places.admin, time.monotonic)
+        self.room = WaitingRoom(running.connections.places.admin, time.monotonic)
         self.turn = asyncio.Lock()
         self._conversations: set[_Conversation] = set()
         self._acceptor: Acceptor | None = None
 
     def start(self, listener: Listener, spare: Spare | None = None) -> None:
-        self._acceptor = Acceptor(listener, self, self.running.plane.loop, spare, full=_FULL)
+        self._acceptor = Acceptor(listener, self, self.running.connections.loop, spare, full=_FULL)
 
     def close(self) -> None:
         if self._acceptor is not None:

@@ -17,19 +17,19 @@ _STATES: Final = ("free", "greeting", "open", "closing", "closed")
 
 
 def status_form(running: RouterView, version: str) -> dict[str, object]:
-    plane, settings = running.plane, running.settings
-    figures = plane.switch.figures()
+    connections, settings = running.connections, running.settings
+    figures = connections.switch.figures()
     dropped = dict(zip(DROP_REASONS, figures.dropped, strict=True))
     return {
         "router": settings.id,
         "version": version,
         "pid": os.getpid(),
-        "epoch": plane.epoch,
+        "epoch": connections.epoch,
         "state": running.life.value,
         "ready": running.is_ready,
-        "problems": running.plane.health.problems,
-        "exceptions": running.plane.health.exceptions,
-        "alarms": [{"at_s": round(shown.at_s, 3), "text": shown.text} for shown in running.plane.health.recent],
+        "problems": running.connections.health.problems,
+        "exceptions": running.connections.health.exceptions,
+        "alarms": [{"at_s": round(shown.at_s, 3), "text": shown.text} for shown in running.connections.health.recent],
         "uptime_s": round(time.time() - running.started_s, 3),
         "listening": running.listening,
         "engine": settings.engine.name,
@@ -51,7 +51,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "queued_bytes": figures.queued_bytes,
         "memory_bytes": resident_bytes(),
         "switch_memory_bytes": figures.memory_bytes,
-        "table": asdict(plane.table.stats()),
+        "table": asdict(connections.table.stats()),
         "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
         "stalls": running.stalls.stalls,
         "network": network_form(running.network) if running.network is not None else None,
@@ -59,7 +59,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
 
 
 def connection_form(client: Client) -> dict[str, object]:
-    figures = asdict(client.plane.switch.connection(client.connection))
+    figures = asdict(client.connections.switch.connection(client.connection))
     figures["state"] = _STATES[figures["state"]]
     figures["is_blocked"] = bool(figures["is_blocked"])
     head = {"interface": client.connection, "client": client.name, "peer": client.peer}

@@ -30,7 +30,7 @@ class RouterView:
     """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
     `admin_token` None: it asks for none."""
 
-    plane: Connections
+    connections: Connections
     clients: Clients
     stalls: StallWatch
     life: RouterLife = RouterLife.STARTING
@@ -44,8 +44,12 @@ class RouterView:
     @property
     def is_ready(self) -> bool:
         """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
-        return self.life is RouterLife.SERVING and self.plane.network.was_in_step and not self.plane.health.problems
+        return (
+            self.life is RouterLife.SERVING
+            and self.connections.network.was_in_step
+            and not self.connections.health.problems
+        )
 
     @property
     def settings(self) -> RouterSettings:
-        return self.plane.settings
+        return self.connections.settings

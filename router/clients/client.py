@@ -73,19 +73,19 @@ class Client(OtherEnd):
 
     __slots__ = ("_greeting", "_held", "_register", "_requests", "frame_bytes_max", "subscriber")
 
-    plane: Connections
+    connections: Connections
 
-    def __init__(self, plane: Connections, register: ClientRegister, connection: int, peer: str) -> None:
+    def __init__(self, connections: Connections, register: ClientRegister, connection: int, peer: str) -> None:
         self._register, self._greeting = register, Greeting(register.policy())
         self._held: asyncio.TimerHandle | None = None
-        super().__init__(plane, connection, peer, self._greeting.session)
+        super().__init__(connections, connection, peer, self._greeting.session)
         self.frame_bytes_max = 0
         self.subscriber: Subscriber | None = None
         self._requests: Requests | None = None
 
     @property
     def hold_ms(self) -> int:
-        return self.plane.settings.keepalive.hold_ms
+        return self.connections.settings.keepalive.hold_ms
 
     @property
     def said(self) -> tuple[str | None, str | None]:
@@ -123,7 +123,7 @@ class Client(OtherEnd):
             _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
-        if self.plane.is_draining:
+        if self.connections.is_draining:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
         self._spoke()
         if self._held is not None:
@@ -142,7 +142,7 @@ class Client(OtherEnd):
             self._come_in(greeting.hello, greeting.grant)
 
     def _come_in(self, hello: Hello, grant: Grant) -> None:
-        admitted = admission(self.plane.settings, hello, self._greeting.version)
+        admitted = admission(self.connections.settings, hello, self._greeting.version)
         self.subscriber = self._register.admit(self, hello.name, admitted, grant)
         self.name, self.frame_bytes_max = hello.name, hello.frame_bytes_max
         self._greeted()
@@ -153,12 +153,12 @@ class Client(OtherEnd):
         register = self._register
         wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
         if wait_s > 0:
-            self._held = self.plane.later(wait_s, partial(self._come_again, frame))
+            self._held = self.connections.later(wait_s, partial(self._come_again, frame))
         return wait_s > 0
 
     def _come_again(self, frame: bytes) -> None:
         self._held = None
-        self.plane.come_again(self, FrameKind.AUTH, frame)
+        self.connections.come_again(self, FrameKind.AUTH, frame)
 
     def _refused(self, reason: Reason, problem: str) -> None:
         super()._refused(reason, problem)
@@ -174,7 +174,7 @@ class Client(OtherEnd):
     def traced(self, trace: Trace) -> None:
         """What became of one of its messages here; other routers may have more to say."""
         self._register.trace_askers.asks(self, trace.trace)
-        self.report(report_of(self.plane.settings.id, trace))
+        self.report(report_of(self.connections.settings.id, trace))
 
     def report(self, report: Report) -> None:
         """What became of one of its messages somewhere."""
@@ -185,7 +185,7 @@ class Client(OtherEnd):
         super().ended()
         self._register.gone(self)
         if self.subscriber is not None:
-            self.plane.work.add(self.subscriber.clear_wishes())
+            self.connections.work.add(self.subscriber.clear_wishes())
 
     def forgotten(self) -> None:
         self._register.forgotten(self)

@@ -39,9 +39,9 @@ class Clients:
     """`tokens` is None where nobody is asked for one, and may be replaced at any time; then call
     `hold_against_tokens`."""
 
-    def __init__(self, plane: Connections, tokens: TokenFile | None) -> None:
-        self.plane, self.tokens = plane, tokens
-        self.room = WaitingRoom(plane.places.greeting, time.monotonic, lambda: plane.is_behind)
+    def __init__(self, connections: Connections, tokens: TokenFile | None) -> None:
+        self.connections, self.tokens = connections, tokens
+        self.room = WaitingRoom(connections.places.greeting, time.monotonic, lambda: connections.is_behind)
         self.slowing = Slowing(time.monotonic)
         self.by_connection: dict[int, Client] = {}
         self.names: dict[str, Subscriber] = {}
@@ -56,16 +56,16 @@ class Clients:
 
     def policy(self) -> AdmissionPolicy:
         """What a client that connects now is asked, and told of this router."""
-        settings = self.plane.settings
+        settings = self.connections.settings
         return AdmissionPolicy(
             name=settings.id,
-            epoch=self.plane.epoch,
+            epoch=self.connections.epoch,
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
             judge=self.tokens.admits if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
-            newest=self.plane.switch.newest,
+            newest=self.connections.switch.newest,
         )
 
     # --- those that come -------------------------------------------------------------------------------------------
@@ -74,7 +74,9 @@ class Clients:
         """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
         client = None
         if self.has_place:
-            client = self.plane.connect(descriptor, peer, lambda connection: Client(self.plane, self, connection, peer))
+            client = self.connections.connect(
+                descriptor, peer, lambda connection: Client(self.connections, self, connection, peer)
+            )
         if client is None:
             self.turned_away(Reason.FULL, peer)
             return None
@@ -85,15 +87,15 @@ class Clients:
     @property
     def has_place(self) -> bool:
         """For one more client that is let in."""
-        return len(self.by_interface) < self.plane.places.clients
+        return len(self.by_interface) < self.connections.places.clients
 
     def turned_away(self, reason: Reason, peer: str) -> None:
         """A client was, before it became one."""
-        self.plane.admissions.refuse(Side.CLIENT, reason, peer=peer)
+        self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
     def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
         """Its greeting is over: the subscriber that it serves. FrameError if there is no room for one."""
-        switch = self.plane.switch
+        switch = self.connections.switch
         try:
             switch.admit(client.connection, admission)
         except (OutOfMemory, Refused):
@@ -123,7 +125,7 @@ class Clients:
         digests = self.tokens.digests if self.tokens is not None else None
         if digests is not self._held_against:
             self._held_against = digests
-            self.plane.each(self.by_connection, self._revoke)
+            self.connections.each(self.by_connection, self._revoke)
 
     def _revoke(self, client: Client) -> None:
         tokens, subscriber = self.tokens, client.subscriber
@@ -151,7 +153,7 @@ class Clients:
 
     def dismiss(self) -> None:
         """They have to leave now."""
-        self.plane.each(self.by_connection, OtherEnd.leave)
+        self.connections.each(self.by_connection, OtherEnd.leave)
 
     # --- what the network has for them -----------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class Clients:
     def lost(self, lost: Lost, before_s: float) -> None:
         """Tell each client that wanted something at `before_s` (monotonic), behind what waits for it."""
         frame = encode(lost)
-        self.plane.each(
+        self.connections.each(
             self.by_connection,
             lambda client: client.send(FrameKind.LOST, frame, urgent=False) if client.wanted_before(before_s) else None,
         )

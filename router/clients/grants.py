@@ -1,4 +1,4 @@
-"""What whoever decides on admission says of a client: a grant, or a denial with its reason.
+"""What admission answers for a client: a grant, or a denial with its reason.
 
 Law: it is said once, when the client proves who it is, and does not change. A grant is of everything: any message may
 be published, any predicate subscribed to.

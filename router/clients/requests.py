@@ -43,7 +43,7 @@ _Slices = Generator[None, None, None]
 class Requester(Protocol):
     """A client, as its requests see it."""
 
-    plane: Connections
+    connections: Connections
     connection: int
     name: str
     frame_bytes_max: int
@@ -80,7 +80,7 @@ class Requests:
             self._client.pause(True)
         if not self._is_running:
             self._is_running = True
-            self._client.plane.work.add(self._run(), self._client.vanish)
+            self._client.connections.work.add(self._run(), self._client.vanish)
 
     def _run(self) -> _Slices:
         client = self._client
@@ -104,7 +104,7 @@ class Requests:
         stop = perf_counter() + SLICE_S
         while frame.left and not blanket and client.is_open:
             first = len(frame.ids) - frame.left
-            found = client.plane.switch.subscribe(subscriber.interface, frame, FILTERS_AT_ONCE)
+            found = client.connections.switch.subscribe(subscriber.interface, frame, FILTERS_AT_ONCE)
             self._tell(frame, first, {item.id for item in found})
             refusals += [_told(item, subscriber, len(refusals) + index) for index, item in enumerate(found)]
             if perf_counter() > stop:
@@ -125,7 +125,7 @@ class Requests:
         """Subscriptions from the one at `first` on have just been taken, but for these."""
         client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
         taken = [id_ for id_ in now if id_ not in refused] if refused else now
-        client.plane.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
+        client.connections.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, subscriber, body = self._client, self._subscriber, decode(data)
@@ -137,15 +137,15 @@ class Requests:
         for id_ in body.ids:
             if not client.is_open:
                 return
-            if client.plane.switch.unsubscribe(subscriber.interface, id_):
+            if client.connections.switch.unsubscribe(subscriber.interface, id_):
                 done.append(id_)
-                client.plane.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
+                client.connections.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
                 refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
-        client.plane.settle()
+        client.connections.settle()
         yield from subscriber.wishes.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
@@ -163,7 +163,7 @@ def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
 
 def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
     """Why nothing of the frame is taken, if that is so."""
-    if client.plane.is_draining:
+    if client.connections.is_draining:
         return RefusalCode.DRAINING, "the router is draining"
     if frame.is_durable:
         return RefusalCode.NOT_ALLOWED, "durable subscriptions come with a later version"

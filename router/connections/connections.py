@@ -95,8 +95,8 @@ class Connections:
         return self.loop.call_later(delay_s, what)
 
     def join(self, network: WiderNetwork, table: Table, sources_max: int, forwarding: str) -> None:
-        """This router is one of several; `table` is for what the others want, and is the plane's from here on.
-        `forwarding` names the policy by which messages go."""
+        """This router is one of several; `table` is for what the others want, and belongs to these connections from
+        here on. `forwarding` names the policy by which messages go."""
         self.network = network
         self.switch.join(table, sources_max, forwarding)
         self.tables.append(table)

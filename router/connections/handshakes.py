@@ -29,13 +29,13 @@ class TlsDoor:
 
     def __init__(
         self,
-        plane: Connections,
+        connections: Connections,
         side: Side,
         opener: Opener,
         context: ssl.SSLContext,
         opened: Callable[[TlsConnection], OtherEnd | None],
     ) -> None:
-        self.plane, self.side, self.context, self.opened = plane, side, context, opened
+        self.connections, self.side, self.context, self.opened = connections, side, context, opened
         self._opener = opener
 
     @property
@@ -44,11 +44,11 @@ class TlsDoor:
 
     @property
     def admissions(self) -> Admissions:
-        return self.plane.admissions
+        return self.connections.admissions
 
     @property
     def greeting_s(self) -> float:
-        return self.plane.settings.limits.greeting_ms / 1000
+        return self.connections.settings.limits.greeting_ms / 1000
 
     def turned_away(self, reason: Reason, peer: str) -> None:
         self._opener.turned_away(reason, peer)
@@ -64,7 +64,7 @@ class _Handshake:
         self._door, self._sock, self._peer = door, sock, peer
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
-        self._loop = door.plane.loop
+        self._loop = door.connections.loop
         self._timer = self._loop.call_later(door.greeting_s, self._too_late)
         self._loop.add_reader(sock, self._heard)
         door.room.enter(self, address_of(peer))
@@ -99,7 +99,7 @@ class _Handshake:
         door, self._has_begun = self._door, True
         try:
             await self._loop.connect_accepted_socket(
-                lambda: TlsConnection(door.plane, self._over),
+                lambda: TlsConnection(door.connections, self._over),
                 self._sock,
                 ssl=door.context,
                 ssl_handshake_timeout=door.greeting_s,

@@ -1,4 +1,4 @@
-"""The other end of a connection, whoever it is: what it is sent, what it did wrong, how it ends.
+"""The other end of a connection, client or router: what it is sent, what it did wrong, how it ends.
 
 Law: every frame that leaves from here is told to the session before it is sent, and every one that comes before it is
 acted on. Data frames do not come here. After its end an other end does nothing any more.
@@ -64,11 +64,11 @@ class OtherEnd:
 
     __slots__ = (
         *("_is_ending", "_is_greeting", "_is_paused", "_room", "_session", "_timer"),
-        *("connection", "descriptor", "is_there", "name", "on_output", "on_pause", "peer", "plane"),
+        *("connection", "connections", "descriptor", "is_there", "name", "on_output", "on_pause", "peer"),
     )
 
-    def __init__(self, plane: Switchboard, connection: int, peer: str, session: Session) -> None:
-        self.plane, self.connection, self.peer = plane, connection, peer
+    def __init__(self, connections: Switchboard, connection: int, peer: str, session: Session) -> None:
+        self.connections, self.connection, self.peer = connections, connection, peer
         self.name, self.is_there = "", True
         self.on_output: Callable[[], None] | None = None
         self.on_pause: Callable[[bool], None] | None = None
@@ -124,7 +124,7 @@ class OtherEnd:
         self._refused(Reason.GAVE_WAY, "it had not greeted, and another one needed the place")
         self._queue(FULL)
         self._end()
-        self.plane.poll_soon()
+        self.connections.poll_soon()
 
     def _spoke(self) -> None:
         """A frame of its greeting is here: the answer to ours is its next turn."""
@@ -135,12 +135,12 @@ class OtherEnd:
     def _is_its_turn(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self.plane.later(self.plane.settings.limits.greeting_ms / 1000, self._too_late)
+        self._timer = self.connections.later(self.connections.settings.limits.greeting_ms / 1000, self._too_late)
 
     def _refused(self, reason: Reason, problem: str) -> None:
         """It is not let in."""
         name, method = self.said
-        self.plane.admissions.refuse(self.SIDE, reason, name=name, peer=self.peer, method=method, reason=problem)
+        self.connections.admissions.refuse(self.SIDE, reason, name=name, peer=self.peer, method=method, reason=problem)
 
     def _leave_room(self) -> None:
         if self._room is not None:
@@ -165,7 +165,7 @@ class OtherEnd:
             self._end(now=True)
 
     def _queue(self, frame: bytes, urgent: bool = True) -> bool:
-        is_queued = self.plane.switch.send(self.connection, frame, urgent)
+        is_queued = self.connections.switch.send(self.connection, frame, urgent)
         if self.on_output is not None:
             self.on_output()
         return is_queued
@@ -192,7 +192,7 @@ class OtherEnd:
         if is_paused is self._is_paused or self._is_ending:
             return
         self._is_paused = is_paused
-        self.plane.switch.pause(self.connection, is_paused)
+        self.connections.switch.pause(self.connection, is_paused)
         if self.on_pause is not None:
             self.on_pause(is_paused)
 
@@ -229,12 +229,12 @@ class OtherEnd:
         self._cancel_timer()
         self._leave_room()
         if self.is_there:
-            self.plane.switch.end(self.connection, now)
+            self.connections.switch.end(self.connection, now)
         if not now:
-            self._timer = self.plane.later(LINGER_S, self._cut)
+            self._timer = self.connections.later(LINGER_S, self._cut)
 
     def _cut(self) -> None:
-        self.plane.switch.end(self.connection, now=True)
+        self.connections.switch.end(self.connection, now=True)
 
     def _greeted(self) -> None:
         self._is_greeting = False
@@ -243,11 +243,11 @@ class OtherEnd:
             self._room.greeted(self)
             self._room = None
         name, method = self.said
-        self.plane.admissions.admit(self.SIDE, name=name, peer=self.peer, method=method)
+        self.connections.admissions.admit(self.SIDE, name=name, peer=self.peer, method=method)
 
     def _too_late(self) -> None:
         self._timer = None
-        if not self.plane.when_caught_up(self._end_late):
+        if not self.connections.when_caught_up(self._end_late):
             self._end_late()
 
     def _end_late(self) -> None:
@@ -255,9 +255,9 @@ class OtherEnd:
         if self._timer is not None or self._is_ending or not self._is_greeting:
             return
         if self.is_heard():
-            self._timer = self.plane.later(UNREAD_S, self._too_late)
+            self._timer = self.connections.later(UNREAD_S, self._too_late)
             return
-        limit_ms = self.plane.settings.limits.greeting_ms
+        limit_ms = self.connections.settings.limits.greeting_ms
         self.fail(TooLate(f"the next frame of the greeting took more than {limit_ms} ms"))
 
     def _cancel_timer(self) -> None:

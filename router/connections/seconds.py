@@ -20,14 +20,14 @@ SECOND_S: Final = 1.0
 class SecondTicker:
     """It runs from `start` to `stop`."""
 
-    def __init__(self, plane: Connections) -> None:
-        self._plane = plane
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
         self._timer: asyncio.TimerHandle | None = None
         self._is_telling = False
         self._seconds = 0
 
     def start(self) -> None:
-        self._timer = self._plane.later(SECOND_S, self._next)
+        self._timer = self._connections.later(SECOND_S, self._next)
 
     def stop(self) -> None:
         """The last counters are told."""
@@ -40,23 +40,23 @@ class SecondTicker:
     def _next(self) -> None:
         self.start()
         self._seconds += 1
-        self._plane.happenings.tell(SecondPassed, self._seconds)
+        self._connections.happenings.tell(SecondPassed, self._seconds)
         if self._is_counted() and not self._is_telling:
             self._is_telling = True
-            self._plane.work.add(self._counters())
+            self._connections.work.add(self._counters())
 
     def _is_counted(self) -> bool:
-        return self._plane.happenings.is_heard(InterfaceCounted)
+        return self._connections.happenings.is_heard(InterfaceCounted)
 
     def _counters(self) -> Task:
-        plane, at, before = self._plane, 0, -1
+        connections, at, before = self._connections, 0, -1
         while at != before:
             before = at
-            gained, at = plane.switch.increments(at)
+            gained, at = connections.switch.increments(at)
             for increment in gained:
-                plane.happenings.tell(InterfaceCounted, increment, *plane.behind(increment.connection))
+                connections.happenings.tell(InterfaceCounted, increment, *connections.behind(increment.connection))
             yield
-        while unlinked := plane.network.unlinked():
+        while unlinked := connections.network.unlinked():
             for neighbour, messages in unlinked.items():
-                plane.happenings.tell(UnlinkedCounted, neighbour, messages)
+                connections.happenings.tell(UnlinkedCounted, neighbour, messages)
         self._is_telling = False

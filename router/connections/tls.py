@@ -47,8 +47,8 @@ def _no_passphrase() -> str:
 class TlsConnection(asyncio.BufferedProtocol):
     """One connection; `opened` makes its other end, or None where there is no room for it."""
 
-    def __init__(self, plane: Connections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
-        self._plane, self._opened = plane, opened
+    def __init__(self, connections: Connections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
+        self._connections, self._opened = connections, opened
         self._end: OtherEnd | None = None
         self._writable: list[Callable[[], None]] = []
         self._transport: asyncio.Transport
@@ -96,8 +96,8 @@ class TlsConnection(asyncio.BufferedProtocol):
     def take(self, data: bytes | bytearray | memoryview) -> None:
         """Bytes that have come."""
         if self._end is not None and self._end.is_there and data:
-            self._plane.feed(self._end.connection, data)
-            self._is_ahead = self._plane.when_caught_up(self._caught_up)
+            self._connections.feed(self._end.connection, data)
+            self._is_ahead = self._connections.when_caught_up(self._caught_up)
             self._regulate()
             self._send()
 
@@ -132,7 +132,7 @@ class TlsConnection(asyncio.BufferedProtocol):
     def _send(self) -> None:
         end = self._end
         while end is not None and end.is_there and not self._is_full:
-            data = self._plane.switch.output(end.connection, CHUNK_BYTES)
+            data = self._connections.switch.output(end.connection, CHUNK_BYTES)
             if not data:
                 return
             self._transport.write(data)

@@ -15,12 +15,13 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
 
 PATIENCE_S: Final = 1.5
-"""At first, for those who are silent and for those who have said HELLO: a program that opens a thousand connections may
-take so long to speak on the first of them."""
+"""How long a connection may take for its HELLO, and again for its AUTH, while places are free: a program that opens a
+thousand connections may take so long to speak on the first of them."""
 SILENT_S: Final = 0.005
-"""At last: a client speaks first, its HELLO comes with the packet that opens the connection, or right behind it."""
+"""How long it may stay silent when places are scarce: a client speaks first, its HELLO comes with the packet that opens
+the connection, or right behind it."""
 SPOKEN_S: Final = 0.02
-"""The same from the HELLO to the AUTH: a short round trip, and the client's own turn."""
+"""How long it may take from HELLO to AUTH when places are scarce: a short round trip, and the client's own turn."""
 FLOOD: Final = 0.25
 """Patience is over when so great a part of the places has been given up."""
 CALM_S: Final = 10.0
@@ -78,7 +79,8 @@ class WaitingRoom:
         )
 
     def enter(self, guest: Guest, address: str) -> None:
-        """It has connected from there. Whoever was not asked whether there is a place has one beyond them."""
+        """`guest` has connected from `address`. One that never asked for a place has a place beyond those that are
+        counted."""
         self._wait_for(guest, address, 0)
 
     def spoke(self, guest: Guest) -> None:

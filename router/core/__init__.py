@@ -2,7 +2,7 @@
 
 Law: `Core.handle(event, now_us) -> commands`, and nothing else moves it. The same events at the same times give the
 same commands, whatever the hash seed, so the order of a set is never seen. Time is a parameter in microseconds;
-whoever owns a core calls it with `Tick` when `core.due_us` has come.
+the owner of a core calls it with `Tick` when `core.due_us` has come.
 
     events.py       what can happen                     commands.py     what is to be done about it
     core.py         which part an event concerns        times.py        every delay, with its reason

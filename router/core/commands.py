@@ -23,7 +23,7 @@ class NeighbourSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """The same body to each of these. `is_told`: the event Sent follows when it has left, once for each."""
+    """Send `body` to each session of `to`. `is_told`: an event Sent follows for each of them when it has left."""
 
     to: tuple[NeighbourSession, ...]
     body: Body

@@ -114,38 +114,38 @@ class Core:
             return parts.make_trees(broadcast, graph, me, cache, settings.coarse)
 
         trees = trees_of(Graph.of((), (me,)), True)
-        desk = CoreState(
+        core_state = CoreState(
             identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
         )
-        self.desk = desk
+        self.core_state = core_state
         own = parts.own(times.narrow_hold_us, parts.cover())
-        desk.rib.replace(me, identity.version, NO_DIGEST, own.issued)
-        self._exchange = parts.exchange(desk.rib, desk.topology)
-        self._exchange.is_plausible = desk.is_plausible
+        core_state.rib.replace(me, identity.version, NO_DIGEST, own.issued)
+        self._exchange = parts.exchange(core_state.rib, core_state.topology)
+        self._exchange.is_plausible = core_state.is_plausible
         layout = layout_of(self.family, settings.broadcast)
-        self._states = parts.link_states(desk, layout, trees_of, self._moved, self._forget)
-        self._predicates = parts.predicates(desk, parts.flood(), self._states.keep_for_a_while)
-        self._advertiser = parts.advertiser(desk, own)
-        self._neighbours = parts.neighbours(desk, self._exchange, self._states, self._predicates)
-        self._audits = parts.audits(desk, self._exchange, self._neighbours)
+        self._states = parts.link_states(core_state, layout, trees_of, self._moved, self._forget)
+        self._predicates = parts.predicates(core_state, parts.flood(), self._states.keep_for_a_while)
+        self._advertiser = parts.advertiser(core_state, own)
+        self._neighbours = parts.neighbours(core_state, self._exchange, self._states, self._predicates)
+        self._audits = parts.audits(core_state, self._exchange, self._neighbours)
 
     # --- what a shell needs
 
     @property
     def me(self) -> int:
-        return self.desk.me
+        return self.core_state.me
 
     @property
     def epoch(self) -> int:
-        return self.desk.identity.epoch
+        return self.core_state.identity.epoch
 
     def epoch_max(self, now_us: int) -> int:
         """Messages of later epochs of their sources are not believed."""
-        return max(self.desk.plausible.by_clock(EPOCH_MAX, now_us), self.desk.highest)
+        return max(self.core_state.plausible.by_clock(EPOCH_MAX, now_us), self.core_state.highest)
 
     @property
     def due_us(self) -> int | None:
-        return self.desk.timers.due_us
+        return self.core_state.timers.due_us
 
     @property
     def has_work(self) -> bool:
@@ -154,50 +154,52 @@ class Core:
     def links_in_step(self) -> dict[int, bool]:
         """Neighbour -> whether both ends of the link have caught up (R4), each of which lists it then, and messages may
         go that way."""
-        desk = self.desk
+        core_state = self.core_state
         return {
-            neighbour: link.is_synced and neighbour in desk.trees.routers and desk.topology.is_edge(desk.me, neighbour)
-            for neighbour, link in desk.links.by_neighbour.items()
+            neighbour: link.is_synced
+            and neighbour in core_state.trees.routers
+            and core_state.topology.is_edge(core_state.me, neighbour)
+            for neighbour, link in core_state.links.by_neighbour.items()
         }
 
     def figures(self) -> Figures:
-        desk, predicates = self.desk, self._predicates
+        core_state, predicates = self.core_state, self._predicates
         unfinished = {
-            "changes without their base": sum(desk.rib.waits(issuer) for issuer in desk.trees.routers),
+            "changes without their base": sum(core_state.rib.waits(issuer) for issuer in core_state.trees.routers),
             "predicates in pieces": predicates.collecting,
-            "confirmations": len(predicates.confirmations.issuers & desk.trees.routers),
+            "confirmations": len(predicates.confirmations.issuers & core_state.trees.routers),
             "tickets": len(self._advertiser.holders),
         }
         return Figures(
             self._exchange.digest(),
-            frozenset((*desk.rib.entries, *desk.topology.states, *predicates.flood.issuers)),
+            frozenset((*core_state.rib.entries, *core_state.topology.states, *predicates.flood.issuers)),
             {what: count for what, count in unfinished.items() if count},
         )
 
     def start(self, now_us: int) -> list[Command]:
-        self.desk.now_us = now_us
+        self.core_state.now_us = now_us
         self._advertiser.say()
         self._states.say()
         return self._done()
 
     def handle(self, event: Event, now_us: int) -> list[Command]:
-        self.desk.now_us = now_us
-        self.desk.see_clock()
+        self.core_state.now_us = now_us
+        self.core_state.see_clock()
         _ON_EVENT[type(event)](self, event)
         return self._done()
 
     def work(self, now_us: int) -> list[Command]:
         """A slice of what may wait: covering."""
-        self.desk.now_us = now_us
+        self.core_state.now_us = now_us
         self._advertiser.own.work()
         self._advertiser.consider()
         return self._done()
 
     def _done(self) -> list[Command]:
-        desk = self.desk
-        for kind, about in desk.timers.pop_due(desk.now_us):
+        core_state = self.core_state
+        for kind, about in core_state.timers.pop_due(core_state.now_us):
             self._due(kind, about)
-        out, desk.out = desk.out, []
+        out, core_state.out = core_state.out, []
         return out
 
     def _due(self, kind: Due, about: int) -> None:
@@ -213,14 +215,14 @@ class Core:
         self._advertiser.go_on()
 
     def _sent(self, event: Sent) -> None:
-        link = self.desk.links.current(event.neighbour, event.session)
+        link = self.core_state.links.current(event.neighbour, event.session)
         if link is not None:
             link.unsent -= 1
             self._neighbours.sent(link)
             self._advertiser.go_on()
 
     def _heard(self, event: Heard) -> None:
-        link = self.desk.links.current(event.neighbour, event.session)
+        link = self.core_state.links.current(event.neighbour, event.session)
         if link is not None:
             _ON_BODY[type(event.body)](self, event.body, link)
 
@@ -250,7 +252,7 @@ class Core:
     def _hear_state(self, body: LinkState, link: CoreLink) -> None:
         self._states.hear(body, link.neighbour)
         issuer = stable_number(body.issuer)
-        if issuer in self.desk.topology.states:
+        if issuer in self.core_state.topology.states:
             self._states.keep_for_a_while(issuer)
 
     def _hear_advertisement(self, body: ReceiverAdvertisement, link: CoreLink) -> None:
@@ -260,7 +262,7 @@ class Core:
         if body.scope is Scope.TREE:
             self._audits.requested(body, link.neighbour)
         elif body.requester == link.neighbour:
-            self.desk.believes(link.neighbour, body.epoch, link.neighbour)
+            self.core_state.believes(link.neighbour, body.epoch, link.neighbour)
             self._neighbours.requested(body, link)
 
     def _hear_reply(self, body: UpdateReply, link: CoreLink) -> None:
@@ -274,29 +276,30 @@ class Core:
             self._predicates.pass_held(body)
 
     def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
-        """A neighbour does not take an epoch, or (epoch 0) answers how far it does; whoever hears of it answers, too.
-        All are asked about one's own that is refused: it goes back if their clocks say so."""
-        desk, is_mine = self.desk, body.issuer == self.me and body.epoch == self.epoch
-        desk.plausible.takes(link.neighbour, body.acceptable, desk.now_us)
-        desk.ask_for_refused()
+        """A neighbour does not take an epoch, or (epoch 0) answers up to which epoch it does. Every router that hears
+        of a refusal answers, too. Where it concerns this router, all neighbours are asked: it goes back if their clocks
+        say so."""
+        core_state, is_mine = self.core_state, body.issuer == self.me and body.epoch == self.epoch
+        core_state.plausible.takes(link.neighbour, body.acceptable, core_state.now_us)
+        core_state.ask_for_refused()
         if body.epoch:
-            desk.tell_refusal(desk.takes(body.issuer), (link.neighbour,))
+            core_state.tell_refusal(core_state.takes(body.issuer), (link.neighbour,))
         if is_mine:
-            told = desk.links.by_neighbour.keys() - {link.neighbour}
-            desk.tell_refusal(desk.takes(body.issuer, body.epoch), told)
-            desk.timers.set_earlier((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
-        elif body.epoch and desk.held_epoch(body.issuer) == body.epoch:  # its issuer may hear of it here alone
-            towards = desk.link_towards(body.issuer)
+            told = core_state.links.by_neighbour.keys() - {link.neighbour}
+            core_state.tell_refusal(core_state.takes(body.issuer, body.epoch), told)
+            core_state.timers.set_earlier((Due.LOWER, 0), core_state.now_us + core_state.times.retry_us)
+        elif body.epoch and core_state.held_epoch(body.issuer) == body.epoch:  # its issuer may hear of it here alone
+            towards = core_state.link_towards(body.issuer)
             if towards is not None and towards is not link:
-                desk.tell_refusal(desk.takes(body.issuer, body.epoch), (towards.neighbour,))
+                core_state.tell_refusal(core_state.takes(body.issuer, body.epoch), (towards.neighbour,))
 
     # --- what one part's doing means to the others
 
     def _moved(self, gained: frozenset[int], lost: frozenset[int]) -> None:
-        desk = self.desk
-        self._exchange.reachable = desk.trees.routers
+        core_state = self.core_state
+        self._exchange.reachable = core_state.trees.routers
         if gained:
-            desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
+            core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
         if lost or gained:
             self._advertiser.check()
 
@@ -305,55 +308,55 @@ class Core:
 
     def _unlearn(self, router: int, above: int) -> None:
         """What is held of a router lies above what is believed by now; something that is believed has come."""
-        desk = self.desk
-        version, state = desk.rib.version(router), desk.topology.states.get(router)
+        core_state = self.core_state
+        version, state = core_state.rib.version(router), core_state.topology.states.get(router)
         if version is not None and version.epoch > above:
-            desk.out.append(Install(router, {}, desk.rib.forget(router)))
+            core_state.out.append(Install(router, {}, core_state.rib.forget(router)))
         if state is not None and state.version.epoch > above:
-            desk.topology.forget(router)
+            core_state.topology.forget(router)
         self._predicates.forget(router)
-        desk.forget_source(router)
-        desk.timers.set_earlier((Due.DIGESTS, 0), desk.now_us + desk.times.base_wait_us)
+        core_state.forget_source(router)
+        core_state.timers.set_earlier((Due.DIGESTS, 0), core_state.now_us + core_state.times.base_wait_us)
 
     # --- timers
 
     def _jump(self, _: int) -> None:
         """R9: speak again, newer than what was heard of this router."""
-        desk, before, who = self.desk, self.epoch, self.desk.identity.name
-        heard = desk.identity.newest_heard.epoch
-        if desk.identity.jump(desk.now_us, desk.plausible.above(heard, desk.now_us)):
-            desk.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
+        core_state, before, who = self.core_state, self.epoch, self.core_state.identity.name
+        heard = core_state.identity.newest_heard.epoch
+        if core_state.identity.jump(core_state.now_us, core_state.plausible.above(heard, core_state.now_us)):
+            core_state.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
         if before == self.epoch <= heard:
-            desk.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
-            desk.timers.set((Due.JUMP, 0), desk.now_us + desk.times.answer_every_us)
+            core_state.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
+            core_state.timers.set((Due.JUMP, 0), core_state.now_us + core_state.times.answer_every_us)
         self._speak_again(before)
 
     def _lower(self, _: int) -> None:
         """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back
         to one that they take, never below what any of them was heard to hold."""
-        desk, before, plausible = self.desk, self.epoch, self.desk.plausible
-        believed = plausible.by_clock(0, desk.now_us)
-        least = desk.identity.least(max(believed, plausible.sure_ms(desk.now_us) + DAY_MS))
-        epoch = max(plausible.clock_ms(desk.now_us), least)
-        refusing, neighbours = plausible.refusing(before, desk.now_us), desk.links.by_neighbour.keys()
+        core_state, before, plausible = self.core_state, self.epoch, self.core_state.plausible
+        believed = plausible.by_clock(0, core_state.now_us)
+        least = core_state.identity.least(max(believed, plausible.sure_ms(core_state.now_us) + DAY_MS))
+        epoch = max(plausible.clock_ms(core_state.now_us), least)
+        refusing, neighbours = plausible.refusing(before, core_state.now_us), core_state.links.by_neighbour.keys()
         if refusing == 0:
             return
         if 2 * refusing <= len(neighbours) or epoch > believed or epoch >= before:
             unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
-            desk.tell_refusal(desk.takes(self.me, before), unknown)
-            desk.timers.set((Due.LOWER, 0), desk.now_us + desk.times.retry_us)
+            core_state.tell_refusal(core_state.takes(self.me, before), unknown)
+            core_state.timers.set((Due.LOWER, 0), core_state.now_us + core_state.times.retry_us)
             return
-        desk.out.append(
+        core_state.out.append(
             Alarm(f"the neighbours refuse epoch {before}, so {epoch} takes its place: is this clock ahead?")
         )
-        desk.identity.lower(epoch)
-        desk.topology.forget(self.me)
+        core_state.identity.lower(epoch)
+        core_state.topology.forget(self.me)
         self._advertiser.holders.forget()
         self._speak_again(before)
 
     def _speak_again(self, before: int) -> None:
         if self.epoch != before:
-            self.desk.out.append(RaiseEpoch(self.epoch))
+            self.core_state.out.append(RaiseEpoch(self.epoch))
         self._advertiser.say()
         self._states.say()
 

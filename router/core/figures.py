@@ -1,4 +1,4 @@
-"""What a core says of itself to whoever watches it: a simulator's judge, a benchmark, a command.
+"""What a core says of itself to those that watch it: a simulator's judge, a benchmark, a command.
 
 Law: plain values, made when they are asked for; looking changes nothing.
 """

@@ -1,8 +1,8 @@
 """Which epochs are believed, so that no number from the wire stops this router or silences another.
 
 Law: epochs are Unix milliseconds. One that lies more than a day ahead of the clock and of what is held of its issuer,
-or more than two days ahead of the clock, is refused, whoever states it; unless more than half of the links state as
-much. None is refused for lying behind.
+or more than two days ahead of the clock, is refused, no matter which neighbour states it; unless more than half of the
+links state as much. None is refused for lying behind.
 
 The clock is this router's own, unless those of more than half of its neighbours are a day behind it, or a day ahead
 and there are two of them at least. So one neighbour among several moves nobody's clock, and a router whose clock is
@@ -20,7 +20,7 @@ EPOCH_MAX: Final = 2**62
 
 
 def no_clock() -> int:
-    """For whoever has none: then EPOCH_MAX alone bounds what is believed."""
+    """The clock of a core without one: EPOCH_MAX alone bounds what is believed."""
     return EPOCH_MAX
 
 
@@ -74,7 +74,8 @@ class Plausible:
         return min(max(bound, min(held, bound) + DAY_MS if held else 0), EPOCH_MAX)
 
     def acceptable(self, held: int, now_us: int) -> int:
-        """The same, or what more than half of the links state."""
+        """The highest epoch of an issuer that is believed: by the clock (`by_clock`), or as more than half of the links
+        state."""
         stated = sorted(self._stated.values())
         vouched, _ = stated[(len(stated) - 1) // 2] if stated else (0, 0)
         return min(max(self.by_clock(held, now_us), vouched), EPOCH_MAX)

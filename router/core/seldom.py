@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from typing import Final
 
 REMEMBERED_MAX: Final = 10_000
-"""About 1 MB. Whoever names more within a period gets no answer, and needs none."""
+"""About 1 MB. A neighbour that names more within a period gets no answer, and needs none."""
 
 
 class Seldom:

@@ -107,16 +107,16 @@ class Daemon:
         self._places = _places(self._settings)
         loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
-        plane = Connections(self._settings, epoch.next(), loop, self._places)
-        journal.listen(plane.happenings)
-        clients = Clients(plane, self._tokens)
+        connections = Connections(self._settings, epoch.next(), loop, self._places)
+        journal.listen(connections.happenings)
+        clients = Clients(connections, self._tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)
-        fault_injection.plant(plane.switch)
-        self._running = RouterView(plane, clients, StallWatch(loop), admin_token=self._admin_token)
+        fault_injection.plant(connections.switch)
+        self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
-        self._closers.append(plane.close)
+        self._closers.append(connections.close)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         if self._settings.links:
@@ -126,9 +126,9 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop_signal)
         loop.add_signal_handler(signal.SIGHUP, self._reload_signal)
-        plane.start()
-        plane.network.start()
-        seconds = SecondTicker(plane)
+        connections.start()
+        connections.network.start()
+        seconds = SecondTicker(connections)
         seconds.start()
         self._closers.append(seconds.stop)
         self._running.stalls.start()
@@ -142,24 +142,26 @@ class Daemon:
         """Something that the loop called has raised; what a socket raises is not ours."""
         error = context.get("exception")
         if isinstance(error, Exception) and not isinstance(error, OSError):
-            self._running.plane.health.caught(str(context.get("message", "a call of the loop failed")), error)
+            self._running.connections.health.caught(str(context.get("message", "a call of the loop failed")), error)
         else:
             loop.default_exception_handler(context)
 
     def _record(self, chosen: RecordSettings) -> None:
-        plane, running = self._running.plane, self._running
-        recorder = Recorder(self._settings, chosen, plane.epoch, plane.work.add)
-        self._closers.append(recorder.close)  # after the plane's end
-        recorder.listen(plane.happenings)
-        SecondRecords(running.clients, recorder, running.stalls).listen(plane.happenings)
-        plane.switch.record(recorder.messages)
+        connections, running = self._running.connections, self._running
+        recorder = Recorder(self._settings, chosen, connections.epoch, connections.work.add)
+        self._closers.append(recorder.close)  # after the end of the connections
+        recorder.listen(connections.happenings)
+        SecondRecords(running.clients, recorder, running.stalls).listen(connections.happenings)
+        connections.switch.record(recorder.messages)
         recorder.start()
 
     async def _listen_for_clients(self, address: Address) -> None:
-        plane, clients, loop = self._running.plane, self._running.clients, asyncio.get_running_loop()
+        connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
         for listener in bind(address):
             if self._tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(plane, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer))
+                door = TlsDoor(
+                    connections, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer)
+                )
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
             else:
@@ -170,7 +172,7 @@ class Daemon:
         """Become one of several routers; nothing is dialled yet."""
         from tamis.router.links.network import Network
 
-        network = Network(clients.plane, clients, self._settings, epoch)
+        network = Network(clients.connections, clients, self._settings, epoch)
         clients.join(network)
         self._closers.append(network.close)
         self._doors.append(network.stop_dialling)
@@ -181,14 +183,14 @@ class Daemon:
     async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
         from tamis.router.links.tls import accepting_context
 
-        tls, plane = self._settings.neighbour_tls, self._running.plane
+        tls, connections = self._settings.neighbour_tls, self._running.connections
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
-                self._doors.append(Acceptor(listener, door, plane.loop, self._spare, full=b"").close)
+                door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                self._doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, neighbours, plane.loop, self._spare).close)
+                self._doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -216,7 +218,7 @@ class Daemon:
 
     def _enter(self, life: RouterLife, recorded: str) -> None:
         self._running.life = life
-        self._running.plane.happenings.tell(LifeChanged, recorded)
+        self._running.connections.happenings.tell(LifeChanged, recorded)
 
     def _say_ready(self) -> None:
         running, router_id = self._running, self._settings.id
@@ -255,8 +257,8 @@ class Daemon:
         keys = restart_keys(self._settings, new)
         if self._tls is not None and new.tls is not None:
             load_certificate(self._tls, new.tls)
-        plane, clients = self._running.plane, self._running.clients
-        plane.settings, clients.tokens, self._settings = new, tokens, new
+        connections, clients = self._running.connections, self._running.clients
+        connections.settings, clients.tokens, self._settings = new, tokens, new
         clients.hold_against_tokens()
         self._running.admin_token = admin_token
         self._configure_logs(new)
@@ -269,20 +271,20 @@ class Daemon:
 
     async def _drain(self) -> int:
         """0: everything was flushed. Other routers go around this one before its links close."""
-        plane, clients = self._running.plane, self._running.clients
+        connections, clients = self._running.connections, self._running.clients
         self._enter(RouterLife.DRAINING, "stopping")
         notify.stopping()
         _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)
-        plane.network.leave()
-        plane.drain()
+        connections.network.leave()
+        connections.drain()
         deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
-        is_flushed = await self._until(lambda: plane.is_flushed, QUIET_TICKS, deadline_s)
+        is_flushed = await self._until(lambda: connections.is_flushed, QUIET_TICKS, deadline_s)
         clients.dismiss()
-        if plane.network.links:
-            is_flushed &= await self._until(plane.network.is_left, QUIET_TICKS, deadline_s)
-        plane.dismiss()
-        is_empty = await self._until(lambda: plane.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
+        if connections.network.links:
+            is_flushed &= await self._until(connections.network.is_left, QUIET_TICKS, deadline_s)
+        connections.dismiss()
+        is_empty = await self._until(lambda: connections.is_empty, 1, max(deadline_s, time.monotonic() + LINGER_S))
         _log.info("stopped", extra=fields(flushed=is_flushed, clients_left=len(clients.by_connection)))
         return 0 if is_flushed and is_empty else 1
 
@@ -290,7 +292,7 @@ class Daemon:
         """Wait until something was so at `ticks` ticks in a row; False at the deadline or at a second signal."""
         seen = 0
         while seen < ticks and time.monotonic() < deadline_s and self._stop_asked < 2:
-            await self._running.plane.next_tick()
+            await self._running.connections.next_tick()
             seen = seen + 1 if is_so() else 0
         return seen >= ticks
 

@@ -49,7 +49,7 @@ class Health:
         self._tell(text)
 
     def alarm_once(self, what: str, text: str) -> None:
-        """The same in a minute once; `what` is one of a few."""
+        """Raise an alarm at most once a minute for each `what`, of which there are few."""
         if self._now_s() - self._alarmed_s.get(what, -WITHIN_S) >= WITHIN_S:
             self._alarmed_s[what] = self._now_s()
             self.alarm(text)

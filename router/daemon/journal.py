@@ -1,7 +1,7 @@
 """The router's own log as a listener: a line for each link that comes or goes, and for each alarm.
 
-Law: whoever tells of such an event does not log it, too. What concerns one connection, one file or one setting is
-logged where it happens.
+Law: code that puts such an event on the bus does not log it, too. What concerns one connection, one file or one setting
+is logged where it happens.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the router says on standard error, as text for people or as one JSON object a line.
 
 Law: a line is a fixed sentence and fields, so that lines of one kind can be found and counted. Of one sentence at most
-SAME_PER_SECOND lines a second are written, the others counted: whoever floods us must not fill the disk as well.
+SAME_PER_SECOND lines a second are written, the others counted: a flood of messages must not fill the disk as well.
 """
 
 from __future__ import annotations

@@ -86,13 +86,13 @@ class Dialler:
                 if isinstance(error, TurnedAway) and error.code == ErrorCode.REPLACED:
                     self._neighbours.is_twin(self._neighbour.expected.name, error.text, is_refused=True)
             except Exception:  # a bug: it is logged, and the next attempt may go well
-                self._neighbours.plane.health.caught("failed to dial", neighbour=self._neighbour.expected.name)
+                self._neighbours.connections.health.caught("failed to dial", neighbour=self._neighbour.expected.name)
             await asyncio.sleep(self._backoff.next_s())
 
     async def _attempt(self) -> Link:
         address = self._neighbour.settings.dial
         assert address is not None  # noqa: S101 - only those that can be dialled have a dialler
-        async with asyncio.timeout(self._neighbours.plane.settings.limits.greeting_ms / 1000):
+        async with asyncio.timeout(self._neighbours.connections.settings.limits.greeting_ms / 1000):
             sock = await _connected(address)
             if self._context is None or address.kind == "unix":
                 return await self._over_socket(sock, str(address))
@@ -122,7 +122,7 @@ class Dialler:
             link.append(self._neighbours.opened(dialling, other, -1, peer, TlsWire(connection)))
             return link[0]
 
-        connection = TlsConnection(self._neighbours.plane, opened)
+        connection = TlsConnection(self._neighbours.connections, opened)
         transport.set_protocol(connection)
         connection.connection_made(transport)
         connection.take(stream.rest)

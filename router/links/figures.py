@@ -31,7 +31,7 @@ class Carried:
 
 def carried(link: Link) -> Carried:
     """By one session, until now."""
-    counted, out = link.plane.switch.connection(link.connection), link.outgoing
+    counted, out = link.connections.switch.connection(link.connection), link.outgoing
     return Carried(
         *(counted.messages_in, counted.deliveries, counted.bytes_in, counted.bytes_out, counted.dropped, link.lost),
         *(link.frames_in, out.frames, link.bytes_in, out.bytes),

@@ -54,7 +54,7 @@ class LinkedRouter(Protocol):
 class LinkOwner(Protocol):
     """All links of this router, as one of them sees them: who hears what comes over it."""
 
-    plane: Connections
+    connections: Connections
 
     def up(self, link: Link, other: Greeted) -> None:
         """Its greeting is over: give it its neighbour and its session."""
@@ -93,18 +93,18 @@ class Link(OtherEnd):
         *("frame_bytes_max", "frames_in", "bytes_in", "lost", "neighbour", "over", "session", "since_s"),
     )
 
-    plane: Connections
+    connections: Connections
 
     def __init__(
         self, links: LinkOwner, connection: int, peer: str, greeting: Accepting | Dialling, wire: Wire
     ) -> None:
-        super().__init__(links.plane, connection, peer, greeting.session)
+        super().__init__(links.connections, connection, peer, greeting.session)
         self._links, self._greeting, self._wire = links, greeting, wire
         self.neighbour: LinkedRouter | None = None
         self.session = self.frame_bytes_max = self.frames_in = self.bytes_in = self.lost = 0
         self.since_s = 0.0
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._incoming = Incoming(self.plane.work, self._heard, self.fail, self.pause, self.vanish)
+        self._incoming = Incoming(self.connections.work, self._heard, self.fail, self.pause, self.vanish)
         self._outgoing = Outgoing(self._hand, wire.when_writable, self._overflow)
 
     @property
@@ -167,7 +167,7 @@ class Link(OtherEnd):
                 self._links.is_twin(self.name, error.text, is_refused=False)
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
-        if self.plane.is_draining:
+        if self.connections.is_draining:
             raise FrameError(ErrorCode.FULL, DRAIN_REASON)
         self._spoke()
         answer = self._greeting.receive(frame, kind)
@@ -191,7 +191,7 @@ class Link(OtherEnd):
         self._links.unrouted(self, frame)
 
     def traced(self, trace: Trace) -> None:
-        self._links.traced(report_of(self.plane.settings.id, trace))
+        self._links.traced(report_of(self.connections.settings.id, trace))
 
     def event(self, type_: int) -> None:
         if type_ == EventType.SILENT:
@@ -208,7 +208,7 @@ class Link(OtherEnd):
     def report(self, report: Report) -> None:
         """Pass a report on, if there is room."""
         if self._outgoing.waiting(REPORTS) < REPORTS_MAX:
-            self.post(Packed(report, self.frame_bytes_max, self.plane.work))
+            self.post(Packed(report, self.frame_bytes_max, self.connections.work))
 
     def _hand(self, frame: bytes) -> None:
         with suppress(Refused):  # a request after our own DRAIN: what it would have repaired is ours no more

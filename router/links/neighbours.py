@@ -66,23 +66,23 @@ class NetworkListener(Protocol):
 class Neighbours:
     """`told` hears of every session."""
 
-    def __init__(self, plane: Connections, settings: RouterSettings, told: NetworkListener) -> None:
-        self.plane = plane
+    def __init__(self, connections: Connections, settings: RouterSettings, told: NetworkListener) -> None:
+        self.connections = connections
         self.named: Final = {link.neighbour: Neighbour.of(link) for link in settings.links}
         self._numbered = {neighbour.number: neighbour for neighbour in self.named.values()}
         self._settings, self._told = settings, told
-        self.room = WaitingRoom(plane.places.link_greeting, time.monotonic)
+        self.room = WaitingRoom(connections.places.link_greeting, time.monotonic)
         self._sessions = itertools.count(1)
 
     # --- connections -----------------------------------------------------------------------------------------------
 
     def local_identity(self) -> LocalIdentity:
         limits = self._settings.limits
-        return LocalIdentity(self._settings.id, self.plane.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
+        return LocalIdentity(self._settings.id, self.connections.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
 
     def open(self, descriptor: int, peer: str) -> Link | None:
         """Somebody has connected over a socket, which is now the switch's; None: full."""
-        return self._accept(descriptor, peer, PlainWire(descriptor, self.plane.loop), None)
+        return self._accept(descriptor, peer, PlainWire(descriptor, self.connections.loop), None)
 
     def open_tls(self, connection: TlsConnection) -> Link | None:
         return self._accept(-1, connection.peer, TlsWire(connection), names_in(connection.transport))
@@ -96,7 +96,7 @@ class Neighbours:
 
     def turned_away(self, reason: Reason, peer: str) -> None:
         """One was, before it became a link."""
-        self.plane.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
+        self.connections.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
 
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
         greeting = Accepting(self.local_identity(), self._expected, self._admit, certified)
@@ -108,7 +108,9 @@ class Neighbours:
         return link
 
     def _connect(self, descriptor: int, peer: str, greeting: Accepting | Dialling, wire: Wire) -> Link | None:
-        link = self.plane.connect(descriptor, peer, lambda connection: Link(self, connection, peer, greeting, wire))
+        link = self.connections.connect(
+            descriptor, peer, lambda connection: Link(self, connection, peer, greeting, wire)
+        )
         if link is None:
             wire.close()
         return link
@@ -125,7 +127,7 @@ class Neighbours:
         neighbour = self.named[other.name]
         if neighbour.link is not None and self._start_of(other) < neighbour.epoch:
             twins = f"an earlier start of {other.name} connects while a later one is linked: is the id given twice?"
-            self.plane.health.alarm_once(f"twins {other.name}", twins)
+            self.connections.health.alarm_once(f"twins {other.name}", twins)
             neighbour.link.warn(FrameError(ErrorCode.REPLACED, twins))
             raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
 
@@ -136,9 +138,9 @@ class Neighbours:
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
         """A neighbour says that somebody else has this router's id; if that one started later, this one is refused."""
         who = f"another router says that it is {self._settings.id}"
-        self.plane.health.alarm_once("twin", f"{who}: {neighbour} says: {says}")
+        self.connections.health.alarm_once("twin", f"{who}: {neighbour} says: {says}")
         if is_refused:
-            self.plane.health.problem("twin", f"{who}, and {neighbour} links that one", TWIN_S)
+            self.connections.health.problem("twin", f"{who}, and {neighbour} links that one", TWIN_S)
 
     def name_of(self, number: int) -> str:
         return self._numbered[number].expected.name
@@ -159,11 +161,11 @@ class Neighbours:
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
         about = link.session, link.connection
-        self.plane.happenings.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
+        self.connections.happenings.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
         admission = link_admission(
             self._settings, neighbour.settings, neighbour.number, other.frame_bytes_max, other.hold_ms
         )
-        self.plane.switch.admit(link.connection, admission)
+        self.connections.switch.admit(link.connection, admission)
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
@@ -172,14 +174,14 @@ class Neighbours:
         if neighbour is not None:
             neighbour.past, neighbour.link = neighbour.carried, None
             about = link.session, link.connection
-            self.plane.happenings.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
+            self.connections.happenings.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:
         """A body whose frames had `size` bytes."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
-            self.plane.happenings.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
+            self.connections.happenings.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
             self._told.heard(neighbour.number, link.session, body)
 
     def lost(self, link: Link, lost: Lost) -> None:
@@ -209,7 +211,7 @@ class Neighbours:
             self._told.reported(report, neighbour.number)
 
     def pass_on(self, neighbour: int, report: Report) -> None:
-        """Let it go to a neighbour; where that one is not linked, it is lost."""
+        """Send a report to a neighbour; it is lost where the neighbour is not linked."""
         link = self._numbered[neighbour].link
         if link is not None:
             link.report(report)
@@ -217,23 +219,23 @@ class Neighbours:
     def send(
         self, to: Iterable[NeighbourSession], body: Body, left: Callable[[NeighbourSession], None] | None = None
     ) -> None:
-        """The same body to each of these sessions, packed once; those that are over get nothing. `left` is called when
-        it has left for one of them."""
+        """Send `body`, packed once, to each session of `to` that is not over. `left` is called with each session for
+        which it has left."""
         current = {session: link for session in to if (link := self._current(session)) is not None}
         links = list(current.values())
         if links:
             room = min(CONTROL_PART_BYTES_MAX, *(link.frame_bytes_max for link in links))
-            packed = Packed(body, room, self.plane.work)
+            packed = Packed(body, room, self.connections.work)
             for session, link in current.items():
                 link.post(packed, None if left is None else partial(left, session))
-            if self.plane.happenings.is_heard(ControlPassed):
+            if self.connections.happenings.is_heard(ControlPassed):
                 packed.when_packed(partial(self._tell_left, links, body, packed))
 
     def _tell_left(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
         """It has gone out to all of these."""
         me = stable_number(self._settings.id)
         for link in links:
-            self.plane.happenings.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
+            self.connections.happenings.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
 
     def _linked_by(self, link: Link) -> Neighbour | None:
         """The neighbour whose present link it is; None before its greeting is over, and when it has ended."""

@@ -87,27 +87,29 @@ class LocalClients(Protocol):
 
 
 class Network:
-    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the plane's is kept in."""
+    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the connections' is kept in."""
 
-    def __init__(self, plane: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
-        self.plane, self._clients, self._epoch = plane, clients, epoch
-        self.core = _core(settings, plane.epoch)
+    def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+        self.connections, self._clients, self._epoch = connections, clients, epoch
+        self.core = _core(settings, connections.epoch)
         self.table = new_table(settings)
-        plane.join(self, self.table, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
+        connections.join(self, self.table, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
         self._ticked_us = _now_us()
         self._bound_epochs()
-        self.neighbours = Neighbours(plane, settings, self)
-        self.installer = Installer(plane.switch, plane.work, plane.settle)
-        self.losses = LinkLosses(plane.switch, lambda: self.core.desk.trees, self.neighbours.tell_loss, clients.lost)
-        times = self.core.desk.times
+        self.neighbours = Neighbours(connections, settings, self)
+        self.installer = Installer(connections.switch, connections.work, connections.settle)
+        self.losses = LinkLosses(
+            connections.switch, lambda: self.core.core_state.trees, self.neighbours.tell_loss, clients.lost
+        )
+        times = self.core.core_state.times
         hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
-        self.routes = Routes(plane.switch, self.core.me, hold_ms, wait_ms)
+        self.routes = Routes(connections.switch, self.core.me, hold_ms, wait_ms)
         context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
         dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
         self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
         self._tickets = itertools.count(1)
         self.step = InStep(
-            plane,
+            connections,
             len(settings.links),
             self.core.links_in_step,
             lambda known: self.wanted((), known),
@@ -142,7 +144,7 @@ class Network:
 
     def is_left(self) -> bool:
         """The others go around it, and since this was asked last nothing has passed."""
-        figures = self.plane.switch.figures()
+        figures = self.connections.switch.figures()
         passed, self._passed = self._passed, figures.forwarded + figures.deliveries
         is_over = time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed
         return is_over and not self.queued_bytes
@@ -169,11 +171,11 @@ class Network:
     @property
     def queued_bytes(self) -> int:
         """How much of messages and control waits in the switch to be sent over links."""
-        return sum(self.plane.switch.connection(link.connection).queued_bytes for link in self.links)
+        return sum(self.connections.switch.connection(link.connection).queued_bytes for link in self.links)
 
     def unlinked(self) -> dict[str, int]:
         """By neighbour, messages that found no link since this was asked last; some of them, none when all are told."""
-        return {self.neighbours.name_of(number): count for number, count in self.plane.switch.unlinked().items()}
+        return {self.neighbours.name_of(number): count for number, count in self.connections.switch.unlinked().items()}
 
     @property
     def quiet_s(self) -> float:
@@ -193,7 +195,7 @@ class Network:
         self._bound_epochs()
 
     def _bound_epochs(self) -> None:
-        self.plane.switch.bound_epochs(self.core.epoch_max(_now_us()))
+        self.connections.switch.bound_epochs(self.core.epoch_max(_now_us()))
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
@@ -209,7 +211,7 @@ class Network:
 
     def _sent(self, session: NeighbourSession) -> None:
         """At the next turn of the loop: what is sent next must not leave before the frame that is in hand."""
-        self.plane.loop.call_soon(self._handle, Sent(*session))
+        self.connections.loop.call_soon(self._handle, Sent(*session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         if not isinstance(body, SenderRequest | EpochRefused) and not (
@@ -225,8 +227,8 @@ class Network:
         self.routes.unrouted(connection, frame)
 
     def may_have_started(self, neighbour: int, epoch: int) -> bool:
-        desk = self.core.desk
-        return epoch <= desk.plausible.by_clock(desk.held_epoch(neighbour), _now_us())
+        core_state = self.core.core_state
+        return epoch <= core_state.plausible.by_clock(core_state.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
         """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
@@ -236,7 +238,7 @@ class Network:
         if report.source == self.core.me:
             self._clients.reported(report)
             return
-        hop = self.core.desk.trees.next_hop(report.source)
+        hop = self.core.core_state.trees.next_hop(report.source)
         if hop is not None and hop != came_from:
             self.neighbours.pass_on(hop, report)
 
@@ -288,7 +290,7 @@ class Network:
         try:
             self._handle(Tick())
         except Exception:  # a bug: it costs what was due, and what is due next is done
-            self.plane.health.caught("failed to do what was due")
+            self.connections.health.caught("failed to do what was due")
 
     def _work(self) -> Generator[None, None, None]:
         try:
@@ -311,7 +313,7 @@ class Network:
         self._set_timer()
         if self.core.has_work and not self._is_working:
             self._is_working = True
-            self.plane.work.add(self._work())
+            self.connections.work.add(self._work())
         if failed is not None:
             raise failed
 
@@ -329,36 +331,36 @@ class Network:
 
     def _forget(self, command: Forget) -> None:
         self._bound_epochs()  # its epochs may be believed no more: none of them may make a new window
-        self.plane.switch.forget_source(command.router)
+        self.connections.switch.forget_source(command.router)
 
     def _bound_source(self, command: BoundSource) -> None:
         self._bound_epochs()  # what is believed of one source may be believed of all no more
-        self.plane.switch.bound_source(command.router, command.epoch_max)
+        self.connections.switch.bound_source(command.router, command.epoch_max)
 
     def _keep_audit(self, command: Audited) -> None:
         self.audits[command.ticket] = command
 
     def _tell(self, trees: Trees) -> None:
-        topology = self.core.desk.topology
-        self.plane.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
+        topology = self.core.core_state.topology
+        self.connections.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, command: RaiseEpoch) -> None:
         epoch = command.epoch
         try:
             self._epoch.keep(epoch)
         except CannotStart as error:
-            self.plane.health.alarm(f"the next start may be taken for an earlier one: {error}")
-        self.plane.epoch = epoch
-        self.plane.switch.raise_epoch(epoch)
+            self.connections.health.alarm(f"the next start may be taken for an earlier one: {error}")
+        self.connections.epoch = epoch
+        self.connections.switch.raise_epoch(epoch)
 
     def _is_behind(self, neighbour: int) -> None:
         name = self.neighbours.name_of(neighbour)
         text = f"the link to {name} has been up for {WAIT_S:.0f} s and is not in step"
-        self.plane.health.alarm(text)
-        self.plane.health.problem(f"step {name}", text)
+        self.connections.health.alarm(text)
+        self.connections.health.problem(f"step {name}", text)
 
     def _caught_up(self, neighbour: int) -> None:
-        self.plane.health.mended(f"step {self.neighbours.name_of(neighbour)}")
+        self.connections.health.mended(f"step {self.neighbours.name_of(neighbour)}")
 
     def _set_timer(self) -> None:
         due_us = self.core.due_us
@@ -369,7 +371,7 @@ class Network:
             self._timer = None
         if due_us is not None:
             wait_ms = -(-max(0, due_us - _now_us()) // MS)  # up: timers of loops are as coarse, and never early
-            self._timer, self._timer_due_us = self.plane.loop.call_later(wait_ms / 1_000, self._due), due_us
+            self._timer, self._timer_due_us = self.connections.loop.call_later(wait_ms / 1_000, self._due), due_us
 
 
 _CARRY_OUT: Final = cast(
@@ -384,7 +386,7 @@ _CARRY_OUT: Final = cast(
         RaiseEpoch: Network._raise_epoch,
         Reached: lambda network, command: network._awaited.pop(command.ticket)(),
         Audited: Network._keep_audit,
-        Alarm: lambda network, command: network.plane.health.alarm(command.text),
+        Alarm: lambda network, command: network.connections.health.alarm(command.text),
     },
 )
 

@@ -22,9 +22,9 @@ from tamis.router.connections.connections import Connections
 WAIT_S: Final = 5.0
 """A publisher waits so long for its confirmation, and a link that takes longer is an alarm."""
 START_S: Final = 2.0
-"""A neighbour that is there is linked by then: whoever dials tries again after 1.25 s at most."""
+"""A neighbour that is there is linked by then: the end that dials tries again after 1.25 s at most."""
 SETTLE_S: Final = 0.05
-"""Whoever has heard of a topology goes by it within 20 ms (R5)."""
+"""A router that has heard of a topology goes by it within 20 ms (R5)."""
 
 
 class Phase(enum.Enum):
@@ -41,14 +41,14 @@ class InStep:
 
     def __init__(
         self,
-        plane: Connections,
+        connections: Connections,
         neighbours: int,
         links: Callable[[], Mapping[int, bool]],
         ask: Callable[[Callable[[], None]], None],
         alarm: Callable[[int], None],
         caught_up: Callable[[int], None],
     ) -> None:
-        self._plane, self._neighbours = plane, neighbours
+        self._connections, self._neighbours = connections, neighbours
         self._links, self._ask, self._alarm, self._caught_up = links, ask, alarm, caught_up
         self._phase = Phase.BEHIND
         self._round = 0
@@ -98,7 +98,7 @@ class InStep:
 
     def _behind(self) -> None:
         if self._phase is Phase.IN_STEP or "wait" not in self._timers:
-            self._plane.switch.step(Step.WAIT)
+            self._connections.switch.step(Step.WAIT)
             self._later("wait", WAIT_S, self._waited)
         self._phase = Phase.BEHIND
 
@@ -111,13 +111,13 @@ class InStep:
         if self._phase is Phase.SETTLING and round_ == self._round:
             self._phase, self.was_in_step = Phase.IN_STEP, True
             self._cancel("wait")
-            self._plane.switch.step(Step.IN)
-            self._plane.resume()
+            self._connections.switch.step(Step.IN)
+            self._connections.resume()
 
     def _waited(self) -> None:
         """Who waits is refused, and so is who comes, until the router is in step again."""
-        self._plane.switch.step(Step.REFUSE)
-        self._plane.resume()
+        self._connections.switch.step(Step.REFUSE)
+        self._connections.resume()
 
     def _started(self) -> None:
         self._is_starting = False
@@ -125,7 +125,7 @@ class InStep:
 
     def _later(self, what: object, delay_s: float, do: Callable[[], None]) -> None:
         self._cancel(what)
-        self._timers[what] = self._plane.later(delay_s, do)
+        self._timers[what] = self._connections.later(delay_s, do)
 
     def _cancel(self, what: object) -> None:
         timer = self._timers.pop(what, None)

@@ -46,7 +46,7 @@ class _Open:
 
 
 class RecordFiles:
-    """The folder of one router in one life. OSError comes from whoever writes; nothing is half written then.
+    """The folder of one router in one life. Writing raises OSError, and leaves nothing half written.
 
     `closed` is called with each file that is closed: let `compress` have it, now or elsewhere.
     """

@@ -202,7 +202,7 @@ def _head(client: str, connection: int, subscription: int) -> dict[str, object]:
 
 
 def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, object]:
-    """To be said by whoever writes: neither trees nor graphs ever change."""
+    """Describe trees and graph. The writing thread calls this later, which is safe as neither ever changes."""
     edges = (
         f"{min(names[one], names[other])} {max(names[one], names[other])} {cost}"
         for one, others in graph.neighbours.items()
@@ -213,7 +213,7 @@ def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, ob
 
 
 def _with_filters(head: dict[str, object], packed: tuple[bytes, ...]) -> Callable[[], dict[str, object]]:
-    """To be said by whoever writes: decoding takes a tenth of a millisecond."""
+    """A function that decodes the filters: the writing thread calls it, as decoding takes a tenth of a millisecond."""
 
     def said() -> dict[str, object]:
         filters = [decode_filter(one) for one in packed]

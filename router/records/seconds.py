@@ -21,10 +21,10 @@ TABLE_S: Final = 60
 
 
 class SecondRecords:
-    """It is told of the router by `clients` and their plane, and tells `recorder`."""
+    """It is told of the router by `clients` and their connections, and tells `recorder`."""
 
     def __init__(self, clients: Clients, recorder: Recorder, stalls: StallWatch) -> None:
-        self._clients, self._plane, self._recorder, self._stalls = clients, clients.plane, recorder, stalls
+        self._clients, self._connections, self._recorder, self._stalls = clients, clients.connections, recorder, stalls
         self._seconds = 0
         self._table: dict[str, object] = {}
         self._table_told = 0
@@ -42,8 +42,8 @@ class SecondRecords:
     # --- tables ------------------------------------------------------------------------------------------------------
 
     def _tell_table(self) -> None:
-        plane = self._plane
-        tables = [table.stats() for table in plane.tables]
+        connections = self._connections
+        tables = [table.stats() for table in connections.tables]
         now: dict[str, object] = {
             "filters": tables[0].filters,
             "remote_filters": sum(table.filters for table in tables[1:]),
@@ -60,7 +60,7 @@ class SecondRecords:
     # --- clocks ------------------------------------------------------------------------------------------------------
 
     def _tell_clocks(self) -> None:
-        sessions = {link.session: link for link in self._plane.network.links}
+        sessions = {link.session: link for link in self._connections.network.links}
         self._clock_told = {session: at for session, at in self._clock_told.items() if session in sessions}
         for session, link in sessions.items():
             told = self._clock_told.get(session)
@@ -69,7 +69,7 @@ class SecondRecords:
 
     def _tell_clock(self, link: LinkSession) -> bool:
         try:
-            clock = self._plane.switch.clock(link.connection)
+            clock = self._connections.switch.clock(link.connection)
         except Gone:
             return False
         if clock is not None:

@@ -133,7 +133,7 @@ class Writer:
         while self._events:
             count = min(len(self._events), EVENTS_PER_SLICE)
             self._write("events", b"".join([self._line(self._events.popleft()) for _ in range(count)]), count)
-            time.sleep(0)  # whoever waits for Python's lock gets it
+            time.sleep(0)  # lets a thread that waits for Python's lock have it
 
     def _line(self, event: Event) -> bytes:
         t_us, kind, number, what = event

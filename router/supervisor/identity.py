@@ -37,7 +37,7 @@ class ProcessIdentity:
 
 
 class Handle:
-    """A hold on one running process, whoever started it."""
+    """A hold on one running process, no matter which process started it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor

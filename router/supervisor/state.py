@@ -5,7 +5,7 @@
         lock                              held while a supervisor lives
         logs/ROUTER.log                   what a router said; two files of LOG_BYTES_MAX at most
 
-Law: whoever reads state.json reads a whole one. A second supervisor of the same file is refused.
+Law: a reader of state.json always reads a whole one. A second supervisor of the same file is refused.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import click
 from tamis.cli.bench_load import pub, route, sub
 
 if TYPE_CHECKING:
-    from tamis.bench.matching.match import Result, Setup
+    from tamis.bench.matching.contenders import Setup
+    from tamis.bench.matching.match import Result
     from tamis.bench.matching.workloads import Workload
 
 _NOT_HERE = (
@@ -35,7 +36,12 @@ for _load in (pub, sub, route):
 
 
 @command.command("match", epilog=_EXAMPLE)
-@click.option("--workload", default="sigcomm03", show_default=True, help="sigcomm03, cu922, market or prices.")
+@click.option(
+    "--workload",
+    default="sigcomm03",
+    show_default=True,
+    help="sigcomm03, cu922, geo, ... (bench/README.md lists them).",
+)
 @click.option("--filters", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many.")
 @click.option("--interfaces", default="20", show_default=True, help="How many; F is one for each filter.")
 @click.option("--messages", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many.")
@@ -46,10 +52,11 @@ for _load in (pub, sub, route):
     "engines",
     default="sff,tamis",
     show_default=True,
-    help="Engines, or library:NAME (peer:NAME is the same); ratios are to the first one.",
+    help="Engines, with options (sff:circuit=each:counters=hash) or without, or library:NAME (peer:NAME is the same); "
+    "ratios are to the first one.",
 )
 @click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
-@click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Measured passes of each.")
+@click.option("--passes", type=click.IntRange(min=1), default=7, show_default=True, help="Of each of three repeats.")
 @click.option("--grouping", type=click.IntRange(min=1), help="Put the interfaces behind so many links.")
 @click.option("--callgrind", is_flag=True, help="Count instructions too (needs valgrind; slow).")
 @click.option("--churn", is_flag=True, help="Also match during 50,000 adds and 50,000 removals a second.")
@@ -74,23 +81,23 @@ def match(
     Times are microseconds per message on one thread, decoding excluded. The exit code is 1 if the engines disagree.
     """
     try:
+        from tamis.bench.matching import contenders, report
         from tamis.bench.matching import match as bench
-        from tamis.bench.matching import report
     except ModuleNotFoundError as error:
         if error.name not in ("tamis.bench", "tamis.bench.matching"):
             raise
         raise click.ClickException(_NOT_HERE) from None
     try:
-        chosen = bench.contenders(engines.split(","), [int(count) for count in rounds.split(",")])
+        chosen = contenders.contenders(engines.split(","), [int(count) for count in rounds.split(",")])
         interface_count = None if interfaces == "F" else int(interfaces)
-        setup = bench.Setup(workload, filters, interface_count, messages, names, seed, chosen, grouping, passes)
+        setup = contenders.Setup(workload, filters, interface_count, messages, names, seed, chosen, grouping, passes)
         _say(f"making {filters:,} filters and {messages:,} messages of {workload}")
         made = setup.make()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     try:
         results = bench.run(setup, made, _say)
-    except bench.EnginesDisagree as error:
+    except contenders.EnginesDisagree as error:
         raise click.ClickException(str(error)) from None
     results = _more(results, setup, made, callgrind=callgrind, churn=churn)
     if as_json:

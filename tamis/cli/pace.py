@@ -1,6 +1,6 @@
 """So many messages a second, and no more.
 
-Law: whoever was kept up makes up for it, but for no more than CATCH_UP_S.
+Law: a sender that was held up makes up for it, but for no more than CATCH_UP_S.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far a long run has come, for whoever waits at a terminal.
+"""How far a long run has come, for a person who waits at a terminal.
 
 Law: nothing is written where stderr is not a terminal, and nothing in the first seconds.
 """

@@ -79,7 +79,7 @@ def _shown(payload: bytes) -> bytes:
 
 
 def for_a_terminal(write: Writer) -> Writer:
-    """The same with what would control a terminal as escapes."""
+    """A writer that writes what `write` does, with what would control a terminal as escapes."""
     return lambda message: shown(write(message).decode(errors="backslashreplace"), keep="\n\t").encode()
 
 

@@ -254,7 +254,8 @@ class Subscription:
         return item
 
     def receive(self, timeout_s: float | None = None) -> Message | Gap:
-        """The same, for at most `timeout_s`, then TimeoutError; ClientClosed when the subscription has ended."""
+        """The next message or Gap, waited for at most `timeout_s`, then TimeoutError; ClientClosed when the
+        subscription has ended."""
         item = self._take(timeout_s)
         if item is None:
             raise ClientClosed("the subscription has ended")

@@ -164,7 +164,7 @@ class Client:
         return await self._follow(TraceRecord, attributes, payload, timeout_s)
 
     async def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
-        """Where a message would go and to whom: the same as `trace`, with nothing delivered."""
+        """Where a message would go and to whom: a `trace` with nothing delivered."""
         return await self._follow(DryRunReport, attributes, b"", timeout_s)
 
     def subscribe(

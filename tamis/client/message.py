@@ -31,7 +31,7 @@ class Message(DeliverView):
     def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
         """Of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
 
-        Whoever has checked both already gives `matched`.
+        A caller that has checked both already gives `matched`.
         """
         if matched is None:
             super().__init__(frame)

@@ -155,7 +155,7 @@ class Registry:
             self.unclaimed += 1
 
     def deliver_run(self, data: bytes, ends: Sequence[int], ids: Sequence[int]) -> None:
-        """The same for the frames that `data` begins with, each for the one subscription in `ids`."""
+        """Deliver the frames that `data` begins with, each for the one subscription in `ids`."""
         if self._returning:
             self._come_back(ids)
         start = last = 0

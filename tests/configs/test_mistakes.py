@@ -128,7 +128,9 @@ VALUES = [
         '2:31: strategy.mode: is a setting of strategy advertise, not of flood, got "paper"',
     ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
-    (ONE + "engine: {name: sff, rounds: 1001}", '2:29: engine.rounds: must be from 0 to 1000, got "1001"'),
+    (ONE + "engine: {name: sff, rounds: 257}", '2:29: engine.rounds: must be from 0 to 256, got "257"'),
+    (ONE + "engine: {name: linear, counters: hash}", '2:34: engine.counters: is a setting of engine sff and counting, not of linear, got "hash"'),
+    (ONE + "engine: {name: sff, circuit: full}", '2:30: engine.circuit: must be off, at-full or each, got "full", did you mean at-full?'),
     (ONE + "engine: [sff]", "2:9: engine: must be a mapping, `key: value`, got a list"),
     (ONE + "logging: {level: [info]}", "2:18: logging.level: must be text, got a list"),
     # numbers and names

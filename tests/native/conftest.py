@@ -1,4 +1,4 @@
-"""Every test of a table runs on every engine of the registry."""
+"""Every test of a table runs on every engine of the registry, and on those with options once more with others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import pytest
 from tamis.native import ENGINES
 
 
+OTHERWISE = (
+    "counting:circuit=each:counters=hash",
+    "sff:rounds=2:circuit=each:determinants=typed",
+    "sff:rounds=256:circuit=off:counters=hash:determinants=typed",
+)
+"""Each value of each option stands here or is the standard (test_engine_options.py)."""
+
+
 # The scope is the session's because Hypothesis runs many examples in one test and wants no fixture made anew for each.
-@pytest.fixture(params=ENGINES, scope="session")
+@pytest.fixture(params=[*ENGINES, *OTHERWISE], scope="session")
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -79,7 +79,9 @@ steps = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    deadline=None, max_examples=settings.default.max_examples * 6 // 10, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.lists(st.tuples(steps, st.booleans()), max_size=25))
 def test_a_switch_judges_as_the_twin(moves: list[tuple[int, bool]]) -> None:
     router, twin = Newer(), PublisherWindows()

@@ -10,8 +10,15 @@ import pytest
 from tamis.bench.matching.match import contenders
 from tamis.cli.engines import DEFAULT, PLAIN, engine_names
 from tamis.configs import choices
-from tamis.native import DEFAULT_ENGINE, ENGINES, Table
+from tamis.native import DEFAULT_ENGINE, ENGINES, EngineOption, Table
 from tamis.native._tm import ffi, lib
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Without options: those are what is tested."""
+    return str(request.param)
+
 
 ROOT = Path(__file__).parents[2]
 LISTS = [
@@ -47,6 +54,11 @@ def test_every_engine_says_what_it_is(engine: str) -> None:
         assert name == option.name
         assert re.fullmatch(r"\S.*\.", option.about)
         assert option.least <= option.standard <= option.most
+        assert len(option.values) in (0, option.most - option.least + 1)
+
+
+def allowed(option: EngineOption) -> str:
+    return f"one of {', '.join(option.values)}" if option.values else f"from {option.least} to {option.most}"
 
 
 def test_options_are_taken_within_their_bounds(engine: str) -> None:
@@ -54,8 +66,10 @@ def test_options_are_taken_within_their_bounds(engine: str) -> None:
         for value in (option.least, option.standard, option.most):
             Table(engine, options={option.name: value}).close()
         for value in (option.least - 1, option.most + 1):
-            with pytest.raises(ValueError, match=f"{option.name} is {value}; from {option.least} to {option.most}"):
+            with pytest.raises(ValueError, match=f"{option.name} is {value}; {allowed(option)}"):
                 Table(engine, options={option.name: value})
+        for number, value in enumerate(option.values, option.least):
+            assert option.value(value) == number
 
 
 def test_an_unknown_option_is_refused_with_those_there_are(engine: str) -> None:

@@ -80,7 +80,10 @@ class IndexMachine(RuleBasedStateMachine):
 
 TestIndexMachine = pytest.mark.slow(IndexMachine.TestCase)
 TestIndexMachine.settings = settings(
-    max_examples=30, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow], deadline=None
+    max_examples=settings.default.max_examples * 3 // 10,
+    stateful_step_count=25,
+    suppress_health_check=[HealthCheck.too_slow],
+    deadline=None,
 )
 
 

@@ -1,4 +1,4 @@
-"""Routers to test against: the plane inside the test's own loop, and whole daemons as processes."""
+"""Routers to test against: the connections inside the test's own loop, and whole daemons as processes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import json
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 import uvloop
@@ -20,7 +21,10 @@ from tamis.router.connections.listeners import Acceptor, bind
 from tamis.router.daemon.stalls import StallWatch
 from tamis.testing import NotReady, RouterProcess
 from tamis.testing.blocking import LoopThread
-from tests.router.wire_client import WireClient, close_all
+from tests.router.wire_client import POLL_S, WireClient, close_all
+
+LOOP = "_asyncio_loop_factory"
+"""The parameter by which pytest-asyncio gives a test its loop."""
 
 
 def pytest_asyncio_loop_factories(item):
@@ -29,20 +33,37 @@ def pytest_asyncio_loop_factories(item):
     return {"asyncio": asyncio.new_event_loop} if {"process", "daemons"} & {*item.fixturenames} else factories
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark one of the two runs of a test that has both loops `slow`.
+
+    The test's name decides which, so that about half of what is left runs on each loop."""
+    for item in items:
+        loops = {"asyncio", "uvloop"} & set(item.callspec.id.split("-")) if LOOP in _parameters(item) else ()
+        for loop in loops:
+            name = item.nodeid.replace(loop, "")
+            if loop != ("asyncio", "uvloop")[crc32(name.encode()) % 2]:
+                item.add_marker(pytest.mark.slow)
+
+
+def _parameters(item):
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
 class Inside:
-    """A plane that runs in the test's loop, behind a Unix socket."""
+    """Connections that run in the test's loop, behind a Unix socket."""
 
     def __init__(self, folder: Path, keys: str, router: str) -> None:
         self.settings = parse_topology(f"{keys}\nrouters: {{a: {{{router}}}}}").router("a")
         loop = asyncio.get_running_loop()
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
-        self.plane = Connections(self.settings, 5, loop)
-        self.clients = Clients(self.plane, tokens)
-        self.running = RouterView(self.plane, self.clients, StallWatch(loop), RouterLife.SERVING)
+        self.connections = Connections(self.settings, 5, loop)
+        self.clients = Clients(self.connections, tokens)
+        self.running = RouterView(self.connections, self.clients, StallWatch(loop), RouterLife.SERVING)
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
         self._acceptor = Acceptor(listener, self.clients, loop)
-        self.plane.start()
+        self.connections.start()
 
     async def client(self, name: str, **more: object) -> WireClient:
         return await WireClient.greeted(self.where, name, **more)
@@ -54,18 +75,18 @@ class Inside:
     async def until(self, is_so) -> None:
         async with asyncio.timeout(10):
             while not is_so():
-                await self.plane.next_tick()
+                await asyncio.sleep(POLL_S)
 
     async def close(self) -> None:
-        self.plane.switch.validate()
-        self.plane.table.validate()
+        self.connections.switch.validate()
+        self.connections.table.validate()
         self._acceptor.close()
-        self.plane.close()
+        self.connections.close()
 
 
 @pytest.fixture
 async def inside(tmp_path):
-    """inside(keys, router) -> a plane with these settings."""
+    """inside(keys, router) -> connections with these settings."""
     made = []
 
     def make(keys: str = "", router: str = "") -> Inside:

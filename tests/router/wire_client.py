@@ -16,6 +16,8 @@ from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Pong, Role, Welcome
 
 PATIENCE_S = 20.0
+POLL_S = 0.002
+"""How often a test that waits for a state of a router looks at it."""
 
 
 def hello(name: str, **changes: object) -> Hello:

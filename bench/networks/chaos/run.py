@@ -132,7 +132,7 @@ class _Sights:
 
 
 def _line(outcome: Outcome) -> str:
-    """For whoever watches."""
+    """Print progress for a person who watches."""
     words = [f"{outcome.kind} {outcome.target}:"]
     for name, each in (("others back", outcome.first), ("all back", outcome.second)):
         if each is not None:

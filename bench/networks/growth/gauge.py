@@ -85,11 +85,11 @@ class GaugedCore:
         return self.core.epoch_max(now_us)
 
     def start(self, now_us: int) -> list[Command]:
-        desk = self.core.desk
+        core_state = self.core.core_state
         for neighbour in self.standing:
             self.core.handle(LinkUp(neighbour, 1, 1), now_us)
-            desk.links.by_neighbour[neighbour].is_synced = True
-            desk.timers.cancel((Due.ASK, neighbour))
+            core_state.links.by_neighbour[neighbour].is_synced = True
+            core_state.timers.cancel((Due.ASK, neighbour))
         return self.core.start(now_us)
 
     def work(self, now_us: int) -> list[Command]:

@@ -61,11 +61,11 @@ def filters_of_the_paper(count: int) -> list[bytes]:
 
 def said(core: Core) -> tuple[Body, Body]:
     """What a router says of itself, whole."""
-    desk = core.desk
-    held = desk.rib.entries[core.me]
+    core_state = core.core_state
+    held = core_state.rib.entries[core.me]
     filters = advertised(held.filters)
     whole = ReceiverAdvertisement(core.me, *held.version, True, 0, filters, (), held.digest, len(filters), False)
-    return desk.topology.states[core.me].body, whole
+    return core_state.topology.states[core.me].body, whole
 
 
 class Simulated:

@@ -64,13 +64,13 @@ def state_of(routers: int, filters: Sequence[bytes], seed: int) -> State:
         digest = core.figures().digest
         core.handle(Heard(neighbour, 1, SenderRequest(neighbour, 1, 1, Scope.NEIGHBOUR, digest, ())), 1_000_000)
     core.handle(Tick(), 9_000_000)
-    ask_at_once(core.desk.trees)
+    ask_at_once(core.core_state.trees)
     gc.collect()
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    graph = core.desk.topology.graph
-    if len(core.desk.trees.routers) != routers:
-        raise RuntimeError(f"{len(core.desk.trees.routers)} of {routers} routers are in reach")
+    graph = core.core_state.topology.graph
+    if len(core.core_state.trees.routers) != routers:
+        raise RuntimeError(f"{len(core.core_state.trees.routers)} of {routers} routers are in reach")
     return State(held, *_cpu_ms(graph, core.me))
 
 

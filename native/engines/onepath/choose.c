@@ -53,7 +53,8 @@ static double odds_of_bucket(const tm_engine *engine, tamis_test test) {
         odds = ODDS_STRING;
         break;
     case TAMIS_PATTERN:
-        odds = engine->patterns.nodes[tamis_test_operand(test) >> 2].depth > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
+        odds =
+            tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
         break;
     case TAMIS_COMPLEX:
         odds = odds_of_complex(engine, test);

@@ -92,8 +92,8 @@ static tamis_span codes_of_key(const search *s, const tamis_tests *tests, uint32
             tamis_test_name(test) == tamis_test_name(tests->tests[i])) {
             int64_t integer;
             double real;
-            bool is_real =
-                tamis_number_of_bytes(s->engine->numbers.records[tamis_test_operand(test)].bytes, &integer, &real);
+            bool is_real = tamis_number_of_bytes(
+                tamis_string_text(&s->engine->numbers.records[tamis_test_operand(test)]), &integer, &real);
             int32_t code = is_real ? tamis_code_of_real(real) : tamis_code_of_integer(integer);
             op = op >= TAMIS_WIDE_GT ? TAMIS_NUMBER_GE : TAMIS_NUMBER_LE;
             codes.tests[codes.count++] = tamis_test_of(tamis_test_name(test), op, (uint32_t)code);
@@ -149,10 +149,11 @@ static uint32_t find_for_string(const search *s, const tamis_key *key, tamis_tes
         handle = find_in_bucket(s, tamis_bucket_key(TAMIS_BY_STRING, name, tamis_test_operand(test)));
     }
     if (handle == TAMIS_NONE && tamis_cells_exist(&key->cells)) {
-        handle = find_at_label(s, key, tamis_strings_label(&s->engine->strings, string->bytes, string->length));
+        handle =
+            find_at_label(s, key, tamis_strings_label(&s->engine->strings, tamis_string_text(string), string->length));
     }
     if (handle == TAMIS_NONE && key->patterns > 0) {
-        handle = find_by_patterns(s, name, string->bytes, string->length, 3);
+        handle = find_by_patterns(s, name, tamis_string_text(string), string->length, 3);
     }
     return handle;
 }

@@ -331,8 +331,8 @@ static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *
     engine->memory = memory;
     engine->holders = holders;
     tamis_names_init(&engine->names, memory);
-    tamis_strings_init(&engine->strings, memory);
-    tamis_strings_init(&engine->numbers, memory);
+    tamis_strings_init(&engine->strings, memory, false);
+    tamis_strings_init(&engine->numbers, memory, true);
     tamis_patterns_init(&engine->patterns, memory);
     tamis_digests_init(&engine->digests, memory);
     tamis_buckets_init(&engine->buckets, memory);

@@ -180,14 +180,25 @@ typedef struct tamis_interval {
     int64_t high;
 } tamis_interval;
 
+/* Bits by which a match knows that a chunk has no row of an interface that is open: interface i is bit i % 1,024, so of
+ * as many interfaces it is exact, and of more it may err on the safe side. */
+#define TAMIS_FOLD_BITS 1024U
+#define TAMIS_FOLD_WORDS (TAMIS_FOLD_BITS / 64)
+
+static inline void tamis_fold_set(uint64_t *fold, uint32_t interface) {
+    fold[interface / 64 % TAMIS_FOLD_WORDS] |= UINT64_C(1) << (interface % 64);
+}
+
 /* Filters sorted by bound, in chunks. */
 typedef struct tamis_chunk {
-    uint32_t count;
-    uint32_t capacity;
+    uint16_t count;
+    uint16_t capacity;
+    uint32_t stale; /* rows removed since `present` was computed */
     int64_t *bounds;
     int64_t *highs; /* NULL, or of intervals the other end */
     uint32_t *interfaces;
     uint32_t *handles;
+    uint64_t *present; /* owned: the fold of its interfaces, and of some that were; NULL until the chunk is large */
 } tamis_chunk;
 
 typedef struct tamis_run {

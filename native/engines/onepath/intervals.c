@@ -36,7 +36,7 @@ static end end_of_code(int32_t code, bool is_low) {
 static end end_of_wide(const tamis_string *number, unsigned op) {
     int64_t integer;
     double real;
-    bool is_real = tamis_number_of_bytes(number->bytes, &integer, &real);
+    bool is_real = tamis_number_of_bytes(tamis_string_text(number), &integer, &real);
     end found = {.is_low = op >= TAMIS_WIDE_GT, .is_strict = op == TAMIS_WIDE_LT || op == TAMIS_WIDE_GT};
     found.on_grid = tm_grid_of_number(integer, real, is_real, &found.place);
     return found;
@@ -46,7 +46,8 @@ static end end_of(const tm_engine *engine, tamis_test test) {
     unsigned op = tamis_test_op(test);
     if (op >= TAMIS_STRING_EQ) {
         const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
-        return (end){.place = tm_grid_of_text(string->bytes, string->length), .is_low = op >= TAMIS_STRING_GT};
+        return (end){.place = tm_grid_of_text(tamis_string_text(string), string->length),
+                     .is_low = op >= TAMIS_STRING_GT};
     }
     return tamis_op_is_wide(op) ? end_of_wide(&engine->numbers.records[tamis_test_operand(test)], op)
                                 : end_of_code((int32_t)tamis_test_operand(test), op == TAMIS_NUMBER_GE);

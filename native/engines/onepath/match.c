@@ -256,19 +256,19 @@ static void see_values(matching *m) {
 }
 
 /* What all values satisfy of the runs of their keys. */
-static void find_all_runs(matching *m) {
+static void find_all_spans(matching *m) {
     const part *numbers = &m->parts[TAMIS_NUMBER];
     const part *strings = &m->parts[TAMIS_STRING];
     for (uint32_t i = numbers->first; i < numbers->end; i++) {
         const known *at = &m->known[i];
         if (at->key != NULL) {
-            find_runs(m, at->key, at->code, NULL);
+            find_spans(m, at->key, at->code, NULL);
         }
     }
     for (uint32_t i = strings->first; i < strings->end; i++) {
         const known *at = &m->known[i];
         if (at->key != NULL) {
-            find_runs(m, at->key, m->views[at->attribute].label, &m->engine->strings);
+            find_spans(m, at->key, m->views[at->attribute].label, &m->engine->strings);
         }
     }
 }
@@ -371,11 +371,9 @@ static __attribute__((noinline)) void see_together(matching *m) {
     find_slots(m);
     ask_for_bounds(m);
     ask_for_blocks(m);
-    find_all_runs(m);
+    find_all_spans(m);
     look_at_slots(m);
-    for (uint32_t i = 0; i < m->run_count; i++) {
-        emit_run(m, &m->runs[i]);
-    }
+    see_spans_found(m);
     if (m->engine->scanned > 0) {
         see_scans(m);
     }
@@ -467,13 +465,17 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.plain = answer->form == TM_ANSWER_INTERFACES;
     m.wants_handles = answer->form > TM_ANSWER_GROUPS;
     m.only_bits = m.plain && engine->listed == 0;
+    m.is_done = false;
+    m.knows_open = false;
+    m.rows_seen = 0;
+    m.rows_due = ROWS_A_LOOK_MIN;
     m.scratch_used = 0;
     m.slot_count = 0;
     m.known_count = 0;
     m.noted_count = 0;
     m.probe_count = 0;
     m.waiting_count = 0;
-    m.run_count = 0;
+    m.span_count = 0;
     m.at_once = false;
     if (m.plain && engine->shared_listed == 0) {
         tm_answer_promise_distinct(answer);

@@ -58,13 +58,14 @@ typedef struct known {
     unsigned kind;
 } known;
 
-/* What a value satisfies of a run: of bounds of <=, from a row to the end, of others from the start to a row. */
-typedef struct run_part {
+/* Rows of a run that a value satisfies, from (chunk, from) to (end, to). */
+typedef struct found_span {
     const tamis_run *run;
     uint32_t chunk;
-    uint32_t index;
-    bool to_end;
-} run_part;
+    uint32_t from;
+    uint32_t end;
+    uint32_t to;
+} found_span;
 
 /* A part of `known`. */
 typedef struct part {
@@ -84,6 +85,11 @@ typedef struct matching {
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
     uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
+    bool is_done;                         /* nothing is open any more, as far as has been looked (run_matching.h) */
+    bool knows_open;    /* `open` is written: the fold of interfaces that were open at the last look */
+    uint64_t rows_seen; /* of runs and intervals, since the last look */
+    uint64_t rows_due;  /* the next look comes at so many */
+    uint64_t open[TAMIS_FOLD_WORDS];
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
@@ -93,11 +99,11 @@ typedef struct matching {
     tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
     uint32_t probe_count;
     uint32_t waiting_count;
-    uint32_t run_count;
+    uint32_t span_count;
     kept_bucket slots[SLOTS_KEPT_MAX];
     const tamis_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];
-    run_part runs[2 * TM_ATTRIBUTES_MAX];
+    found_span spans[2 * TM_ATTRIBUTES_MAX];
 } matching;
 
 /* ---- results ---- */
@@ -130,6 +136,9 @@ static inline void emit_if_open(matching *m, uint32_t interface, uint32_t handle
 }
 
 static inline bool is_full(const matching *m) {
+    if (m->is_done) {
+        return true;
+    }
     if (!m->plain) {
         return tm_answer_is_full(m->answer);
     }

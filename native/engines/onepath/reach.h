@@ -1,4 +1,4 @@
-/* reach.h - from a value to the filters under it: entries, buckets and runs.
+/* reach.h - from a value to the filters under it: entries and buckets.
  *
  * Law: memory far away is asked for before it is read: a probe's tags, then its slot, then the block behind it, then
  * the bodies of entries that hold so far. Private to match.c.
@@ -148,81 +148,6 @@ static void see_patterns(matching *m, const known *at) {
         if (at->key->pattern_bits & tamis_operand_bit(patterns[i])) {
             see_bucket(m, tamis_bucket_key(TAMIS_BY_PATTERN, at->name, patterns[i]));
         }
-    }
-}
-
-/* ---- runs ---- */
-
-static void emit_rows(matching *m, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
-    if (m->answer->direct) { /* runs hold no interface with cells */
-        tm_answer_emit_rows(m->answer, chunk->interfaces + from, chunk->handles + from, to - from);
-        return;
-    }
-    for (uint32_t i = from; i < to; i++) {
-        emit_if_open(m, chunk->interfaces[i], chunk->handles[i]);
-    }
-}
-
-/* Those of the chunks in [from, to), each whole. */
-static void emit_chunks(matching *m, const tamis_run *run, uint32_t from, uint32_t to) {
-    unsigned shift = m->answer->direct ? 3 : 0; /* rows that are only copied cost next to nothing */
-    for (; from < to && tm_work_spend(&m->work, run->chunks[from].count >> shift); from++) {
-        emit_rows(m, &run->chunks[from], 0, run->chunks[from].count);
-    }
-}
-
-static inline void find_run(run_part *part, const tamis_run *run, bool to_end, int64_t value,
-                            const tamis_strings *strings) {
-    part->run = run;
-    part->to_end = to_end;
-    tamis_run_find(run, value, !to_end, strings, &part->chunk, &part->index);
-}
-
-static inline __attribute__((always_inline)) void emit_run(matching *m, const run_part *part) {
-    const tamis_run *run = part->run;
-    if (!part->to_end) {
-        emit_chunks(m, run, 0, part->chunk);
-    }
-    if (part->chunk < run->count) {
-        const tamis_chunk *chunk = &run->chunks[part->chunk];
-        emit_rows(m, chunk, part->to_end ? part->index : 0, part->to_end ? chunk->count : part->index);
-    }
-    if (part->to_end) {
-        emit_chunks(m, run, part->chunk + 1, run->count);
-    }
-}
-
-static void emit_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    run_part part;
-    if (key->at_most != NULL) {
-        find_run(&part, key->at_most, true, value, strings);
-        emit_run(m, &part);
-    }
-    if (key->at_least != NULL) {
-        find_run(&part, key->at_least, false, value, strings);
-        emit_run(m, &part);
-    }
-}
-
-/* Unless it is done later: see find_runs. */
-static inline void see_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if ((key->at_most != NULL || key->at_least != NULL) && !m->at_once) {
-        emit_runs(m, key, value, strings);
-    }
-}
-
-/* The first half: what is satisfied is found, and its first rows are asked for. */
-static inline void find_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if (key->at_most != NULL) {
-        run_part *part = &m->runs[m->run_count++];
-        find_run(part, key->at_most, true, value, strings);
-        if (part->chunk < part->run->count) {
-            __builtin_prefetch(part->run->chunks[part->chunk].interfaces + part->index);
-        }
-    }
-    if (key->at_least != NULL) {
-        find_run(&m->runs[m->run_count++], key->at_least, false, value, strings);
-        __builtin_prefetch(key->at_least->chunks[0].interfaces);
     }
 }
 

@@ -2,16 +2,19 @@
  *
  * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's arrays have one
  * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits.
+ * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (engine.h), and of few others.
  *
  *     chunks   [ 3 5 5 8 ] [ 9 9 12 ] [ 20 31 ]      value 9: "<= bound" holds from the first 9 to the end
  */
 #include <string.h>
 
+#include "base/bits.h"
 #include "engines/onepath/engine.h"
 
 #define CHUNK_MIN 4U
 #define CHUNK_MAX 512U
 #define CHUNKS_MIN 2U
+#define STALE_MAX 64U /* rows that leave before the fold is computed again: eight steps each */
 
 static inline int64_t key_of(int64_t bound, const tamis_strings *strings) {
     if (strings == NULL) {
@@ -93,21 +96,35 @@ static void free_chunk(tm_memory *memory, tamis_chunk *chunk) {
     TM_DELETE(memory, TM_HOT, chunk->highs, int64_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->interfaces, uint32_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->handles, uint32_t, chunk->capacity);
+    TM_DELETE(memory, TM_HOT, chunk->present, uint64_t, TAMIS_FOLD_WORDS);
     *chunk = (tamis_chunk){0};
 }
 
 static bool new_chunk(tm_memory *memory, tamis_chunk *chunk, uint32_t capacity, bool has_highs) {
-    *chunk = (tamis_chunk){.capacity = capacity};
+    *chunk = (tamis_chunk){.capacity = (uint16_t)capacity};
     chunk->bounds = TM_NEW(memory, TM_HOT, int64_t, capacity);
     chunk->highs = has_highs ? TM_NEW(memory, TM_HOT, int64_t, capacity) : NULL;
     chunk->interfaces = TM_NEW(memory, TM_HOT, uint32_t, capacity);
     chunk->handles = TM_NEW(memory, TM_HOT, uint32_t, capacity);
+    bool is_large = capacity == CHUNK_MAX;
+    chunk->present = is_large ? TM_NEW(memory, TM_HOT, uint64_t, TAMIS_FOLD_WORDS) : NULL;
     if (chunk->bounds == NULL || (has_highs && chunk->highs == NULL) || chunk->interfaces == NULL ||
-        chunk->handles == NULL) {
+        chunk->handles == NULL || (is_large && chunk->present == NULL)) {
         free_chunk(memory, chunk);
         return false;
     }
     return true;
+}
+
+static void fold_rows(tamis_chunk *chunk) {
+    if (chunk->present == NULL) {
+        return;
+    }
+    memset(chunk->present, 0, sizeof *chunk->present * TAMIS_FOLD_WORDS);
+    for (uint32_t row = 0; row < chunk->count; row++) {
+        tamis_fold_set(chunk->present, chunk->interfaces[row]);
+    }
+    chunk->stale = 0;
 }
 
 /* Copy `count` rows; the chunks are distinct. */
@@ -160,6 +177,7 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
         }
         copy_rows(&fresh, 0, chunk, 0, chunk->count);
         fresh.count = chunk->count;
+        fold_rows(&fresh);
         free_chunk(memory, chunk);
         run->chunks[at] = fresh;
         return true;
@@ -171,6 +189,8 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
     fresh.count = chunk->count / 2;
     chunk->count -= fresh.count;
     copy_rows(&fresh, 0, chunk, chunk->count, fresh.count);
+    fold_rows(&fresh);
+    fold_rows(chunk);
     insert_chunk(run, at + 1, fresh);
     return true;
 }
@@ -202,6 +222,9 @@ static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, ta
     chunk->bounds[index] = bound;
     chunk->interfaces[index] = single.interface;
     chunk->handles[index] = single.handle;
+    if (chunk->present != NULL) {
+        tamis_fold_set(chunk->present, single.interface);
+    }
     chunk->count++;
     *row = index;
     return chunk;
@@ -231,6 +254,9 @@ void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_si
     tamis_chunk *chunk = &run->chunks[at];
     chunk->count--;
     move_rows(chunk, index, index + 1, chunk->count - index);
+    if (++chunk->stale >= STALE_MAX) {
+        fold_rows(chunk);
+    }
     if (chunk->count == 0) {
         free_chunk(memory, chunk);
         run->count--;
@@ -246,6 +272,15 @@ void tamis_run_clear(tm_memory *memory, tamis_run *run) {
     *run = (tamis_run){0};
 }
 
+static bool is_fold_good(const tamis_chunk *chunk) {
+    for (uint32_t row = 0; chunk->present != NULL && row < chunk->count; row++) {
+        if (!tm_bit_at(chunk->present, chunk->interfaces[row] % TAMIS_FOLD_BITS)) {
+            return false;
+        }
+    }
+    return (chunk->present != NULL) == (chunk->capacity == CHUNK_MAX);
+}
+
 int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const char **reason) {
     int64_t last_key = INT64_MIN;
     uint32_t last_handle = 0;
@@ -254,6 +289,10 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
         const tamis_chunk *chunk = &run->chunks[at];
         if (chunk->count == 0 || chunk->count > chunk->capacity) {
             *reason = "a chunk of a run is empty or too full";
+            return TM_MISUSED;
+        }
+        if (!is_fold_good(chunk)) {
+            *reason = "a chunk of a run has an interface that its fold lacks, or is large and has none";
             return TM_MISUSED;
         }
         for (uint32_t index = 0; index < chunk->count; index++, first = false) {

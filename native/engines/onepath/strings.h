@@ -2,8 +2,8 @@
  *
  * Law: a constant lives as long as a test refers to it. Labels of constants are even and increase with the strings; a
  * value that is no constant gets the odd label just above its predecessor's, so that order is one integer comparison.
- * When a gap is used up all labels are spread again (ids stay, and everything else keeps ids): `order_version` then
- * changes, as it does with every constant that joins or leaves the order.
+ * Labels of constants may change when one joins the order (labels.h; ids stay, and everything else keeps ids):
+ * `order_version` changes with every constant that joins or leaves.
  */
 #ifndef TM_ONEPATH_STRINGS_H
 #define TM_ONEPATH_STRINGS_H
@@ -11,38 +11,56 @@
 #include <stdbool.h>
 
 #include "base/idset.h"
+#include "engines/onepath/sorted.h"
 #include "tm.h"
 
 #define TM_NO_STRING UINT32_MAX
 
+#define TAMIS_STRING_SHORT 8U /* bytes that a record has room for beside the head */
+
 typedef struct tamis_string {
     tm_head head;
-    uint8_t *bytes; /* owned copy */
+    union {
+        uint8_t *copy; /* owned; see tamis_string_has_copy */
+        uint8_t text[TAMIS_STRING_SHORT];
+    };
     uint32_t length;
     uint32_t references; /* tests that use it; 0: a free record, then `length` is the next free id */
     uint32_t ordered;    /* of these, tests of order */
     uint32_t hash;
 } tamis_string;
 
-typedef struct tamis_strings {
+/* The head of sixteen bytes is all of them, in order: numbers have no copy. */
+static inline bool tamis_string_has_copy(uint32_t length) {
+    return length > TAMIS_STRING_SHORT && length != TM_INLINE_BYTES;
+}
+
+/* The text of a constant, good as long as the record stays where it is. */
+static inline const uint8_t *tamis_string_text(const tamis_string *string) {
+    if (tamis_string_has_copy(string->length)) {
+        return string->copy;
+    }
+    return string->length == TM_INLINE_BYTES ? (const uint8_t *)&string->head : string->text;
+}
+
+struct tamis_strings {
     tm_memory *memory; /* borrowed */
     tm_hash_key key;
     tamis_string *records;
-    int64_t *labels; /* by id, where ordered > 0; apart, as searches among bounds read nothing else of a constant */
-    tm_idset set;    /* of ids + 1, by hash */
-    uint32_t *order; /* ids of the ordered ones, sorted */
+    int64_t *labels;     /* by id, where ordered > 0; apart, as searches among bounds read nothing else of a constant */
+    tm_idset set;        /* of ids + 1, by hash */
+    tamis_sorted sorted; /* the ordered ones */
     uint32_t record_count;
     uint32_t record_capacity;
     uint32_t live;
     uint32_t free;
-    uint32_t order_count;
-    uint32_t order_capacity;
     uint64_t text_bytes;    /* of the copies, as they are counted */
     uint32_t version;       /* changes when a constant comes or goes */
     uint32_t order_version; /* changes when labels of values may have changed */
-} tamis_strings;
+};
 
-void tamis_strings_init(tamis_strings *strings, tm_memory *memory);
+/* `of_numbers`: all constants are those of tamis_number_bytes. */
+void tamis_strings_init(tamis_strings *strings, tm_memory *memory, bool of_numbers);
 void tamis_strings_clear(tamis_strings *strings);
 
 /* The id of the constant, one reference more; TM_NO_STRING: no memory, nothing changed. `bytes` is copied. */

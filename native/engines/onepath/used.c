@@ -14,9 +14,9 @@
 #define ROW_BYTES 32U /* of a filter in a run, a list or an interval */
 
 static uint64_t bytes_of_strings(const tamis_strings *strings) {
-    uint64_t each = WITH_QUARTER(sizeof(tamis_string) + sizeof(int64_t)) + WITH_DOUBLING(sizeof(uint32_t)) +
-                    WITH_QUARTER(strings->order_count > 0 ? sizeof(uint32_t) : 0);
-    return strings->live * each + strings->text_bytes;
+    uint64_t each = WITH_QUARTER(sizeof(tamis_string) + sizeof(int64_t)) + WITH_DOUBLING(sizeof(uint32_t));
+    uint64_t ordered = strings->sorted.count * WITH_QUARTER(sizeof(uint64_t) + sizeof(uint32_t));
+    return strings->live * each + ordered + strings->text_bytes;
 }
 
 static uint64_t bytes_of_names(const tm_engine *engine) {

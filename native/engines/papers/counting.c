@@ -2,12 +2,14 @@
 #include "engines/papers/counting.h"
 #include "base/grow.h"
 
-int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind text, tm_name_hooks hooks) {
+int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind text, tm_name_hooks hooks,
+                     tm_counting_ways ways) {
     tm_memory *memory = holders->memory;
     core->memory = memory;
     core->holders = holders;
     core->text = text;
     core->hooks = hooks;
+    core->ways = ways;
     tm_arena_init(&core->filters.arena, memory, TM_COLD);
     if (!tm_grow(memory, TM_HOT, &core->names, sizeof *core->names, &core->name_capacity, 1)) {
         return TM_NO_MEMORY; /* slot 0, that of a name no filter mentions, is always there to be empty */
@@ -161,6 +163,8 @@ static int reserve_filter(tm_counting *core, uint32_t handle) {
         tm_grow(core->memory, TM_COLD, &all->references, sizeof *all->references, &all->reference_capacity, wanted) &&
         tm_grow(core->memory, TM_COLD, &all->reference_counts, sizeof *all->reference_counts,
                 &all->reference_count_capacity, wanted);
+    done = done && (core->ways.counters == TM_COUNTERS_FLAT ||
+                    tm_counters_reserve(&core->counters, core->memory, all->seat_capacity));
     return done ? TM_OK : TM_NO_MEMORY;
 }
 
@@ -203,6 +207,8 @@ int tm_counting_add(tm_counting *core, const tm_filter *filter, uint32_t interfa
         return result;
     }
     all->seats[handle] = (tm_seat){.interface = interface & 0xffffff, .required = plain > 0 ? plain : 1};
+    core->live++;
+    core->referenced += count;
     return TM_OK;
 }
 
@@ -212,6 +218,7 @@ static void free_filter_arrays(tm_counting *core) {
     TM_DELETE(core->memory, TM_COLD, all->references, uint32_t, all->reference_capacity);
     TM_DELETE(core->memory, TM_COLD, all->reference_counts, uint8_t, all->reference_count_capacity);
     tm_arena_clear(&all->arena);
+    tm_counters_free(&core->counters, core->memory);
     *all = (tm_filters){.arena = all->arena};
 }
 
@@ -229,28 +236,46 @@ void tm_counting_remove(tm_counting *core, uint32_t handle) {
     all->references[handle] = 0;
     all->reference_counts[handle] = 0;
     all->seats[handle] = (tm_seat){0};
-    if (tm_holders_used(core->holders) == 1) {
-        forget_filters(core); /* it was the last one */
+    core->referenced -= count;
+    if (--core->live == 0) {
+        forget_filters(core);
     }
 }
 
-static bool holds_name(const uint32_t *names, uint32_t count, uint32_t name) {
+/* The one type of value that satisfies the constraint, or any. */
+static uint32_t type_needed(const tm_counting *core, uint32_t constraint) {
+    uint32_t type = TM_TYPE_ANY;
+    for (uint16_t i = 0; i < core->constraints.keys[constraint].operand_count; i++) {
+        uint32_t other = tm_type_of(tm_constraints_operand(&core->constraints, constraint, i).kind);
+        if (i > 0 && other != type) {
+            return TM_TYPE_ANY;
+        }
+        type = other;
+    }
+    return type;
+}
+
+static bool holds_need(const tm_need *needs, uint32_t count, tm_need need) {
     while (count > 0) {
-        if (names[--count] == name) {
+        if (needs[--count] == need) {
             return true;
         }
     }
     return false;
 }
 
-uint32_t tm_counting_names(const tm_counting *core, uint32_t handle, uint32_t names[TM_CONSTRAINTS_MAX]) {
+uint32_t tm_counting_needs(const tm_counting *core, uint32_t handle, bool typed, tm_need needs[TM_CONSTRAINTS_MAX]) {
     uint32_t count = 0;
     const tm_reference *references = tm_counting_references(core, handle);
     for (uint32_t i = 0; i < core->filters.reference_counts[handle]; i++) {
         uint32_t constraint = references[i].constraint;
+        if (constraint == TM_TRUE_CONSTRAINT || is_negated(core, constraint)) {
+            continue;
+        }
         uint32_t name = core->constraints.keys[constraint].name;
-        if (constraint != TM_TRUE_CONSTRAINT && !is_negated(core, constraint) && !holds_name(names, count, name)) {
-            names[count++] = name;
+        tm_need need = typed ? name * TM_TYPES + type_needed(core, constraint) : name;
+        if (!holds_need(needs, count, need)) {
+            needs[count++] = need;
         }
     }
     return count;
@@ -278,6 +303,8 @@ void tm_counting_free(tm_counting *core) {
 void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
     stats->active = core->holders->live;
     stats->names = core->constraints.names.ids.count;
+    stats->updates = core->updates;
+    stats->skipped = core->skipped;
 }
 
 /* A filter's seat, its references and what lists it; a constraint, an operand of it in an index; a string or name. */
@@ -286,12 +313,14 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
 #define CONSTRAINT_BYTES 60U
 #define OPERAND_BYTES 36U
 #define STRING_BYTES 40U
+#define COUNTER_BYTES 24U /* of a filter, in a hash that is between a quarter and half full */
 #define NAME_BYTES 400U
 
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes) {
     const tm_constraints *constraints = &core->constraints;
-    return core->holders->live * FILTER_BYTES + core->holders->constraints * REFERENCE_BYTES +
-           constraints->ids.count * CONSTRAINT_BYTES + constraints->operands * OPERAND_BYTES +
-           constraints->names.ids.count * NAME_BYTES + constraints->names.text_bytes +
-           constraints->strings.ids.count * (STRING_BYTES + text_bytes) + constraints->strings.text_bytes;
+    uint64_t filter_bytes = FILTER_BYTES + (core->ways.counters == TM_COUNTERS_HASH ? COUNTER_BYTES : 0);
+    return core->live * filter_bytes + core->referenced * REFERENCE_BYTES + constraints->ids.count * CONSTRAINT_BYTES +
+           constraints->operands * OPERAND_BYTES + constraints->names.ids.count * NAME_BYTES +
+           constraints->names.text_bytes + constraints->strings.ids.count * (STRING_BYTES + text_bytes) +
+           constraints->strings.text_bytes;
 }

@@ -2,8 +2,8 @@
  *
  * Law: a filter matches when as many of its plain constraints were found as it has, and none of its negated ones was
  * vetoed by its plain form. Vetoes are found first, so a count that is full is a match. Each constraint is found at
- * most once a message; filters of what has matched are
- * skipped (table/answer.h).
+ * most once a message. What is done about filters of interfaces that have matched, and where counts are kept, are
+ * options (tm_counting_ways), which change no answer.
  *
  *     attribute -> name index -> constraint -> its filters -> seat {interface, required, counted} -> link
  */
@@ -11,17 +11,48 @@
 #define TM_COUNTING_H
 
 #include "base/arena.h"
+#include "engines/papers/counters.h"
 #include "engines/papers/name_index.h"
 #include "table/engine.h"
+
+/* When a match asks whether the interface of a filter has matched, or is excluded: the short circuit of the papers. */
+typedef enum {
+    TM_CIRCUIT_OFF,     /* for its answer alone: everything found is counted */
+    TM_CIRCUIT_AT_FULL, /* where a count is full, and it ends with the last interface */
+    TM_CIRCUIT_EACH,    /* before each count, as the papers have it, and it ends with the last interface */
+} tm_circuit;
+
+/* Where the counts of a match are kept. */
+typedef enum {
+    TM_COUNTERS_FLAT, /* beside the filter's interface */
+    TM_COUNTERS_HASH, /* in a map that holds those of the message alone, as the papers print it */
+} tm_counter_kind;
+
+typedef struct tm_counting_ways {
+    tm_circuit circuit;
+    tm_counter_kind counters;
+} tm_counting_ways;
+
+/* The options that say so, for the table of an engine. */
+#define TM_CIRCUIT_OPTION                                                                                              \
+    {.name = "circuit",                                                                                                \
+     .about = "When a match asks whether the interface of a filter has matched: never, at a full count, or at each.",  \
+     .values = "off at-full each",                                                                                     \
+     .most = TM_CIRCUIT_EACH,                                                                                          \
+     .standard = TM_CIRCUIT_AT_FULL}
+#define TM_COUNTERS_OPTION                                                                                             \
+    {.name = "counters",                                                                                               \
+     .about = "Where counts are kept: in an array of all filters, or in a hash of those that the message reaches.",    \
+     .values = "flat hash",                                                                                            \
+     .most = TM_COUNTERS_HASH,                                                                                         \
+     .standard = TM_COUNTERS_FLAT}
 
 /* A filter as a match sees it. */
 typedef struct tm_seat {
     uint32_t interface : 24;
     uint32_t required : 8; /* plain constraints */
-    uint32_t state;        /* message << 8 | counted, or TM_SEAT_VETOED */
+    uint32_t state;        /* message << 8 | counted, or TM_COUNT_VETOED */
 } tm_seat;
-
-#define TM_SEAT_VETOED 0x80u /* more than any count can reach from or to */
 
 /* One constraint of a filter, and where among the constraint's filters this one stands. */
 typedef struct tm_reference {
@@ -64,12 +95,19 @@ typedef struct tm_counting {
     uint32_t name_capacity;
     uint32_t negated; /* constraints that can veto */
     tm_filters filters;
-    uint32_t message; /* number of the current one, 24 bits, never 0 */
+    uint64_t live;       /* filters in here: an engine may keep others elsewhere */
+    uint64_t referenced; /* constraints of these */
+    tm_counting_ways ways;
+    tm_counters counters; /* with TM_COUNTERS_HASH: room for the counts of all filters */
+    uint32_t message;     /* number of the current one, 24 bits, never 0 */
+    uint64_t updates;     /* of counters, in all matches */
+    uint64_t skipped;     /* that were spared */
 } tm_counting;
 
 _Static_assert(sizeof(tm_seat) == 8, "eight to a cache line");
 
-int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind text, tm_name_hooks hooks);
+int tm_counting_init(tm_counting *core, const tm_holders *holders, tm_text_kind text, tm_name_hooks hooks,
+                     tm_counting_ways ways);
 void tm_counting_free(tm_counting *core);
 
 /* TM_NO_MEMORY: unchanged. */
@@ -82,13 +120,27 @@ static inline tm_reference *tm_counting_references(const tm_counting *core, uint
     return (tm_reference *)tm_arena_at(&core->filters.arena, core->filters.references[handle]);
 }
 
-/* The names that a live filter cannot match without: those of its plain constraints, each once. Returns how many. */
-uint32_t tm_counting_names(const tm_counting *core, uint32_t handle, uint32_t names[TM_CONSTRAINTS_MAX]);
+/* What a filter needs of a message: a name, or a name and a type: name * TM_TYPES + type. */
+typedef uint32_t tm_need;
+
+#define TM_TYPES 4U
+#define TM_TYPE_ANY 0U
+
+/* The type of a value of this kind; all numbers are of one. */
+static inline uint32_t tm_type_of(uint8_t kind) {
+    return kind == TM_KIND_BOOLEAN ? 1 : kind == TM_KIND_STRING ? 2 : 3;
+}
+
+/* What a live filter cannot match without: for each of its plain constraints the name and, if `typed`, the type of the
+ * value, each once. Returns how many. */
+uint32_t tm_counting_needs(const tm_counting *core, uint32_t handle, bool typed, tm_need needs[TM_CONSTRAINTS_MAX]);
 
 /* As engine.h has it; `text_bytes` is what a string takes in the text index. */
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes);
 void tm_counting_stats(const tm_counting *core, tm_stats *stats);
 int tm_counting_validate(const tm_counting *core, const char **reason);
+/* The same where no filter is elsewhere. */
+int tm_counting_validate_all(const tm_counting *core, const char **reason);
 
 /* A message with its names already looked up (0: no filter mentions it). Borrowed. */
 typedef struct tm_named_message {

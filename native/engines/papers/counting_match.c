@@ -22,42 +22,64 @@ typedef struct matching {
 
 /* ---- counting ---- */
 
-/* The papers ask first whether the interface is done, to be spared a look into a map of counters. Here counter and
- * interface are one word apart, and the question would cost a mispredicted branch for each filter, so it waits for the
- * few counts that are full: measured at a million filters, 20 interfaces, twice as fast. */
-static inline void count_one(matching *run, uint32_t filter, bool grouped) {
-    tm_seat *seat = &run->core->filters.seats[filter];
-    uint32_t state = (seat->state >> 8 == run->found.message ? seat->state : run->found.message << 8) + 1;
-    seat->state = state;
-    if ((state & 0xff) == seat->required && tm_answer_open_marked(run->answer, seat->interface, grouped)) {
-        tm_answer_emit_marked(run->answer, seat->interface, filter, grouped);
-        run->found.done |= tm_answer_is_full(run->answer);
-    }
-}
-
-static inline void count_gathered(matching *run, bool grouped) {
-    uint32_t count = run->gathered;
-    run->gathered = 0;
-    for (uint32_t i = 0; i < count && !run->found.done; i++) {
-        count_one(run, run->filters[i], grouped);
-    }
-}
-
-static inline void veto_gathered(matching *run) {
-    for (uint32_t i = 0; i < run->gathered; i++) {
-        run->core->filters.seats[run->filters[i]].state = run->found.message << 8 | TM_SEAT_VETOED;
-    }
-    run->gathered = 0;
-}
-
 /* What becomes of gathered filters; a constant wherever it is used, so that each has a loop of its own. */
-typedef enum { COUNT_SINGLE, COUNT_GROUPED, VETO } purpose;
+typedef struct purpose {
+    bool is_veto;
+    bool grouped;
+    tm_counting_ways ways;
+} purpose;
+
+static inline uint32_t *state_of(matching *run, uint32_t filter, tm_counter_kind kind) {
+    return kind == TM_COUNTERS_HASH ? tm_counter_of(&run->core->counters, filter, run->found.message)
+                                    : &run->core->filters.seats[filter].state;
+}
+
+/* The papers ask first whether the interface is done, to be spared a look into a map of counters. With flat counters
+ * that question costs more than it spares, as counter and interface are one word apart, so it waits for the few counts
+ * that are full (docs/design/matcher.md has the figures). Returns whether there was a count. */
+static inline bool count_one(matching *run, uint32_t filter, purpose purpose) {
+    const tm_seat *seat = &run->core->filters.seats[filter];
+    if (purpose.ways.circuit == TM_CIRCUIT_EACH &&
+        !tm_answer_open_marked(run->answer, seat->interface, purpose.grouped)) {
+        return false;
+    }
+    uint32_t *counter = state_of(run, filter, purpose.ways.counters);
+    uint32_t state = (*counter >> 8 == run->found.message ? *counter : run->found.message << 8) + 1;
+    *counter = state;
+    if ((state & 0xff) == seat->required && (purpose.ways.circuit == TM_CIRCUIT_EACH ||
+                                             tm_answer_open_marked(run->answer, seat->interface, purpose.grouped))) {
+        tm_answer_emit_marked(run->answer, seat->interface, filter, purpose.grouped);
+        if (purpose.ways.circuit != TM_CIRCUIT_OFF) {
+            run->found.done |= tm_answer_is_full(run->answer);
+        }
+    }
+    return true;
+}
+
+static inline void count_gathered(matching *run, purpose purpose) {
+    uint32_t count = run->gathered;
+    uint32_t updates = 0;
+    uint32_t at = 0;
+    run->gathered = 0;
+    for (; at < count && !run->found.done; at++) {
+        updates += count_one(run, run->filters[at], purpose);
+    }
+    run->core->updates += updates;
+    run->core->skipped += at - updates;
+}
+
+static inline void veto_gathered(matching *run, purpose purpose) {
+    for (uint32_t i = 0; i < run->gathered; i++) {
+        *state_of(run, run->filters[i], purpose.ways.counters) = run->found.message << 8 | TM_COUNT_VETOED;
+    }
+    run->gathered = 0;
+}
 
 static inline void use_gathered(matching *run, purpose purpose) {
-    if (purpose == VETO) {
-        veto_gathered(run);
+    if (purpose.is_veto) {
+        veto_gathered(run, purpose);
     } else {
-        count_gathered(run, purpose == COUNT_GROUPED);
+        count_gathered(run, purpose);
     }
 }
 
@@ -102,16 +124,41 @@ static inline void take(matching *run, purpose purpose) {
     use_gathered(run, purpose);
 }
 
-static void take_single(tm_found *found) {
-    take((matching *)found, COUNT_SINGLE);
+/* A loop for each way to count, with a grouping and without, and for vetoes with either kind of counters. */
+#define TAKE(name, circuit, counters)                                                                                  \
+    static void take_##name(tm_found *found) {                                                                         \
+        take((matching *)found, (purpose){.ways = {circuit, counters}});                                               \
+    }                                                                                                                  \
+    static void take_grouped_##name(tm_found *found) {                                                                 \
+        take((matching *)found, (purpose){.grouped = true, .ways = {circuit, counters}});                              \
+    }
+TAKE(off_flat, TM_CIRCUIT_OFF, TM_COUNTERS_FLAT)
+TAKE(full_flat, TM_CIRCUIT_AT_FULL, TM_COUNTERS_FLAT)
+TAKE(each_flat, TM_CIRCUIT_EACH, TM_COUNTERS_FLAT)
+TAKE(off_hash, TM_CIRCUIT_OFF, TM_COUNTERS_HASH)
+TAKE(full_hash, TM_CIRCUIT_AT_FULL, TM_COUNTERS_HASH)
+TAKE(each_hash, TM_CIRCUIT_EACH, TM_COUNTERS_HASH)
+
+static void take_vetoes_flat(tm_found *found) {
+    take((matching *)found, (purpose){.is_veto = true, .ways = {.counters = TM_COUNTERS_FLAT}});
 }
 
-static void take_grouped(tm_found *found) {
-    take((matching *)found, COUNT_GROUPED);
+static void take_vetoes_hash(tm_found *found) {
+    take((matching *)found, (purpose){.is_veto = true, .ways = {.counters = TM_COUNTERS_HASH}});
 }
 
-static void take_vetoes(tm_found *found) {
-    take((matching *)found, VETO);
+typedef void (*taker)(tm_found *found);
+
+static taker taker_of(tm_counting_ways ways, bool grouped) {
+    static const taker TAKERS[2][3][2] = {
+        [TM_COUNTERS_FLAT] = {[TM_CIRCUIT_OFF] = {take_off_flat, take_grouped_off_flat},
+                              [TM_CIRCUIT_AT_FULL] = {take_full_flat, take_grouped_full_flat},
+                              [TM_CIRCUIT_EACH] = {take_each_flat, take_grouped_each_flat}},
+        [TM_COUNTERS_HASH] = {[TM_CIRCUIT_OFF] = {take_off_hash, take_grouped_off_hash},
+                              [TM_CIRCUIT_AT_FULL] = {take_full_hash, take_grouped_full_hash},
+                              [TM_CIRCUIT_EACH] = {take_each_hash, take_grouped_each_hash}},
+    };
+    return TAKERS[ways.counters][ways.circuit][grouped];
 }
 
 /* ---- the match ---- */
@@ -124,6 +171,7 @@ static void next_message(tm_counting *core) {
     for (uint32_t i = 0; i < core->filters.seat_capacity; i++) {
         core->filters.seats[i].state = 0;
     }
+    tm_counters_forget(&core->counters);
     for (uint32_t i = 0; i < core->constraints.count; i++) {
         core->constraints.held[i].stamp = 0;
     }
@@ -132,7 +180,7 @@ static void next_message(tm_counting *core) {
 
 static void find_vetoes(matching *run, const tm_named_message *message) {
     const tm_counting *core = run->core;
-    run->found.take = take_vetoes;
+    run->found.take = core->ways.counters == TM_COUNTERS_HASH ? take_vetoes_hash : take_vetoes_flat;
     for (size_t i = 0; i < message->count && core->negated > 0 && !run->found.done; i++) {
         const tm_name_index *index = core->names[message->names[i]].veto;
         if (index != NULL) {
@@ -144,7 +192,7 @@ static void find_vetoes(matching *run, const tm_named_message *message) {
 
 static void find_matches(matching *run, const tm_named_message *message) {
     const tm_counting *core = run->core;
-    run->found.take = run->answer->grouping != NULL ? take_grouped : take_single;
+    run->found.take = taker_of(core->ways, run->answer->grouping != NULL);
     tm_found_add(&run->found, TM_TRUE_CONSTRAINT);
     for (size_t i = 0; i < message->count && !run->found.done; i++) {
         const tm_name_index *index = core->names[message->names[i]].plain;
@@ -158,7 +206,7 @@ static void find_matches(matching *run, const tm_named_message *message) {
 }
 
 void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer) {
-    if (core->holders->live == 0) {
+    if (core->live == 0) {
         return;
     }
     matching run; /* its arrays are written before they are read: not cleared */

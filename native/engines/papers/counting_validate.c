@@ -21,13 +21,14 @@ static int validate_references(const tm_counting *core, uint32_t filter, const c
 }
 
 static int validate_filters(const tm_counting *core, uint64_t *references, const char **reason) {
+    uint64_t live = 0;
     for (uint32_t i = 0; i < core->holders->count; i++) {
-        bool is_live = tm_holders_is_live(core->holders, i);
-        if (is_live != (core->filters.references[i] != 0)) {
-            return fails(reason, "a filter is not there, or there without a handle");
-        }
-        if (!is_live) {
+        if (i >= core->filters.reference_capacity || core->filters.references[i] == 0) {
             continue;
+        }
+        live++;
+        if (!tm_holders_is_live(core->holders, i)) {
+            return fails(reason, "a filter is there without a handle");
         }
         if (core->filters.seats[i].interface != tm_holders_interface(core->holders, i)) {
             return fails(reason, "a filter has another interface than its handle");
@@ -38,7 +39,7 @@ static int validate_filters(const tm_counting *core, uint64_t *references, const
             return result;
         }
     }
-    return TM_OK;
+    return live == core->live && *references == core->referenced ? TM_OK : fails(reason, "a count of filters is wrong");
 }
 
 static int validate_lists(const tm_counting *core, uint64_t references, const char **reason) {
@@ -107,4 +108,11 @@ int tm_counting_validate(const tm_counting *core, const char **reason) {
         result = validate_names(core, reason);
     }
     return result == TM_OK ? tm_constraints_validate(&core->constraints, reason) : result;
+}
+
+int tm_counting_validate_all(const tm_counting *core, const char **reason) {
+    if (core->live != core->holders->live) {
+        return fails(reason, "a filter is not there, or there without a handle");
+    }
+    return tm_counting_validate(core, reason);
 }

@@ -6,6 +6,9 @@
 #include "engines/papers/counting.h"
 #include "engines/registry.h"
 
+/* In the order of the values that `create` is given. */
+static const tm_option_kind options[] = {TM_CIRCUIT_OPTION, TM_COUNTERS_OPTION, {0}};
+
 struct tm_engine {
     tm_counting core;    /* first: a test looks at it */
     tm_holders *holders; /* borrowed */
@@ -18,14 +21,14 @@ static void destroy(tm_engine *engine) {
 }
 
 static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
-    (void)values;
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
     }
     engine->holders = holders;
     tm_text_kind text = {.class = &tm_text_sets};
-    int result = tm_counting_init(&engine->core, holders, text, (tm_name_hooks){0});
+    tm_counting_ways ways = {(tm_circuit)values[0], (tm_counter_kind)values[1]};
+    int result = tm_counting_init(&engine->core, holders, text, (tm_name_hooks){0}, ways);
     if (result != TM_OK) {
         destroy(engine);
         return result;
@@ -65,12 +68,13 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 }
 
 static int validate(const tm_engine *engine, const char **reason) {
-    return tm_counting_validate(&engine->core, reason);
+    return tm_counting_validate_all(&engine->core, reason);
 }
 
 const tm_engine_class tm_engine_counting = {
     .name = "counting",
     .about = "Paper 000: a sorted set for each name, type and operator, then counting.",
+    .options = options,
     .create = create,
     .destroy = destroy,
     .add = add,

@@ -14,6 +14,12 @@ static const tm_option_kind options[] = {
      .about = "Rows of the selectivity table that a match tries before it counts.",
      .most = TM_ROUNDS_MAX,
      .standard = 10},
+    TM_CIRCUIT_OPTION,
+    TM_COUNTERS_OPTION,
+    {.name = "determinants",
+     .about = "What a row of the selectivity table is about: a name, or a name and the type of its value.",
+     .values = "name typed",
+     .most = true},
     {0},
 };
 
@@ -64,8 +70,9 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     engine->name_trie.store = &engine->names;
     tm_text_kind text = {.class = &tm_text_trie, .shared = &engine->strings};
     tm_name_hooks hooks = {.added = add_name, .removed = remove_name, .owner = engine};
-    int result = tm_counting_init(&engine->core, holders, text, hooks);
-    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, (uint32_t)values[0]);
+    tm_counting_ways ways = {(tm_circuit)values[1], (tm_counter_kind)values[2]};
+    int result = tm_counting_init(&engine->core, holders, text, hooks, ways);
+    int prepared = tm_selectivity_init(&engine->selectivity, &engine->core, (uint32_t)values[0], values[3] != 0);
     if (result != TM_OK || prepared != TM_OK) {
         destroy(engine);
         return TM_NO_MEMORY;
@@ -109,6 +116,7 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
 
 static void stats(const tm_engine *engine, tm_stats *stats) {
     tm_counting_stats(&engine->core, stats);
+    stats->excluded = tm_selectivity_excluded(&engine->selectivity);
 }
 
 static uint64_t used(const tm_engine *engine) {
@@ -120,7 +128,7 @@ static void probes(const tm_engine *engine, tm_probes *probes) {
 }
 
 static int validate(const tm_engine *engine, const char **reason) {
-    int result = tm_counting_validate(&engine->core, reason);
+    int result = tm_counting_validate_all(&engine->core, reason);
     if (result == TM_OK) {
         result = tm_trie_validate(&engine->name_trie, reason);
     }

@@ -13,13 +13,13 @@
 #define CHANGES_MIN 64
 
 typedef struct name_set {
-    uint32_t names[TM_CONSTRAINTS_MAX];
+    tm_need names[TM_CONSTRAINTS_MAX];
     uint32_t count;
 } name_set;
 
 static name_set names_of(const tm_selectivity *table, uint32_t filter) {
     name_set set;
-    set.count = tm_counting_names(table->core, filter, set.names);
+    set.count = tm_counting_needs(table->core, filter, table->typed, set.names);
     return set;
 }
 
@@ -32,9 +32,10 @@ static bool holds(const name_set *set, uint32_t name) {
     return false;
 }
 
-int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t rounds) {
+int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t rounds, bool typed) {
     *table = (tm_selectivity){.core = core, .memory = core->memory, .occurrence_count = 1};
-    table->wanted = rounds < TM_ROUNDS_MAX ? rounds : TM_ROUNDS_MAX;
+    table->typed = typed;
+    table->wanted = rounds;
     if (table->wanted > 0) {
         table->rounds = TM_NEW(table->memory, TM_HOT, tm_round, table->wanted);
     }
@@ -56,8 +57,12 @@ static void forget(tm_selectivity *table) {
     TM_DELETE(memory, TM_HOT, table->excluded, uint64_t, table->excluded_capacity);
     TM_DELETE(memory, TM_COLD, table->occurrences, tm_occurrence, table->occurrence_capacity);
     tm_idset_free(&table->occurrence_ids, memory, TM_COLD);
-    *table = (tm_selectivity){
-        .core = table->core, .memory = memory, .occurrence_count = 1, .rounds = table->rounds, .wanted = table->wanted};
+    *table = (tm_selectivity){.core = table->core,
+                              .memory = memory,
+                              .occurrence_count = 1,
+                              .rounds = table->rounds,
+                              .wanted = table->wanted,
+                              .typed = table->typed};
 }
 
 void tm_selectivity_free(tm_selectivity *table) {
@@ -363,7 +368,7 @@ static void sort_if_due(tm_selectivity *table) {
 
 static int reserve(tm_selectivity *table, uint32_t interface, uint32_t filter) {
     tm_memory *memory = table->memory;
-    uint32_t names = table->core->constraints.names.count;
+    uint32_t names = table->core->constraints.names.count * (table->typed ? TM_TYPES : 1);
     bool done =
         tm_grow(memory, TM_COLD, &table->first, sizeof *table->first, &table->first_capacity, interface + 1) &&
         tm_grow(memory, TM_COLD, &table->next, sizeof *table->next, &table->next_capacity, filter + 1) &&
@@ -429,6 +434,16 @@ static bool has_name(const tm_named_message *message, uint32_t name) {
     return false;
 }
 
+static bool has_typed(const tm_named_message *message, tm_need need) {
+    uint32_t type = need % TM_TYPES;
+    for (size_t i = 0; i < message->count; i++) {
+        if (message->names[i] == need / TM_TYPES) {
+            return type == TM_TYPE_ANY || type == tm_type_of(message->attributes[i].kind);
+        }
+    }
+    return false;
+}
+
 tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message *message) {
     uint32_t words = table->excluded_capacity;
     if (table->count == 0 || words == 0) {
@@ -437,7 +452,7 @@ tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message
     memset(table->excluded, 0, sizeof *table->excluded * words);
     for (uint32_t i = 0; i < table->count; i++) {
         const tm_round *round = &table->rounds[i];
-        if (has_name(message, round->name)) {
+        if (table->typed ? has_typed(message, round->name) : has_name(message, round->name)) {
             continue;
         }
         uint32_t shared = round->capacity < words ? round->capacity : words;
@@ -446,4 +461,12 @@ tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message
         }
     }
     return (tm_excluded){table->excluded, words};
+}
+
+uint64_t tm_selectivity_excluded(const tm_selectivity *table) {
+    uint64_t count = 0;
+    for (uint32_t word = 0; word < table->excluded_capacity && table->count > 0; word++) {
+        count += (uint64_t)__builtin_popcountll(table->excluded[word]);
+    }
+    return count;
 }

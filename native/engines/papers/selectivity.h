@@ -1,8 +1,9 @@
-/* selectivity.h - which interfaces a message cannot match because it lacks a name.
+/* selectivity.h - which interfaces a message cannot match because it lacks a name, or a value of a type under it.
  *
  * Law: a name is a determinant of an interface when every filter of it has a plain constraint on the name (a negated
- * one holds without it). The selectivity table is the `rounds` names that are determinants of the most interfaces, each
- * with the exact set of those, whatever has been added or removed since. Which names these are is looked at again only
+ * one holds without it); where determinants are typed, what is said here of names holds of pairs of a name and a type
+ * (counting.h). The selectivity table is the `rounds` names that are determinants of the most interfaces, each with the
+ * exact set of those, whatever has been added or removed since. Which names these are is looked at again only
  * after half as many determinants have changed as there are, so a change costs little on average.
  *
  * An interface of few filters is walked to find its determinants; for one of many, names are counted.
@@ -12,12 +13,12 @@
 
 #include "engines/papers/counting.h"
 
-#define TM_ROUNDS_MAX 1000
+#define TM_ROUNDS_MAX 256
 
 /* How often a name occurs in the filters of an interface that has many. */
 typedef struct tm_occurrence {
     uint32_t interface;
-    uint32_t name;
+    tm_need name;
     uint32_t count; /* of a free one: the next free one */
 } tm_occurrence;
 
@@ -25,7 +26,7 @@ typedef struct tm_occurrence {
 typedef struct tm_round {
     uint64_t *interfaces; /* owned bitset */
     uint32_t capacity;    /* words */
-    uint32_t name;
+    tm_need name;
 } tm_round;
 
 typedef struct tm_selectivity {
@@ -43,13 +44,15 @@ typedef struct tm_selectivity {
     uint32_t occurrence_capacity, occurrence_count, occurrence_free;
     tm_idset occurrence_ids;
     tm_round *rounds; /* `wanted` of them, `count` in use, most selective first */
+    bool typed;
     uint32_t wanted;
     uint32_t count;
     uint64_t total;   /* determinants of all interfaces */
     uint64_t changes; /* since the table was last sorted */
 } tm_selectivity;
 
-int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t rounds);
+/* `rounds` is at most TM_ROUNDS_MAX. */
+int tm_selectivity_init(tm_selectivity *table, const tm_counting *core, uint32_t rounds, bool typed);
 void tm_selectivity_free(tm_selectivity *table);
 
 /* `filter` has just been added to the core. TM_NO_MEMORY: unchanged. */
@@ -60,6 +63,9 @@ void tm_selectivity_remove(tm_selectivity *table, uint32_t filter);
 
 /* The interfaces that the message cannot match; good until the next call. */
 tm_excluded tm_selectivity_exclude(tm_selectivity *table, const tm_named_message *message);
+
+/* How many interfaces the last message could not match by that. */
+uint64_t tm_selectivity_excluded(const tm_selectivity *table);
 
 int tm_selectivity_validate(const tm_selectivity *table, const char **reason);
 

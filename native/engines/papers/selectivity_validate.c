@@ -2,7 +2,7 @@
 #include "engines/papers/selectivity.h"
 
 typedef struct name_set {
-    uint32_t names[TM_CONSTRAINTS_MAX];
+    tm_need names[TM_CONSTRAINTS_MAX];
     uint32_t count;
 } name_set;
 
@@ -22,7 +22,7 @@ static bool holds(const name_set *set, uint32_t name) {
 
 static name_set names_of(const tm_selectivity *table, uint32_t filter) {
     name_set set;
-    set.count = tm_counting_names(table->core, filter, set.names);
+    set.count = tm_counting_needs(table->core, filter, table->typed, set.names);
     return set;
 }
 

@@ -1,10 +1,10 @@
 """R1: the part that says what this router asks for.
 
-Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and whoever waits to be
-heard everywhere (`Await`) is answered when everybody has confirmed. A change that is too much for one body goes on in
-further ones, each a change of the one before, as fast as the links take them: damping takes them for one, and a link
-that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much for one
-body is never flooded: neighbours are told by digests that there is something, and ask.
+Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and a client that waits
+to be heard everywhere (`Await`) is answered when all routers have confirmed. A change that is too much for one body
+goes on in further ones, each a change of the one before, as fast as the links take them: damping takes them for one,
+and a link that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much
+for one body is never flooded: neighbours are told by digests that there is something, and ask.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tamis.router.core.timers import Due
 
 
 class Advertiser:
-    def __init__(self, desk: CoreState, own: OwnPredicate) -> None:
-        self._desk = desk
+    def __init__(self, core_state: CoreState, own: OwnPredicate) -> None:
+        self._core_state = core_state
         self.own = own
         self.holders = Holders()
-        self._damper = Damper(desk.times.damp_first_us)
+        self._damper = Damper(core_state.times.damp_first_us)
         self._is_going_on = False
 
     # --- what clients do
@@ -42,9 +42,9 @@ class Advertiser:
 
     def unwanted(self, filters: tuple[bytes, ...]) -> None:
         for packed in filters:
-            self.own.unwant(packed, self._desk.now_us)
+            self.own.unwant(packed, self._core_state.now_us)
         if self.own.due_us is not None:
-            self._desk.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
+            self._core_state.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
         self.consider()
 
     def awaited(self, ticket: int) -> None:
@@ -55,40 +55,40 @@ class Advertiser:
 
     def narrow(self) -> None:
         """Holds are over (R7)."""
-        self.own.expire(self._desk.now_us)
+        self.own.expire(self._core_state.now_us)
         if self.own.due_us is not None:
-            self._desk.timers.set((Due.NARROW, 0), max(self.own.due_us, self._desk.now_us + 1))
+            self._core_state.timers.set((Due.NARROW, 0), max(self.own.due_us, self._core_state.now_us + 1))
         self.consider()
 
     def consider(self) -> None:
         """Issue what has changed, now or when it is time."""
-        desk, times = self._desk, self._desk.times
+        core_state, times = self._core_state, self._core_state.times
         if not (self.own.has_changes or self.holders.wants_issue):
             return
         is_waited_for = self.own.widens or self.holders.wants_issue
         most_us = times.damp_widen_max_us if is_waited_for else times.damp_narrow_max_us
         ready_us = self._damper.ready_us(most_us)
-        if ready_us <= desk.now_us:
-            self._damper.issued(desk.now_us, most_us)
+        if ready_us <= core_state.now_us:
+            self._damper.issued(core_state.now_us, most_us)
             self.issue()
         else:
-            desk.timers.set_earlier((Due.ISSUE, 0), ready_us)
+            core_state.timers.set_earlier((Due.ISSUE, 0), ready_us)
 
     def go_on(self) -> None:
         """With a change that was too much for one body, if every link has room."""
-        if self._is_going_on and all(link.has_room for link in self._desk.links.by_neighbour.values()):
+        if self._is_going_on and all(link.has_room for link in self._core_state.links.by_neighbour.values()):
             self.issue()
 
     def issue(self) -> None:
         """The change since the last advertisement, as much as one body states; the whole where that is shorter."""
-        desk = self._desk
-        base = desk.rib.entries[desk.me].version
+        core_state = self._core_state
+        base = core_state.rib.entries[core_state.me].version
         change = self.own.issue()
         is_longer = len(change.added) + len(change.removed) > len(self.own.issued)
-        if base.epoch != desk.identity.epoch or (is_longer and not self.own.is_large):
+        if base.epoch != core_state.identity.epoch or (is_longer and not self.own.is_large):
             self._say_whole()
             return
-        desk.rib.restate(desk.me, desk.identity.next(), change.digest, self.own.size)
+        core_state.rib.restate(core_state.me, core_state.identity.next(), change.digest, self.own.size)
         self._tell(base.seq, change.added, change.removed)
 
     def say(self) -> None:
@@ -99,10 +99,10 @@ class Advertiser:
         self._say_whole()
 
     def _say_whole(self) -> None:
-        desk = self._desk
-        desk.rib.restate(desk.me, desk.identity.next(), self.own.digest, self.own.size)
+        core_state = self._core_state
+        core_state.rib.restate(core_state.me, core_state.identity.next(), self.own.digest, self.own.size)
         if self.own.is_large:
-            desk.soon(Due.DIGESTS)
+            core_state.soon(Due.DIGESTS)
             self._plan_more()
         else:
             self._tell(None, self.own.issued, ())
@@ -111,15 +111,17 @@ class Advertiser:
         """What did not fit goes on at once, or when its turn comes by damping."""
         self._is_going_on = self.own.has_changes
         if self._is_going_on:
-            self._desk.soon(Due.MORE)
-            self._desk.timers.set_earlier((Due.ISSUE, 0), self._desk.now_us + self._desk.times.damp_widen_max_us)
+            self._core_state.soon(Due.MORE)
+            self._core_state.timers.set_earlier(
+                (Due.ISSUE, 0), self._core_state.now_us + self._core_state.times.damp_widen_max_us
+            )
 
     def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
         """No base: that is all of it."""
-        desk, held = self._desk, self._desk.rib.entries[self._desk.me]
+        core_state, held = self._core_state, self._core_state.rib.entries[self._core_state.me]
         self._plan_more()
         body = ReceiverAdvertisement(
-            desk.me,
+            core_state.me,
             *held.version,
             full=base_seq is None,
             base_seq=base_seq or 0,
@@ -129,22 +131,24 @@ class Advertiser:
             count=len(self.own.issued),
             confirm=self._asks_to_confirm(),
         )
-        desk.flood(body, is_told=self._is_going_on)
+        core_state.flood(body, is_told=self._is_going_on)
         self.check()
 
     def _asks_to_confirm(self) -> bool:
         """Whether somebody waits for what is being said now, and for nothing that is still to be said."""
         if not len(self.holders):
             return False
-        is_waited_for = self.holders.issued(self._desk.rib.entries[self._desk.me].version, self.own.issued_below)
-        self._desk.timers.set((Due.CONFIRM, 0), self._desk.now_us + self._desk.times.retry_us)
+        is_waited_for = self.holders.issued(
+            self._core_state.rib.entries[self._core_state.me].version, self.own.issued_below
+        )
+        self._core_state.timers.set((Due.CONFIRM, 0), self._core_state.now_us + self._core_state.times.retry_us)
         return is_waited_for
 
     # --- who has heard it
 
     def held(self, body: Held) -> None:
         """Of what was never said nobody is believed."""
-        if (body.epoch, body.seq) > self._desk.identity.version:
+        if (body.epoch, body.seq) > self._core_state.identity.version:
             return
         self.holders.heard(Version(body.epoch, body.seq), body.holders)
         self.check()
@@ -152,13 +156,13 @@ class Advertiser:
     def check(self) -> None:
         """Tickets that have been reached; also when routers went out of reach. None is while a jump is due: somebody
         holds of this router what it did not say, and perhaps in place of what was confirmed."""
-        desk = self._desk
-        if (Due.JUMP, 0) in desk.timers:
+        core_state = self._core_state
+        if (Due.JUMP, 0) in core_state.timers:
             return
-        for ticket in self.holders.reached(desk.trees.routers - {desk.me}):
-            desk.out.append(Reached(ticket))
+        for ticket in self.holders.reached(core_state.trees.routers - {core_state.me}):
+            core_state.out.append(Reached(ticket))
         if not len(self.holders):
-            desk.timers.cancel((Due.CONFIRM, 0))
+            core_state.timers.cancel((Due.CONFIRM, 0))
 
     def confirm_again(self) -> None:
         """Somebody has not answered: ask all once more."""

@@ -31,8 +31,8 @@ class Mine:
 
 
 class Audits:
-    def __init__(self, desk: CoreState, exchange: Exchange, neighbours: NeighbourTalks) -> None:
-        self._desk = desk
+    def __init__(self, core_state: CoreState, exchange: Exchange, neighbours: NeighbourTalks) -> None:
+        self._core_state = core_state
         self._exchange = exchange
         self._neighbours = neighbours
         self._mine: dict[int, Mine] = {}
@@ -40,34 +40,36 @@ class Audits:
         self._requests = REQUEST_BASE
 
     def start(self, ticket: int) -> None:
-        desk = self._desk
+        core_state = self._core_state
         self._requests += 1
         self._mine[self._requests] = Mine(ticket)
         known, topology = self._exchange.vectors()
-        request = SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", known, topology)
+        request = SenderRequest(
+            core_state.me, core_state.identity.epoch, self._requests, Scope.TREE, b"", known, topology
+        )
         self._pass_down(request)
-        desk.timers.set((Due.AUDIT, self._requests), desk.now_us + desk.times.audit_us)
+        core_state.timers.set((Due.AUDIT, self._requests), core_state.now_us + core_state.times.audit_us)
         self._check(self._requests)
 
     def requested(self, body: SenderRequest, came_from: int) -> None:
         """Of somebody else: pass it on, then answer for this router."""
-        desk = self._desk
-        if desk.trees.parent(body.requester) != came_from or body.ticket in self._came_from:
+        core_state = self._core_state
+        if core_state.trees.parent(body.requester) != came_from or body.ticket in self._came_from:
             return
         while len(self._came_from) >= PASSING_MAX:
             del self._came_from[next(iter(self._came_from))]
         self._came_from[body.ticket] = came_from
         self._pass_down(body)
-        link = desk.links.by_neighbour[came_from]
+        link = core_state.links.by_neighbour[came_from]
         found = self._exchange.compare(body)
-        differs = (desk.me,) if any(found) else ()
+        differs = (core_state.me,) if any(found) else ()
         for state in found.states:
-            desk.send(link, state)
-        short = [issuer for issuer in found.entries if not desk.rib.entries[issuer].is_large]
+            core_state.send(link, state)
+        short = [issuer for issuer in found.entries if not core_state.rib.entries[issuer].is_large]
         *first, last = filter(None, self._exchange.replies(body, short, link.version))
         for reply in first:
-            desk.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))
-        desk.send(link, UpdateReply(*body.ticket, last.entries, False, 1, differs))
+            core_state.send(link, UpdateReply(*body.ticket, reply.entries, True, 0))
+        core_state.send(link, UpdateReply(*body.ticket, last.entries, False, 1, differs))
         if len(short) < len(found.entries):
             self._neighbours.send_digest(link)
         if found.lacks:
@@ -75,30 +77,30 @@ class Audits:
 
     def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - the paper's mode asks
         """To a request of scope TREE: ours, or one to pass back."""
-        desk = self._desk
-        mine = self._mine.get(body.request) if body.requester == desk.me else None
+        core_state = self._core_state
+        mine = self._mine.get(body.request) if body.requester == core_state.me else None
         if mine is not None:
             mine.answered += body.answered
             mine.differing.update(dict.fromkeys(body.differing))
             self._check(body.request)
             return
-        link = desk.links.by_neighbour.get(self._came_from.get(body.ticket, 0))
+        link = core_state.links.by_neighbour.get(self._came_from.get(body.ticket, 0))
         if link is not None:
-            desk.send(link, body)
+            core_state.send(link, body)
 
     def end(self, request: int) -> None:
         mine = self._mine.pop(request, None)
         if mine is not None:
-            self._desk.timers.cancel((Due.AUDIT, request))
-            self._desk.out.append(Audited(mine.ticket, mine.answered, tuple(mine.differing)))
+            self._core_state.timers.cancel((Due.AUDIT, request))
+            self._core_state.out.append(Audited(mine.ticket, mine.answered, tuple(mine.differing)))
 
     def _check(self, request: int) -> None:
-        if self._mine[request].answered >= len(self._desk.trees.routers) - 1:
+        if self._mine[request].answered >= len(self._core_state.trees.routers) - 1:
             self.end(request)
 
     def _pass_down(self, body: SenderRequest) -> None:
-        desk = self._desk
-        for child in desk.trees.children(body.requester):
-            link = desk.links.by_neighbour.get(child)
+        core_state = self._core_state
+        for child in core_state.trees.children(body.requester):
+            link = core_state.links.by_neighbour.get(child)
             if link is not None:
-                desk.send(link, body)
+                core_state.send(link, body)

@@ -33,32 +33,34 @@ HOLDS_MAX: Final = 5
 
 
 class Ways:
-    def __init__(self, desk: CoreState) -> None:
-        self._desk = desk
+    def __init__(self, core_state: CoreState) -> None:
+        self._core_state = core_state
         self._older: deque[tuple[Trees, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
         self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told
         self._last_us = 0
         self._began_us: int | None = None
         self._gone: dict[int, int] = {}  # router out of reach -> since when
         self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
-        self._was_alone_us: int | None = desk.now_us  # nobody has ever been in reach
+        self._was_alone_us: int | None = core_state.now_us  # nobody has ever been in reach
         self._broke_us: int | None = None  # when a way broke the last time
         self._stood_us = 0  # when this router came to stand the last time,
         self._woke_us: int | None = None  # and when it went on
 
     def ended(self, edges: Collection[Edge]) -> None:
         """Sessions of these have ended."""
-        now_us = self._desk.now_us
+        now_us = self._core_state.now_us
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
-        if edges and any(_carries(trees, edges) for trees in (self._desk.trees, *[older for older, _ in self._older])):
-            self._broke_us = self._desk.now_us
+        if edges and any(
+            _carries(trees, edges) for trees in (self._core_state.trees, *[older for older, _ in self._older])
+        ):
+            self._broke_us = self._core_state.now_us
             self._changed(self._happened_us(now_us))
 
     def stood(self, since_us: int) -> None:
         """This router stood still since then: what is noticed now, or was before this was said, happened meanwhile."""
         since_us = min(since_us, self._happened_us(since_us))  # one that follows another prolongs it
-        self._stood_us, self._woke_us = since_us, self._desk.now_us
+        self._stood_us, self._woke_us = since_us, self._core_state.now_us
         if self._since_us is not None and self._last_us >= since_us:
             self._since_us = min(self._since_us, since_us)
         for router, gone_us in self._gone.items():
@@ -68,8 +70,8 @@ class Ways:
     def rerouted(self, before: Trees, in_peace: Collection[int]) -> bool:
         """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves. Has no way
         broken within the hold?"""
-        now_us, reach = self._desk.now_us, self._desk.trees.routers
-        self._older.append((before, now_us + self._desk.times.tree_hold_us))
+        now_us, reach = self._core_state.now_us, self._core_state.trees.routers
+        self._older.append((before, now_us + self._core_state.times.tree_hold_us))
         for router in before.routers - reach:
             if router not in in_peace and len(self._gone) < ROUTERS_MAX:
                 self._gone[router] = self._happened_us(now_us)
@@ -78,7 +80,7 @@ class Ways:
             self._came(router)
         if len(reach) > 1:
             self._was_alone_us = None
-        return self._broke_us is None or now_us - self._broke_us >= self._desk.times.tree_hold_us
+        return self._broke_us is None or now_us - self._broke_us >= self._core_state.times.tree_hold_us
 
     def forget(self, router: int) -> None:
         """It has been out of reach for so long that nothing is known of it any more."""
@@ -95,28 +97,30 @@ class Ways:
 
     def _happened_us(self, noticed_us: int) -> int:
         """When this router could have noticed it: what follows a standstill so soon may have happened in it."""
-        if self._woke_us is not None and noticed_us - self._woke_us <= self._desk.times.unnoticed_us:
+        if self._woke_us is not None and noticed_us - self._woke_us <= self._core_state.times.unnoticed_us:
             return min(self._stood_us, noticed_us)
         return noticed_us
 
     def _changed(self, since_us: int) -> None:
-        desk = self._desk
+        core_state = self._core_state
         self._since_us = since_us if self._since_us is None else min(self._since_us, since_us)
-        self._last_us = desk.now_us
-        self._began_us = desk.now_us if self._began_us is None else self._began_us
-        due_us = desk.now_us + desk.times.tree_hold_us
-        desk.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * desk.times.tree_hold_us))
+        self._last_us = core_state.now_us
+        self._began_us = core_state.now_us if self._began_us is None else self._began_us
+        due_us = core_state.now_us + core_state.times.tree_hold_us
+        core_state.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * core_state.times.tree_hold_us))
 
     def tell(self) -> None:
         """The hold is over, or has been put off for so long that what there is is told; the rest will be."""
-        desk, since_us = self._desk, self._since_us
+        core_state, since_us = self._core_state, self._since_us
         self._since_us = self._began_us = None
         if since_us is not None:
-            ago_us = desk.now_us - self._last_us
-            desk.out.append(WaysChanged(desk.now_us - since_us + desk.times.unnoticed_us, ago_us, bool(self._gone)))
-            if ago_us < desk.times.tree_hold_us:
-                self._since_us = self._began_us = desk.now_us
-                desk.timers.set((Due.WAYS, 0), self._last_us + desk.times.tree_hold_us)
+            ago_us = core_state.now_us - self._last_us
+            core_state.out.append(
+                WaysChanged(core_state.now_us - since_us + core_state.times.unnoticed_us, ago_us, bool(self._gone))
+            )
+            if ago_us < core_state.times.tree_hold_us:
+                self._since_us = self._began_us = core_state.now_us
+                core_state.timers.set((Due.WAYS, 0), self._last_us + core_state.times.tree_hold_us)
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:

@@ -89,11 +89,12 @@ class CoreState:
             self.out.append(Send(tuple(to), body, is_told=True))
 
     def soon(self, kind: Due) -> None:
-        """The next slice of something long comes after whatever else has happened by then."""
+        """Let the next slice of a long work come after all else that has happened by then."""
         self.timers.set_earlier((kind, 0), self.now_us + 1)
 
     def send_towards(self, router: int, body: Body) -> None:
-        """Nothing happens where there is no way; whoever needs an answer asks again."""
+        """Send `body` towards a router. Nothing is sent where there is no way: the router that needs an answer asks
+        again."""
         link = self.link_towards(router)
         if link is not None:
             self.send(link, body)

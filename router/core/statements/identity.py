@@ -1,10 +1,10 @@
 """R9: the freshness of what this router says of itself.
 
-Law: (epoch, seq) only grows. Whoever holds something newer of us, or something else of equal freshness, has it from an
-earlier life whose epoch was lost: what we say next is newer than that, and in an epoch that no other life has used.
-There may be lives of which nobody in reach has heard, and messages are counted within an epoch: two lives in one would
-pass for each other's doubles. No jump goes past what the others believe, and none uses up all the room below that. Only
-where its neighbours refuse its epoch does this router go back to one that they take.
+Law: (epoch, seq) only grows. A router that holds something newer of us, or something else of equal freshness, has it
+from an earlier life whose epoch was lost: what we say next is newer than that, and in an epoch that no other life has
+used. There may be lives of which nobody in reach has heard, and messages are counted within an epoch: two lives in one
+would pass for each other's doubles. No jump goes past what the others believe, and none uses up all the room below
+that. Only where its neighbours refuse its epoch does this router go back to one that they take.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GOLDEN: Final = 0x9E3779B97F4A7C15
 _STRIDE_BITS: Final = 24
 """Nearly five hours of milliseconds, by which epochs that are lost are replaced: a later one is past them soon."""
 _ROOM_PART: Final = 4
-"""A jump takes a quarter of the room at most: whoever is made to jump again and again still can."""
+"""A jump takes a quarter of the room at most: a router that is made to jump again and again still can."""
 
 
 class OwnFreshness:

@@ -34,37 +34,37 @@ class LinkStates:
 
     def __init__(
         self,
-        desk: CoreState,
+        core_state: CoreState,
         layout: str,
         make_trees: Callable[[Graph, bool], Trees],
         moved: Callable[[frozenset[int], frozenset[int]], None],
         forget: Callable[[int], None],
     ) -> None:
-        self._desk = desk
+        self._core_state = core_state
         self._layout = layout
         self._make_trees = make_trees
         self._moved = moved
         self._forget = forget
-        self._damper = Damper(desk.times.damp_first_us)
+        self._damper = Damper(core_state.times.damp_first_us)
         self._said: dict[int, Adjacency] = {}
         self._made_of: tuple[bytes | int, bool] | None = None
         """The digest of the graph that the trees were made of, and whether messages go by this layout."""
         self._told = ""
         self._rerouted_us = NEVER
         self._left_us: dict[int, int] = {}  # routers that have left in peace -> since when
-        self.ways = self.ways_of(desk)
+        self.ways = self.ways_of(core_state)
         self._is_leaving = False
 
     # --- what this router says
 
     def say(self) -> None:
         """State the links as they are now, whatever was said before."""
-        desk = self._desk
+        core_state = self._core_state
         self._said = self._links()
         links, layout = tuple(self._said.values()), self._layout
-        body = LinkState(desk.identity.name, *desk.identity.next(), links, layout, self._is_leaving)
-        desk.topology.hear(body)
-        desk.flood(body)
+        body = LinkState(core_state.identity.name, *core_state.identity.next(), links, layout, self._is_leaving)
+        core_state.topology.hear(body)
+        core_state.flood(body)
         self.follow()
 
     def leave(self) -> None:
@@ -73,120 +73,122 @@ class LinkStates:
         self.say()
 
     def _links(self) -> dict[int, Adjacency]:
-        synced = () if self._is_leaving else self._desk.links.synced
+        synced = () if self._is_leaving else self._core_state.links.synced
         return {link.neighbour: _adjacency(link) for link in synced}
 
     def links_changed(self) -> None:
-        desk = self._desk
+        core_state = self._core_state
         links = self._links()
         if links == self._said:
             return
         if not self._said.items() <= links.items():
             self.say()
             return
-        ready_us = self._damper.ready_us(desk.times.topology_damp_max_us)
-        if ready_us <= desk.now_us:
-            self._damper.issued(desk.now_us, desk.times.topology_damp_max_us)
+        ready_us = self._damper.ready_us(core_state.times.topology_damp_max_us)
+        if ready_us <= core_state.now_us:
+            self._damper.issued(core_state.now_us, core_state.times.topology_damp_max_us)
             self.say()
         else:
-            desk.timers.set_earlier((Due.LINKS, 0), ready_us)
+            core_state.timers.set_earlier((Due.LINKS, 0), ready_us)
 
     # --- what others say
 
     def hear(self, body: LinkState, came_from: int) -> None:
-        desk = self._desk
+        core_state = self._core_state
         issuer = stable_number(body.issuer)
-        if not desk.believes(issuer, body.epoch, came_from):
+        if not core_state.believes(issuer, body.epoch, came_from):
             return
-        if issuer == desk.me:
+        if issuer == core_state.me:
             self._hear_of_me(body)
             return
-        if not desk.has_room_for(issuer):
+        if not core_state.has_room_for(issuer):
             return
-        verdict = desk.topology.hear(body)
+        verdict = core_state.topology.hear(body)
         if verdict is Verdict.NEWER:
-            desk.flood(body, came_from)
+            core_state.flood(body, came_from)
             self.follow()
-        elif verdict is Verdict.OLDER and desk.is_corrected(issuer, body.epoch, came_from):
-            desk.send(desk.links.by_neighbour[came_from], desk.topology.states[issuer].body)
+        elif verdict is Verdict.OLDER and core_state.is_corrected(issuer, body.epoch, came_from):
+            core_state.send(core_state.links.by_neighbour[came_from], core_state.topology.states[issuer].body)
         elif verdict is Verdict.CONFLICT:
-            desk.tell_issuer(issuer, desk.topology.states[issuer].body, body)
+            core_state.tell_issuer(issuer, core_state.topology.states[issuer].body, body)
 
     def _hear_of_me(self, body: LinkState) -> None:
-        desk = self._desk
-        mine = desk.topology.states[desk.me]
+        core_state = self._core_state
+        mine = core_state.topology.states[core_state.me]
         heard = Version(body.epoch, body.seq)
         if heard > mine.version or (heard == mine.version and links_digest(body.links) != mine.digest):
-            desk.hear_of_me(heard)
+            core_state.hear_of_me(heard)
 
     # --- what follows
 
     def follow(self) -> None:
         """The graph may have changed: make trees of it, now or when it is time."""
-        desk = self._desk
-        self.ways.ended(desk.topology.take_ended(self._staying()))
-        if not desk.topology.has_changed and self._made_of is not None:
+        core_state = self._core_state
+        self.ways.ended(core_state.topology.take_ended(self._staying()))
+        if not core_state.topology.has_changed and self._made_of is not None:
             return
-        ready_us = self._rerouted_us + desk.times.reroute_every_us
-        if ready_us <= desk.now_us:
+        ready_us = self._rerouted_us + core_state.times.reroute_every_us
+        if ready_us <= core_state.now_us:
             self.reroute()
         else:
-            desk.timers.set_earlier((Due.REROUTE, 0), ready_us)
+            core_state.timers.set_earlier((Due.REROUTE, 0), ready_us)
 
     def _staying(self) -> set[int]:
         """Return the routers that left in peace and still have their sessions: they forward for the hold (R15)."""
-        desk = self._desk
-        left_us = {router: self._left_us.get(router, desk.now_us) for router in desk.topology.in_peace}
+        core_state = self._core_state
+        left_us = {router: self._left_us.get(router, core_state.now_us) for router in core_state.topology.in_peace}
         self._left_us = left_us
-        return {router for router, then_us in left_us.items() if desk.now_us - then_us < desk.times.tree_hold_us}
+        return {
+            router for router, then_us in left_us.items() if core_state.now_us - then_us < core_state.times.tree_hold_us
+        }
 
     def reroute(self) -> None:
-        desk = self._desk
-        trees, graph = desk.trees, desk.topology.graph
+        core_state = self._core_state
+        trees, graph = core_state.trees, core_state.topology.graph
         is_own = self._is_agreed(graph) or self._layout == DEFAULT
         if (graph.digest, is_own) == self._made_of:
             return
-        self._made_of, self._rerouted_us = (graph.digest, is_own), desk.now_us
-        desk.trees = self._make_trees(graph, is_own)
-        is_whole = self.ways.rerouted(trees, desk.topology.in_peace)
-        desk.out.append(Reroute(desk.trees, is_whole))
-        gained, lost = desk.trees.routers - trees.routers, trees.routers - desk.trees.routers
+        self._made_of, self._rerouted_us = (graph.digest, is_own), core_state.now_us
+        core_state.trees = self._make_trees(graph, is_own)
+        is_whole = self.ways.rerouted(trees, core_state.topology.in_peace)
+        core_state.out.append(Reroute(core_state.trees, is_whole))
+        gained, lost = core_state.trees.routers - trees.routers, trees.routers - core_state.trees.routers
         for router in sorted(gained):
-            desk.timers.cancel((Due.AGE, router))
+            core_state.timers.cancel((Due.AGE, router))
         for router in sorted(lost):
-            desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
+            core_state.timers.set((Due.AGE, router), core_state.now_us + core_state.times.age_out_us)
         self._moved(gained, lost)
-        if self._layout != DEFAULT and any(desk.topology.layout_of(router) == DEFAULT for router in lost):
+        if self._layout != DEFAULT and any(core_state.topology.layout_of(router) == DEFAULT for router in lost):
             self.say()  # such a router may be of an earlier release, which passed on states without their layouts
 
     def _is_agreed(self, graph: Graph) -> bool:
         """Whether all routers in reach have this router's layout; an alarm names those that have not."""
-        topology, me = self._desk.topology, self._desk.me
+        topology, me = self._core_state.topology, self._core_state.me
         differing: list[int] = []
         if topology.layouts.keys() - {self._layout}:
             differing = [each for each in graph.component(me) - {me} if topology.layout_of(each) != self._layout]
         told = disagreement(self._layout, [(topology.name_of(each), topology.layout_of(each)) for each in differing])
         if differing and told != self._told:
-            self._desk.out.append(Alarm(told))
+            self._core_state.out.append(Alarm(told))
         self._told = told if differing else ""
         return not differing
 
     def age_out(self, router: int) -> None:
         """R8: it has been out of reach for long enough."""
-        desk = self._desk
-        removed = desk.rib.forget(router)
+        core_state = self._core_state
+        removed = core_state.rib.forget(router)
         if removed:
-            desk.out.append(Install(router, {}, removed))
-        desk.topology.forget(router)
-        desk.forget_source(router)
+            core_state.out.append(Install(router, {}, removed))
+        core_state.topology.forget(router)
+        core_state.forget_source(router)
         self.ways.forget(router)
         self._forget(router)
 
     def keep_for_a_while(self, router: int) -> None:
         """Something was heard of a router; if it is out of reach, its age begins."""
-        desk = self._desk
-        if router not in desk.trees.routers and (Due.AGE, router) not in desk.timers:
-            desk.timers.set((Due.AGE, router), desk.now_us + desk.times.age_out_us)
+        core_state = self._core_state
+        if router not in core_state.trees.routers and (Due.AGE, router) not in core_state.timers:
+            core_state.timers.set((Due.AGE, router), core_state.now_us + core_state.times.age_out_us)
 
 
 def _adjacency(link: CoreLink) -> Adjacency:

@@ -29,8 +29,8 @@ DOUBLINGS_MAX: Final = 4
 
 
 class NeighbourTalks:
-    def __init__(self, desk: CoreState, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
-        self._desk = desk
+    def __init__(self, core_state: CoreState, exchange: Exchange, states: LinkStates, predicates: Predicates) -> None:
+        self._core_state = core_state
         self._exchange = exchange
         self._states = states
         self._predicates = predicates
@@ -42,28 +42,28 @@ class NeighbourTalks:
     # --- links
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None:
-        link = self._desk.links.up(neighbour, session, cost, version)
+        link = self._core_state.links.up(neighbour, session, cost, version)
         if link is None:
             return
         self._states.links_changed()
         self.send_digest(link)
-        self._desk.timers.set((Due.ASK, neighbour), self._desk.now_us + self._desk.times.retry_us)
+        self._core_state.timers.set((Due.ASK, neighbour), self._core_state.now_us + self._core_state.times.retry_us)
         self._plan_request(neighbour)
 
     def down(self, neighbour: int, session: int) -> None:
-        if not self._desk.links.down(neighbour, session):
+        if not self._core_state.links.down(neighbour, session):
             return
-        self._desk.timers.cancel((Due.REQUEST, neighbour))
-        self._desk.timers.cancel((Due.ASK, neighbour))
-        self._desk.timers.cancel((Due.ANSWER, neighbour))
+        self._core_state.timers.cancel((Due.REQUEST, neighbour))
+        self._core_state.timers.cancel((Due.ASK, neighbour))
+        self._core_state.timers.cancel((Due.ANSWER, neighbour))
         self._predicates.lost(neighbour)
-        self._desk.plausible.gone(neighbour)
+        self._core_state.plausible.gone(neighbour)
         self._states.links_changed()
 
     def _caught_up(self, link: CoreLink) -> None:
         """This end holds what the other held when it was asked."""
         link.asked, link.is_answered = 0, False
-        self._desk.timers.cancel((Due.ASK, link.neighbour))
+        self._core_state.timers.cancel((Due.ASK, link.neighbour))
         if not link.is_synced:
             link.is_synced = True
             self._states.links_changed()
@@ -71,12 +71,12 @@ class NeighbourTalks:
     # --- asking
 
     def send_digest(self, link: CoreLink) -> None:
-        self._desk.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
+        self._core_state.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
 
     def send_digests(self) -> None:
         """Routers have come within reach, or a gap is closed: a neighbour may lack what is known here, or the
         reverse."""
-        for link in self._desk.links.by_neighbour.values():
+        for link in self._core_state.links.by_neighbour.values():
             self.send_digest(link)
 
     def ask(self, link: CoreLink) -> None:
@@ -87,7 +87,7 @@ class NeighbourTalks:
 
     def ask_again(self, neighbour: int) -> None:
         """Ever more patiently: a long answer takes its time, and asking again makes it longer."""
-        link = self._desk.links.by_neighbour.get(neighbour)
+        link = self._core_state.links.by_neighbour.get(neighbour)
         if link is None:
             return
         link.tries += 1
@@ -99,51 +99,53 @@ class NeighbourTalks:
     def _ask(self, link: CoreLink) -> None:
         request = self._request(Scope.NEIGHBOUR)
         link.asked, link.is_answered = request.request, False
-        self._desk.send(link, request)
+        self._core_state.send(link, request)
         self._wait(link)
 
     def _wait(self, link: CoreLink) -> None:
-        wait_us = self._desk.times.retry_us << min(link.tries, DOUBLINGS_MAX)
-        self._desk.timers.set((Due.ASK, link.neighbour), self._desk.now_us + wait_us)
+        wait_us = self._core_state.times.retry_us << min(link.tries, DOUBLINGS_MAX)
+        self._core_state.timers.set((Due.ASK, link.neighbour), self._core_state.now_us + wait_us)
 
     def _request(self, scope: Scope, digest: bytes = b"") -> SenderRequest:
         self._requests += 1
         known, topology = ((), ()) if digest else self._exchange.vectors()
-        identity = self._desk.identity
+        identity = self._core_state.identity
         return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, known, topology)
 
     def periodic(self, neighbour: int) -> None:
         """R10: compare, however quiet it is."""
-        link = self._desk.links.by_neighbour.get(neighbour)
+        link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None:
             self.send_digest(link)
             self._plan_request(neighbour)
 
     def _plan_request(self, neighbour: int) -> None:
         """A third more or less than the period, so that not all ask at once; by numbers, as there is no chance here."""
-        every_us = self._desk.times.request_every_us
-        spread = (self._desk.me ^ neighbour ^ self._requests * 0x9E3779B97F4A7C15) % (2 * every_us // 3)
-        self._desk.timers.set((Due.REQUEST, neighbour), self._desk.now_us + every_us - every_us // 3 + spread)
+        every_us = self._core_state.times.request_every_us
+        spread = (self._core_state.me ^ neighbour ^ self._requests * 0x9E3779B97F4A7C15) % (2 * every_us // 3)
+        self._core_state.timers.set(
+            (Due.REQUEST, neighbour), self._core_state.now_us + every_us - every_us // 3 + spread
+        )
 
     def close_gap(self, issuer: int) -> None:
         """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
         forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach
         nobody is asked, and what was heard of it stays as long as all else of it does (R8)."""
-        desk, newest = self._desk, self._predicates.flood.newest(issuer)
+        core_state, newest = self._core_state, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):
             return
-        desk.timers.set((Due.GAP, issuer), desk.now_us + desk.times.retry_us)
+        core_state.timers.set((Due.GAP, issuer), core_state.now_us + core_state.times.retry_us)
         if self._predicates.collects(issuer):
             return
-        link = desk.link_towards(issuer)
+        link = core_state.link_towards(issuer)
         tries = (tries if newest == before else 0) + (link is not None)
-        if tries > GAP_TRIES_MAX or not desk.is_plausible(issuer, newest.epoch):
+        if tries > GAP_TRIES_MAX or not core_state.is_plausible(issuer, newest.epoch):
             self._predicates.give_up(issuer)
             return
         self._gaps[issuer] = newest, tries
-        if tries > GAP_TRIES and (change := desk.rib.newest_pending(issuer)) is not None:
-            desk.tell_issuer(issuer, change)
+        if tries > GAP_TRIES and (change := core_state.rib.newest_pending(issuer)) is not None:
+            core_state.tell_issuer(issuer, change)
         if link is not None:
             self.ask(link)
 
@@ -158,7 +160,7 @@ class NeighbourTalks:
             return
         found = self._exchange.compare(body)
         for state in found.states:
-            self._desk.send(link, state)
+            self._core_state.send(link, state)
         link.answer = self._exchange.replies(body, found.entries, link.version)
         self.answer_on(link)
         self._tell_of_too_large(found.entries, link)
@@ -177,29 +179,29 @@ class NeighbourTalks:
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
             if reply is None:
-                self._desk.timers.set((Due.ANSWER, link.neighbour), self._desk.now_us + 1)
+                self._core_state.timers.set((Due.ANSWER, link.neighbour), self._core_state.now_us + 1)
                 return
             if not reply.more:
                 link.answer = None
-            self._desk.send(link, reply, is_told=reply.more)
+            self._core_state.send(link, reply, is_told=reply.more)
 
     def answer_later(self, neighbour: int) -> None:
-        link = self._desk.links.by_neighbour.get(neighbour)
+        link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None:
             self.answer_on(link)
 
     def _tell_of_too_large(self, issuers: Iterable[int], link: CoreLink) -> None:
-        desk = self._desk
+        core_state = self._core_state
         for issuer in issuers if link.version < PIECES_SINCE else ():
-            if not fits_whole(desk.rib.entries[issuer]) and desk.may_correct(link.neighbour, issuer):
-                one, other = map(desk.topology.name_of, (issuer, link.neighbour))
+            if not fits_whole(core_state.rib.entries[issuer]) and core_state.may_correct(link.neighbour, issuer):
+                one, other = map(core_state.topology.name_of, (issuer, link.neighbour))
                 problem = f"speaks version {link.version}, which cannot take the predicate of {one}"
-                desk.out.append(Alarm(f"{other} {problem}"))
+                core_state.out.append(Alarm(f"{other} {problem}"))
 
     def replied(self, body: UpdateReply, link: CoreLink) -> None:
         for entry in body.entries:
             self._predicates.hear_entry(entry, link.neighbour)
-        if body.requester != self._desk.me or body.request != link.asked or not link.asked:
+        if body.requester != self._core_state.me or body.request != link.asked or not link.asked:
             return
         link.is_answered = not body.more
         if body.more or self._predicates.collects_from(link.neighbour):
@@ -210,6 +212,6 @@ class NeighbourTalks:
     def _collected(self, neighbours: set[int]) -> None:
         """A large predicate that came from these is held now."""
         for neighbour in neighbours:
-            link = self._desk.links.by_neighbour.get(neighbour)
+            link = self._core_state.links.by_neighbour.get(neighbour)
             if link is not None and link.is_answered and not self._predicates.collects_from(neighbour):
                 self._caught_up(link)

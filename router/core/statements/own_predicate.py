@@ -1,7 +1,7 @@
 """R1, R7: what this router asks the others for: the filters of its clients, each once, without those that others cover.
 
 Law: every filter that a client wants is advertised or covered by one that is. What is new is advertised at once; what
-nobody wants any more stays for the hold, so that whoever comes back in time costs nothing. Filters are named by a
+nobody wants any more stays for the hold, so that a client that comes back in time costs nothing. Filters are named by a
 counter that never goes back, and never by their content, which could be forged to collide. One issue is as much as one
 body states (`sizes.py`): what is new goes first, in the order of ids, and what goes away when nothing new is left.
 

@@ -30,8 +30,8 @@ class Predicates:
     """`heard_of` is told of every issuer of which something was kept, `collected` (once it is set) of the neighbours
     from which a large predicate came that is held now."""
 
-    def __init__(self, desk: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
-        self._desk = desk
+    def __init__(self, core_state: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
+        self._core_state = core_state
         self.flood = flood
         self.confirmations = Confirmations()
         self._heard_of = heard_of
@@ -41,18 +41,18 @@ class Predicates:
     # --- what comes
 
     def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
-        desk, version = self._desk, Version(body.epoch, body.seq)
+        core_state, version = self._core_state, Version(body.epoch, body.seq)
         if not self._is_of_another(body.issuer, version, body.digest, came_from):
             return
         is_long_whole = body.full and is_long(body.added)
         if not is_long_whole and self.flood.is_fresh(body.issuer, version):
             if is_large(LONG_SHARE * listed_size(body.added)):
-                desk.pass_on(body, came_from)
+                core_state.pass_on(body, came_from)
             else:
-                desk.flood(body, came_from)
+                core_state.flood(body, came_from)
             if body.confirm:
                 self.confirmations.asked(body.issuer, version)
-        verdict = desk.rib.judge(body.issuer, version, body.digest)
+        verdict = core_state.rib.judge(body.issuer, version, body.digest)
         if verdict is Verdict.NEWER:
             if is_long_whole and body.confirm:
                 self.confirmations.asked(body.issuer, version)
@@ -64,14 +64,14 @@ class Predicates:
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
         """What a reply says of one issuer; passed on if it is news."""
-        desk, version = self._desk, Version(entry.epoch, entry.seq)
+        core_state, version = self._core_state, Version(entry.epoch, entry.seq)
         if not self._is_of_another(entry.issuer, version, entry.digest, came_from):
             return
         is_long_or_piece = entry.total > 0 or is_long(entry.filters)
         is_fresh = not is_long_or_piece and self.flood.is_fresh(entry.issuer, version)
         if is_fresh:
-            desk.flood(_as_advertisement(entry), came_from)
-        verdict = desk.rib.judge(entry.issuer, version, entry.digest)
+            core_state.flood(_as_advertisement(entry), came_from)
+        verdict = core_state.rib.judge(entry.issuer, version, entry.digest)
         if verdict is Verdict.NEWER:
             if not is_fresh and not is_long_or_piece:  # a gap is closed
                 self._announce()
@@ -84,25 +84,27 @@ class Predicates:
             self._tell_issuer(entry.issuer, _as_reply(said, entry.issuer))
 
     def _announce(self) -> None:
-        """Whoever asked meanwhile has not heard of it."""
-        self._desk.timers.set_earlier((Due.DIGESTS, 0), self._desk.now_us + self._desk.times.base_wait_us)
+        """Tell the neighbours by digests: one that asked meanwhile has not heard of the change."""
+        self._core_state.timers.set_earlier(
+            (Due.DIGESTS, 0), self._core_state.now_us + self._core_state.times.base_wait_us
+        )
 
     def _is_of_another(self, issuer: int, version: Version, digest: bytes, came_from: int) -> bool:
         """Whether a statement is believed, about another router, and about one there is room for. What is said of this
         router itself is answered here."""
-        desk = self._desk
-        if not desk.believes(issuer, version.epoch, came_from):
+        core_state = self._core_state
+        if not core_state.believes(issuer, version.epoch, came_from):
             return False
-        if issuer == desk.me:
+        if issuer == core_state.me:
             self._hear_of_me(version, digest)
             return False
-        return desk.has_room_for(issuer)
+        return core_state.has_room_for(issuer)
 
     def _hear_of_me(self, version: Version, digest: bytes) -> None:
-        desk = self._desk
-        mine = desk.rib.entries[desk.me]
+        core_state = self._core_state
+        mine = core_state.rib.entries[core_state.me]
         if version > mine.version or (version == mine.version and digest != mine.digest):
-            desk.hear_of_me(version)
+            core_state.hear_of_me(version)
 
     # --- what is kept
 
@@ -115,76 +117,80 @@ class Predicates:
         try:
             if not is_short:  # version 1 says such things; the whole comes in slices, and this would not
                 raise MissingBase
-            change = self._desk.rib.apply(body)
+            change = self._core_state.rib.apply(body)
         except MissingBase:
             if is_short:
-                self._desk.rib.put_off(body)
-            self._desk.timers.set_earlier((Due.GAP, body.issuer), self._desk.now_us + self._desk.times.base_wait_us)
+                self._core_state.rib.put_off(body)
+            self._core_state.timers.set_earlier(
+                (Due.GAP, body.issuer), self._core_state.now_us + self._core_state.times.base_wait_us
+            )
         else:
             self._accepted(body.issuer, change)
 
     def _replace(self, entry: Entry, came_from: int) -> None:
         """At once if that is short."""
-        held = self._desk.rib.entries.get(entry.issuer)
+        held = self._core_state.rib.entries.get(entry.issuer)
         if entry.total or is_long(entry.filters) or (held is not None and held.is_large):
             self._collect(entry, came_from)
             return
         filters, version = dict(entry.filters), Version(entry.epoch, entry.seq)
         if len(filters) < len(entry.filters) or predicate_digest(filters.items()) != entry.digest:
             return  # what is said contradicts itself
-        self._accepted(entry.issuer, self._desk.rib.replace(entry.issuer, version, entry.digest, filters, entry.rest))
+        self._accepted(
+            entry.issuer, self._core_state.rib.replace(entry.issuer, version, entry.digest, filters, entry.rest)
+        )
 
     def _accepted(self, issuer: int, *changes: AppliedChange) -> None:
-        desk = self._desk
+        core_state = self._core_state
         for change in changes:
             self._install(issuer, change)
         self._take_pending(issuer)
         collection = self._collections.get(issuer)
-        if collection is not None and collection.version <= desk.rib.entries[issuer].version:
+        if collection is not None and collection.version <= core_state.rib.entries[issuer].version:
             self._drop(issuer)
 
     def _take_pending(self, issuer: int) -> None:
         """Changes whose base is here by now, a slice of them."""
-        desk, size = self._desk, 0
-        while not is_large(size) and (pending := desk.rib.next_pending(issuer)) is not None:
+        core_state, size = self._core_state, 0
+        while not is_large(size) and (pending := core_state.rib.next_pending(issuer)) is not None:
             size += listed_size(pending.added)
             try:
-                self._install(issuer, desk.rib.apply(pending))
+                self._install(issuer, core_state.rib.apply(pending))
             except MissingBase:
                 break
         if is_large(size):
-            desk.timers.set((Due.PENDING, issuer), desk.now_us + 1)
+            core_state.timers.set((Due.PENDING, issuer), core_state.now_us + 1)
         self._confirm(issuer)
 
     def go_on(self, issuer: int) -> None:
         """With changes that wait."""
-        if issuer in self._desk.rib.entries:
+        if issuer in self._core_state.rib.entries:
             self._take_pending(issuer)
 
     def _confirm(self, issuer: int) -> None:
-        desk = self._desk
-        version = desk.rib.entries[issuer].version
+        core_state = self._core_state
+        version = core_state.rib.entries[issuer].version
         if not self.is_behind(issuer):
-            desk.timers.cancel((Due.GAP, issuer))
-        if self.confirmations.holds(issuer, version, desk.me):
-            desk.timers.set_earlier((Due.HELD, 0), desk.now_us + desk.times.held_merge_us)
+            core_state.timers.cancel((Due.GAP, issuer))
+        if self.confirmations.holds(issuer, version, core_state.me):
+            core_state.timers.set_earlier((Due.HELD, 0), core_state.now_us + core_state.times.held_merge_us)
 
     def _install(self, issuer: int, change: AppliedChange) -> None:
         if change.added or change.removed:
-            self._desk.out.append(Install(issuer, change.added, change.removed))
+            self._core_state.out.append(Install(issuer, change.added, change.removed))
 
     def is_behind(self, issuer: int) -> bool:
         """Has something newer been heard of than is held?"""
-        newest, held = self.flood.newest(issuer), self._desk.rib.version(issuer)
+        newest, held = self.flood.newest(issuer), self._core_state.rib.version(issuer)
         return newest is not None and (held is None or held < newest)
 
     def give_up(self, issuer: int) -> None:
         """Nobody holds what was heard of. What is held is the newest again, and all neighbours compare, one of which
         would hold it if anybody did."""
-        desk = self._desk
+        core_state = self._core_state
         self.forget(issuer)
-        desk.rib.drop_pending(issuer)
-        version = desk.rib.version(issuer)
+        core_state.rib.drop_pending(issuer)
+        version = core_state.rib.version(issuer)
         if version is not None:
             self.flood.is_fresh(issuer, version)
         self._announce()
@@ -227,13 +233,13 @@ class Predicates:
 
     def _ask_for_news(self, neighbour: int) -> None:
         """It holds a version of which it has said no more than that."""
-        link = self._desk.links.by_neighbour.get(neighbour)
+        link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None and not link.asked:
-            self._desk.timers.set((Due.ASK, neighbour), self._desk.now_us)
+            self._core_state.timers.set((Due.ASK, neighbour), self._core_state.now_us)
 
     def _plan(self, issuer: int, collection: IncomingPredicate) -> None:
         """What comes next for it: its end, its next slice, or a wait for its next piece."""
-        desk = self._desk
+        core_state = self._core_state
         problem = ""
         if collection.is_wrong:
             problem = "does not agree with its digest"
@@ -241,31 +247,31 @@ class Predicates:
             problem = f"would pass {COLLECTED_BYTES_MAX} bytes of predicates that are not whole"
         if problem:
             self._drop(issuer)
-            if desk.may_correct(desk.me, issuer):
-                who = desk.topology.name_of(issuer)
-                desk.out.append(Alarm(f"the predicate of {who} {problem}, and is not taken"))
+            if core_state.may_correct(core_state.me, issuer):
+                who = core_state.topology.name_of(issuer)
+                core_state.out.append(Alarm(f"the predicate of {who} {problem}, and is not taken"))
         elif collection.waiting or collection.is_there:
-            desk.timers.set((Due.COLLECT, issuer), desk.now_us + 1)
+            core_state.timers.set((Due.COLLECT, issuer), core_state.now_us + 1)
         else:
-            desk.timers.set((Due.COLLECT, issuer), desk.now_us + desk.times.piece_wait_us)
+            core_state.timers.set((Due.COLLECT, issuer), core_state.now_us + core_state.times.piece_wait_us)
 
     def collect_on(self, issuer: int) -> None:
         """The next slice of what has come, or an end of waiting for what has not."""
-        desk, collection = self._desk, self._collections[issuer]
-        held = desk.rib.entries.get(issuer)
+        core_state, collection = self._core_state, self._collections[issuer]
+        held = core_state.rib.entries.get(issuer)
         if collection.waiting:
             collection.take_waiting()
             self._plan(issuer, collection)
         elif not collection.is_there:
             self._drop(issuer)
         elif not collection.compare(held):
-            desk.timers.set((Due.COLLECT, issuer), desk.now_us + 1)
+            core_state.timers.set((Due.COLLECT, issuer), core_state.now_us + 1)
         else:
             self._hold(issuer, collection)
 
     def _hold(self, issuer: int, collection: IncomingPredicate) -> None:
         del self._collections[issuer]
-        self._desk.rib.put(issuer, collection.as_held())
+        self._core_state.rib.put(issuer, collection.as_held())
         self.flood.is_fresh(issuer, collection.version)
         self._accepted(issuer, *collection.changes)
         self._announce()
@@ -273,10 +279,10 @@ class Predicates:
         self.collected(collection.said_by)
 
     def _drop(self, issuer: int) -> None:
-        self._desk.timers.cancel((Due.COLLECT, issuer))
+        self._core_state.timers.cancel((Due.COLLECT, issuer))
         collection = self._collections.pop(issuer, None)
         if collection is not None:
-            self._desk.rib.scrap(collection.filters)
+            self._core_state.rib.scrap(collection.filters)
             self._tidy()
 
     def lost(self, neighbour: int) -> None:
@@ -287,51 +293,51 @@ class Predicates:
                 self._drop(issuer)
 
     def _tidy(self) -> None:
-        if self._desk.rib.has_scraps:
-            self._desk.soon(Due.TIDY)
+        if self._core_state.rib.has_scraps:
+            self._core_state.soon(Due.TIDY)
 
     def tidy(self) -> None:
         """A slice of letting go what is no longer held."""
-        self._desk.rib.tidy()
+        self._core_state.rib.tidy()
         self._tidy()
 
     # --- what is put right
 
     def _correct(self, issuer: int, epoch: int, neighbour: int) -> None:
         """A neighbour holds something older."""
-        desk = self._desk
-        if desk.is_corrected(issuer, epoch, neighbour):
-            self._say_held(issuer, desk.links.by_neighbour[neighbour], neighbour)
+        core_state = self._core_state
+        if core_state.is_corrected(issuer, epoch, neighbour):
+            self._say_held(issuer, core_state.links.by_neighbour[neighbour], neighbour)
 
     def _tell_issuer(self, issuer: int, heard: Body) -> None:
-        link = self._desk.link_towards(issuer)
-        if link is not None and self._desk.may_correct(self._desk.me, issuer):
+        link = self._core_state.link_towards(issuer)
+        if link is not None and self._core_state.may_correct(self._core_state.me, issuer):
             self._say_held(issuer, link, issuer)
-            self._desk.send(link, heard)
+            self._core_state.send(link, heard)
 
     def _say_held(self, issuer: int, link: CoreLink, to: int) -> None:
         """What is held of an issuer; of a large predicate its version alone, where the other end understands that."""
-        held = self._desk.rib.entries[issuer]
+        held = self._core_state.rib.entries[issuer]
         if held.is_large and link.version >= PIECES_SINCE:
-            self._desk.send(link, _as_reply(held.as_news(issuer), to))
+            self._core_state.send(link, _as_reply(held.as_news(issuer), to))
         elif fits_whole(held):
-            self._desk.send(link, _as_reply(held.as_entry(issuer), to))
+            self._core_state.send(link, _as_reply(held.as_entry(issuer), to))
 
     def pass_held(self, body: Held) -> None:
         """Of another issuer: towards it, with whatever else there is to say."""
-        desk = self._desk
+        core_state = self._core_state
         self.confirmations.add(body.issuer, Version(body.epoch, body.seq), body.holders, body.rest)
-        desk.timers.set_earlier((Due.HELD, 0), desk.now_us + desk.times.held_merge_us)
+        core_state.timers.set_earlier((Due.HELD, 0), core_state.now_us + core_state.times.held_merge_us)
 
     def say_held(self) -> None:
         for body in self.confirmations.take():
-            self._desk.send_towards(body.issuer, body)
+            self._core_state.send_towards(body.issuer, body)
 
     def forget(self, issuer: int) -> None:
         self.flood.forget(issuer)
         self.confirmations.forget(issuer)
-        self._desk.timers.cancel((Due.GAP, issuer))
-        self._desk.timers.cancel((Due.PENDING, issuer))
+        self._core_state.timers.cancel((Due.GAP, issuer))
+        self._core_state.timers.cancel((Due.PENDING, issuer))
         self._drop(issuer)
         self._tidy()
 

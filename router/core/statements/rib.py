@@ -1,8 +1,8 @@
 """R2, R8: what every router asks for, whole, each in the version that is newest here.
 
 Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, with the digest it
-promises afterwards; else the old entry stays and what is missing is asked for. Whoever hands in a whole predicate has
-checked its digest. What is no longer held and large is emptied in slices (`tidy`).
+promises afterwards; else the old entry stays and what is missing is asked for. The caller that hands in a whole
+predicate has checked its digest. What is no longer held and large is emptied in slices (`tidy`).
 """
 
 from __future__ import annotations

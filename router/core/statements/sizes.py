@@ -21,12 +21,12 @@ FILTERS_MAX: Final = STATEMENT_BYTES_MAX // FILTER_OVERHEAD_BYTES
 
 
 def size_of(filters: Collection[bytes]) -> int:
-    """Of packed filters."""
+    """What packed filters take of a statement, in bytes."""
     return sum(map(len, filters)) + FILTER_OVERHEAD_BYTES * len(filters)
 
 
 def listed_size(filters: Collection[AdvertisedFilter]) -> int:
-    """The same of what a body lists."""
+    """What the filters that a body lists take of a statement, in bytes."""
     return size_of([packed for _, packed in filters])
 
 

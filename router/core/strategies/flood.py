@@ -2,7 +2,7 @@
 
 Law: what a router asks for is one filter that matches everything, whatever its clients want; their own filters are
 used for local delivery alone. So messages go by the trees of their sources to every router that asks, and a change of
-subscriptions is told to nobody. R1 and R7 hold as ever: the filter is advertised once, and leaves after the hold.
+subscriptions is told to nobody. R1 and R7 hold here, too: the filter is advertised once, and leaves after the hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Paper 004, section 2.1, to the letter: for experiments, and for whoever reads the paper beside the code.
+"""Paper 004, section 2.1, to the letter: for experiments, and for reading the paper beside the code.
 
 Law: a router knows one predicate an interface, the disjunction of what came through it, and nothing of who asked for
 what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the interface it
@@ -90,20 +90,20 @@ class PaperAdvertiser(Advertiser):
         self.say()
 
     def say(self) -> None:
-        desk = self._desk
+        core_state = self._core_state
         while self.own.has_changes:
             self.own.issue()
-        version, digest = desk.identity.next(), self.own.digest
-        desk.rib.restate(desk.me, version, digest, self.own.size)
+        version, digest = core_state.identity.next(), self.own.digest
+        core_state.rib.restate(core_state.me, version, digest, self.own.size)
         filters = advertised(self.own.issued)
-        body = ReceiverAdvertisement(desk.me, *version, True, 0, filters, (), digest, len(filters), False)
-        send_down(self._desk, desk.me, body)
-        desk.timers.set((Due.ADVERTISE, 0), desk.now_us + ADVERTISE_EVERY_US)
+        body = ReceiverAdvertisement(core_state.me, *version, True, 0, filters, (), digest, len(filters), False)
+        send_down(self._core_state, core_state.me, body)
+        core_state.timers.set((Due.ADVERTISE, 0), core_state.now_us + ADVERTISE_EVERY_US)
 
     def awaited(self, ticket: int) -> None:
         """Nobody confirms anything in this mode."""
         self.consider()
-        self._desk.out.append(Reached(ticket))
+        self._core_state.out.append(Reached(ticket))
 
 
 class InterfacePredicates(Predicates):
@@ -116,8 +116,8 @@ class InterfacePredicates(Predicates):
         self._interfaces, self._ids = {}, 0
 
     def hear(self, body: ReceiverAdvertisement, came_from: int) -> None:
-        if body.issuer != self._desk.me and self.widen(came_from, [filter_.filter for filter_ in body.added]):
-            send_down(self._desk, body.issuer, body)
+        if body.issuer != self._core_state.me and self.widen(came_from, [filter_.filter for filter_ in body.added]):
+            send_down(self._core_state, body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
         """Replies are about interfaces here: `Collecting` takes them."""
@@ -147,7 +147,7 @@ class InterfacePredicates(Predicates):
             known[packed] = self._ids
             added[self._ids] = packed
         if added or removed:
-            self._desk.out.append(Install(interface, added, removed))
+            self._core_state.out.append(Install(interface, added, removed))
 
 
 class PaperInterfaces(NeighbourTalks):
@@ -155,7 +155,7 @@ class PaperInterfaces(NeighbourTalks):
 
     def down(self, neighbour: int, session: int) -> None:
         super().down(neighbour, session)
-        if neighbour not in self._desk.links.by_neighbour:
+        if neighbour not in self._core_state.links.by_neighbour:
             cast("InterfacePredicates", self._predicates).replace(neighbour, ())
 
 
@@ -176,34 +176,34 @@ class Collecting(Audits):
 
     def begin(self, predicates: InterfacePredicates) -> None:
         self.predicates, self._collections = predicates, {}
-        self._desk.timers.set((Due.COLLECT, 0), self._desk.now_us + REQUEST_EVERY_US)
+        self._core_state.timers.set((Due.COLLECT, 0), self._core_state.now_us + REQUEST_EVERY_US)
 
     def periodic(self) -> None:
-        desk = self._desk
+        core_state = self._core_state
         self._requests += 1
-        self._pass_down(SenderRequest(desk.me, desk.identity.epoch, self._requests, Scope.TREE, b"", ()))
-        desk.timers.set((Due.COLLECT, 0), desk.now_us + REQUEST_EVERY_US)
+        self._pass_down(SenderRequest(core_state.me, core_state.identity.epoch, self._requests, Scope.TREE, b"", ()))
+        core_state.timers.set((Due.COLLECT, 0), core_state.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
         """An audit is the same request; nobody says whether anything differed."""
         self.periodic()
-        self._desk.out.append(Audited(ticket, 0, ()))
+        self._core_state.out.append(Audited(ticket, 0, ()))
 
     def requested(self, body: SenderRequest, came_from: int) -> None:
-        desk = self._desk
-        if desk.trees.parent(body.requester) != came_from:
+        core_state = self._core_state
+        if core_state.trees.parent(body.requester) != came_from:
             return
         children = dict.fromkeys(link.neighbour for link in self._asked(body.requester))
         self._collections[body.ticket] = PendingReply(came_from, children, dict.fromkeys(self._own_filters()))
         self._pass_down(body)
         if children:
-            desk.timers.set((Due.COLLECTED, _short(body.ticket)), desk.now_us + desk.times.retry_us)
+            core_state.timers.set((Due.COLLECTED, _short(body.ticket)), core_state.now_us + core_state.times.retry_us)
         else:
             self._reply(body.ticket)
 
     def replied(self, body: UpdateReply, came_from: int) -> None:
         filters = [filter_.filter for entry in body.entries for filter_ in entry.filters]
-        if body.requester == self._desk.me:
+        if body.requester == self._core_state.me:
             if body.request > REQUEST_BASE:
                 self.predicates.replace(came_from, filters)
             return
@@ -213,7 +213,7 @@ class Collecting(Audits):
         del collection.missing[came_from]
         collection.filters.update(dict.fromkeys(filters))
         if not collection.missing:
-            self._desk.timers.cancel((Due.COLLECTED, _short(body.ticket)))
+            self._core_state.timers.cancel((Due.COLLECTED, _short(body.ticket)))
             self._reply(body.ticket)
 
     def waited(self, short: int) -> None:
@@ -223,23 +223,25 @@ class Collecting(Audits):
 
     def _asked(self, requester: int) -> list[CoreLink]:
         """To whom a request is passed on."""
-        return links_down(self._desk, requester)
+        return links_down(self._core_state, requester)
 
     def _pass_down(self, body: SenderRequest) -> None:
         for link in self._asked(body.requester):
-            self._desk.send(link, body)
+            self._core_state.send(link, body)
 
     def _own_filters(self) -> Iterable[bytes]:
-        return self._desk.rib.entries[self._desk.me].filters.values()
+        return self._core_state.rib.entries[self._core_state.me].filters.values()
 
     def _reply(self, ticket: Ticket) -> None:
-        desk = self._desk
+        core_state = self._core_state
         collection = self._collections.pop(ticket)
-        link = desk.links.by_neighbour.get(collection.asker)
+        link = core_state.links.by_neighbour.get(collection.asker)
         if link is not None:
             filters = tuple(AdvertisedFilter(id_, packed) for id_, packed in enumerate(collection.filters, 1))
             digest = predicate_digest(filters)
-            desk.send(link, UpdateReply(*ticket, (Entry(desk.me, *desk.identity.version, digest, filters),)))
+            core_state.send(
+                link, UpdateReply(*ticket, (Entry(core_state.me, *core_state.identity.version, digest, filters),))
+            )
 
 
 def _short(ticket: Ticket) -> int:
@@ -247,15 +249,15 @@ def _short(ticket: Ticket) -> int:
     return hash(ticket)
 
 
-def links_down(desk: CoreState, source: int) -> list[CoreLink]:
+def links_down(core_state: CoreState, source: int) -> list[CoreLink]:
     """Those to the children in T(source) that are up."""
-    links = desk.links.by_neighbour
-    return [links[child] for child in desk.trees.children(source) if child in links]
+    links = core_state.links.by_neighbour
+    return [links[child] for child in core_state.trees.children(source) if child in links]
 
 
-def send_down(desk: CoreState, source: int, body: Body) -> None:
-    for link in links_down(desk, source):
-        desk.send(link, body)
+def send_down(core_state: CoreState, source: int, body: Body) -> None:
+    for link in links_down(core_state, source):
+        core_state.send(link, body)
 
 
 class PaperCore(Core):
@@ -276,7 +278,7 @@ class PaperCore(Core):
         self._interfaces.begin()
 
     def start(self, now_us: int) -> list[Command]:
-        self.desk.now_us = now_us
+        self.core_state.now_us = now_us
         self._collecting.begin(self._interfaces)
         return [Alarm(WARNING), *super().start(now_us)]
 

@@ -1,8 +1,8 @@
 """What the broadcast layers have in common: messages come by the way towards their source and leave by others.
 
 Law: `ways` names, for each other router in reach, the neighbour towards it. The parent in T(s) is that of s. Here
-every other link is a child, and below it is whoever the way goes by it; a layer that knows better narrows both.
-Everything is computed when it is first asked for, and kept for sources in reach alone: nobody can make it grow by
+every other link is a child, and below it is each router to which the way goes by it; a layer that knows better narrows
+both. Everything is computed when it is first asked for, and kept for sources in reach alone: nobody can make it grow by
 naming sources.
 """
 

@@ -3,7 +3,7 @@
 Law: the length of a path is (sum of the costs of its edges, sum of their hashes), compared in that order. The hash
 of an edge is 64 bits of BLAKE2b over its two router numbers, the smaller first; two paths of equal length are as
 likely as a collision of it. So the shortest path from a to b is unique, is the one from b to a, and each part of it
-is a shortest path. Whoever has the same edges computes the same paths, in whatever order it heard of them.
+is a shortest path. Routers that have the same edges compute the same paths, in whatever order they heard of them.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Graph:
 @dataclass(frozen=True)
 class Paths:
     """The shortest paths from one router: the tree T(root). Both tables go by growing length, the nearest router
-    first, so that whoever walks them has met all that lies on the way."""
+    first, so that a walk over them has met all that lies on the way."""
 
     root: int
     distance: Mapping[int, Length]

@@ -49,8 +49,8 @@ class SourceTrees(ReversePath):
 
 
 class CoarseSourceTrees(SourceTrees):
-    """Below a child: whoever my own way goes by it. More than there are, of all sources alike, so that no path is
-    asked for beyond one's own and the neighbours'."""
+    """Takes as below a child every router to which this router's own way goes by it: for all sources alike, and more
+    than there are, so that no paths are computed but its own and its neighbours'."""
 
     @cached_property
     def _behind(self) -> dict[tuple[int, ...], Mapping[int, int]]:

@@ -1,7 +1,7 @@
 """Which way a message of a source goes, for one router: the broadcast layer that a topology file chose.
 
-Law: whoever has the same topology gives the same answers, so the parent of one router has it as a child (source trees
-and shared tree). Trees never change; a change of topology makes new ones.
+Law: routers that have the same topology give the same answers, so the parent of one router has it as a child (source
+trees and shared tree). Trees never change; a change of topology makes new ones.
 
     source_trees.py   T(s): the shortest paths from s, exact or coarse
     shared_tree.py    one tree for all

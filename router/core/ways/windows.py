@@ -9,8 +9,8 @@ counters lie in *runs*; one within RUN_REACH above a run belongs to it. Of each 
 one by one, and what is older and within the run counts as seen. A counter outside every run was never seen, however
 old it is. Where a message enters, its publisher's counter may not be `size` or more below the newest that is known.
 
-At a bound, whoever was asked about least recently is forgotten, whatever the answer was; heard again, he is new, and a
-double of his would pass. So is the least recent run of a publisher.
+At a bound, the publisher that was asked about least recently is forgotten, whatever the answer was; heard again, it is
+new, and a double of its messages would pass. So is the least recent run of a publisher.
 
     bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are kept
 """

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from tamis.analysis.svg import Axis, PlotLine, plot
 from tamis.bench.matching import figures, libraries, sections
 from tamis.bench.matching.__main__ import main
+from tamis.bench.matching.contenders import contenders
 from tamis.bench.matching.journal import Journal
-from tamis.bench.matching.match import contenders
 from tamis.bench.matching.runner import Runner
 
 
@@ -44,7 +44,7 @@ def test_axes_have_a_handful_of_round_ticks(low: float, high: float, log: bool, 
     assert axis.share(axis.high) == pytest.approx(1)
 
 
-TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Hostile values", "Libraries"]
+TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Adversary", "Libraries"]
 TITLES += ["Filters per interface", "Rounds", "Beyond a million"]
 
 
@@ -61,10 +61,12 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "COUNTED", ())
     monkeypatch.setattr(sections, "PEER_SIZES", (50, 100))
     monkeypatch.setattr(libraries, "NAMES", ("sqlite",))
-    monkeypatch.setattr("tamis.bench.matching.hostile.LENGTHS", (2,))
+    monkeypatch.setattr(sections, "ADVERSARY_TRIES", 1)
+    monkeypatch.setattr(sections, "FAMILIES", ("names", "buckets"))
+    monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES", 1)
     monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.01)
-    monkeypatch.setattr("tamis.bench.matching.match._UPDATES_TIMED", 10)
-    monkeypatch.setattr("tamis.bench.matching.match._PASS_NS_MIN", 1)
+    monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
+    monkeypatch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
     monkeypatch.setattr("tamis.bench.matching.__main__.bound_memory", lambda _gibibytes: None)
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from tamis.bench.matching import libraries
+from tamis.bench.matching.contenders import EnginesDisagree, Setup, contenders
 from tamis.bench.matching.libraries import contest as contests
 from tamis.bench.matching.libraries.contest import LibraryFailed, contest
 from tamis.bench.matching.libraries.rules import rule_of, subject_of
-from tamis.bench.matching.match import EnginesDisagree, Setup, contenders, run
+from tamis.bench.matching.match import run
 from tamis.bench.matching.report import rows_for_programs, table_for_people
-from tamis.bench.matching.workloads import Workload, make, spread
+from tamis.bench.matching.workloads import Workload, deal, make
 from tamis.cli.main import main
 from tamis.native import Batch
 from tamis.protocol.evaluate import filter_matches
@@ -117,7 +118,7 @@ def test_only_what_a_library_expresses_is_compared() -> None:
 @pytest.mark.slow
 def test_a_library_that_takes_too_long_is_ended_with_a_sentence() -> None:
     with pytest.raises(LibraryFailed, match=r"sqlite was not done with 10 filters in 0\.01 s"):
-        contest("sqlite", make("sigcomm03", 10, 5, 5, 1), spread(10, 2), seconds_max=0.01)
+        contest("sqlite", make("sigcomm03", 10, 5, 5, 1), deal("sigcomm03", 10, 2, 1), seconds_max=0.01)
 
 
 SMALL = Setup("sigcomm03", 50, 5, 20, 30, 7, contenders(["tamis", "library:sqlite"]), passes=1)
@@ -151,7 +152,7 @@ def test_a_library_that_failed_has_a_row_without_figures(monkeypatch: pytest.Mon
         raise LibraryFailed("sqlite was not done")
 
     monkeypatch.setattr("tamis.bench.matching.match.contest", failing)
-    monkeypatch.setattr("tamis.bench.matching.match._UPDATES_TIMED", 10)
+    monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
     results = run(SMALL, SMALL.make(), lambda _words: None)
     assert table_for_people(results).splitlines()[-1] == "library:sqlite: sqlite was not done"
     row = rows_for_programs(SMALL, results)[1]

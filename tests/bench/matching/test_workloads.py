@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable
 
 import pytest
 
 from tamis.bench.matching.words import names, words
-from tamis.bench.matching.workloads import WORKLOADS, Workload, make, spread
+from tamis.bench.matching.workloads import WORKLOADS, Workload, deal, make
+from tamis.bench.matching.workloads.papers import PAPERS
+from tamis.native import Table
+from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Filter, Op
+from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value, ValueKind, kind_of
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
@@ -33,20 +39,70 @@ def near(expected: dict[object, float]) -> object:
     return pytest.approx(expected, abs=0.02)
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+SLOW = {"words"}  # 100,000 words are made once
+ALL = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in WORKLOADS]
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_equal_arguments_give_equal_bytes(name: str) -> None:
     one, two, other = (make(name, 200, 50, 100, seed) for seed in (1, 1, 2))
     assert (one.filters.data, one.messages.data) == (two.filters.data, two.messages.data)
     assert one.filters.data != other.filters.data
     assert one.messages.data != other.messages.data
-    assert make(name, 10, 50, 100, 1).messages.data == one.messages.data
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("name", ALL)
 def test_the_constraints_are_counted(name: str) -> None:
     made = make(name, 500, 10, 100, 3)
     assert len(made.filters) == 500
     assert made.constraint_count == sum(len(each.constraints) for each in filters_of(made))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_engines_answer_each_workload_as_the_twin_does(name: str) -> None:
+    made = make(name, 60, 25, 30, 3)
+    filters, messages = filters_of(made), messages_of(made)
+    expected = [[i for i, each in enumerate(filters) if filter_matches(each, message)] for message in messages]
+    for engine in Table.engines():
+        with Table(engine) as table:
+            table.add_many(made.filters, array("I", range(60)))
+            assert table.match_batch(made.messages) == expected
+
+
+@pytest.mark.parametrize("name", sorted(set(WORKLOADS) - set(PAPERS)))
+def test_filters_are_as_a_router_sees_them(name: str) -> None:
+    for each in filters_of(make(name, 300, 1, 30, 3)):
+        assert normalize(each).constraints == each.constraints
+
+
+@pytest.mark.parametrize("name", ["geo", "geo-category", "geo-3", "geo-5", "lists", "bands", "exceptions"])
+def test_hits_do_not_grow_with_the_filters(name: str) -> None:
+    for count in (500, 2_000):
+        made = make(name, count, 100, 1, 3)
+        with Table() as table:
+            table.add_many(made.filters, array("I", range(count)))
+            assert 6 < table.measure(made.messages).matched / 100 < 14
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "names"),
+    [
+        ("alerts", "alerts-turned", {"class": "event"}),
+        ("tenants", "tenants-turned", {"client": "tenant"}),
+        ("telemetry", "telemetry-short", {}),
+    ],
+)
+def test_two_spellings_are_one_workload(name: str, other: str, names: dict[str, str]) -> None:
+    def spelled(one: str) -> str:
+        return names.get(one) or re.sub(r"sensors\.0*(\d+)\.celsius", r"s\1", one)
+
+    one, two = make(name, 50, 20, 1, 3), make(other, 50, 20, 1, 3)
+    assert [
+        {(spelled(part.name), part.op, part.operands) for part in each.constraints} for each in filters_of(one)
+    ] == [{(part.name, part.op, part.operands) for part in each.constraints} for each in filters_of(two)]
+    assert [{spelled(key): value for key, value in each.items()} for each in messages_of(one)] == messages_of(two)
+    for old, new in names.items():
+        assert [old < each for each in ("device", "sensor")] != [new < each for each in ("device", "sensor")]
 
 
 def test_the_bytes_are_those_of_the_published_figures() -> None:
@@ -112,7 +168,7 @@ def test_cu922_is_that_of_paper_000() -> None:
 def test_market_filters_read_as_written() -> None:
     made = make("market", 100, 10, 5, 1)
     for each in filters_of(made):
-        symbol, side, price = each.constraints
+        price, side, symbol = each.constraints
         assert (symbol.name, symbol.op, side.name, side.operands) == ("symbol", Op.EQ, "side", ("buy",))
         assert symbol.operands[0] in {f"S{k}" for k in range(5)}
         assert (price.name, price.op) == ("price", Op.LT)
@@ -146,10 +202,30 @@ def test_words_are_distinct_words_of_3_to_12_letters_that_share_parts() -> None:
 
 
 def test_filters_are_dealt_out_evenly() -> None:
-    assert list(spread(5, 2)) == [0, 1, 0, 1, 0]
-    assert list(spread(3, 3)) == [0, 1, 2]
+    assert list(deal("cu922", 5, 2, 1)) == [0, 1, 0, 1, 0]
+    assert list(deal("cu922", 3, 3, 1)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("filters", "interfaces"), [(1, 1), (7, 7), (5, 9), (10, 4), (1_000, 300), (20_000, 20)])
+def test_each_interface_of_paper_004_has_one_filter_at_least(filters: int, interfaces: int) -> None:
+    dealt = Counter(deal("sigcomm03", filters, interfaces, 1))
+    assert dealt.total() == filters
+    assert set(dealt) == set(range(min(filters, interfaces)))
+
+
+def test_paper_004_draws_the_number_of_filters_of_an_interface_evenly_up_to_twice_the_mean() -> None:
+    counts = Counter(Counter(deal("sigcomm03", 100_000, 1_000, 1)).values())
+    assert max(counts) < 210
+    quarters = [sum(n for count, n in counts.items() if low <= count < low + 50) for low in range(0, 200, 50)]
+    assert quarters == pytest.approx([250] * 4, abs=45)
+    assert list(deal("sigcomm03", 1_000, 10, 1)) != list(deal("sigcomm03", 1_000, 10, 2))
+
+
+def test_two_ways_to_deal_one_workload_deal_the_same_filters() -> None:
+    one, even = (make(name, 100, 20, 100, 1) for name in ("sigcomm03", "sigcomm03-even"))
+    assert (one.filters.data, one.messages.data) == (even.filters.data, even.messages.data)
 
 
 def test_an_unknown_workload_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="no workload 'lottery'; one of sigcomm03, cu922, market, prices"):
+    with pytest.raises(ValueError, match="no workload 'lottery'; one of sigcomm03, sigcomm03-even, cu922, words"):
         make("lottery", 1, 1, 1, 1)

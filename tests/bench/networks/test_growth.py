@@ -29,9 +29,9 @@ def test_a_network_that_stands_is_one_that_came_up():
         begin(net)
         cores = [gauged.core for gauged in net.gauge.cores.values()]
         assert len({core.figures().digest for core in cores}) == 1
-        assert all(len(core.desk.trees.routers) == 8 for core in cores)
-        assert sum(len(held.filters) for held in cores[0].desk.rib.entries.values()) == 16
-        digests.add(frozenset(cores[0].desk.topology.graph.neighbours))
+        assert all(len(core.core_state.trees.routers) == 8 for core in cores)
+        assert sum(len(held.filters) for held in cores[0].core_state.rib.entries.values()) == 16
+        digests.add(frozenset(cores[0].core_state.topology.graph.neighbours))
     assert len(digests) == 1
 
 
@@ -50,7 +50,7 @@ def test_a_link_that_can_be_spared_leaves_the_network_in_one_piece():
     net.stand()
     net.spare_link().cut(silently=False)
     net.run(3 * S)
-    assert all(len(gauged.core.desk.trees.routers) == 6 for gauged in net.gauge.cores.values())
+    assert all(len(gauged.core.core_state.trees.routers) == 6 for gauged in net.gauge.cores.values())
 
 
 @pytest.mark.slow

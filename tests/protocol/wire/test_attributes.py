@@ -33,7 +33,7 @@ def by_c(data: bytes) -> str:
         return "refused"
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(wide_attributes())
 def test_what_was_written_is_read(attributes: dict[str, object]) -> None:
     data = encode_attributes(attributes)

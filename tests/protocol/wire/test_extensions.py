@@ -25,7 +25,7 @@ def area(*items: tuple[int, bytes]) -> bytes:
     return b"".join(struct.pack("<HH", type_, len(data)) + data for type_, data in items)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(extensions(FrameKind.DELIVER))
 def test_what_was_written_is_read(found: Extensions) -> None:
     assert decode_extensions(encode_extensions(found, FrameKind.DELIVER), FrameKind.DELIVER) == found

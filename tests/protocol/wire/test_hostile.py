@@ -31,7 +31,7 @@ def code_of(frame: bytes) -> int:
     return caught.value.code
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 6 // 10)
 @given(st.sampled_from(VECTORS), st.data())
 def test_a_changed_frame_decodes_to_what_encodes_again_or_is_refused(vector: Vector, data: st.DataObject) -> None:
     changed = bytearray(vector.data)

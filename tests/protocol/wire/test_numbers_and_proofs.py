@@ -38,7 +38,7 @@ def test_what_is_no_name_has_no_number(name: str) -> None:
         stable_number(name)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(ENTRIES, st.data())
 def test_a_digest_follows_every_change_and_forgets_the_order(filters: dict[int, bytes], data: st.DataObject) -> None:
     whole = predicate_digest(filters.items())

@@ -19,7 +19,7 @@ from tests.strategies import filters, wide_names
 ROOT = Path(__file__).parents[3]
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(filters(name=wide_names()))
 def test_what_was_written_is_read(filter_: Filter) -> None:
     packed = encode_filter(filter_)

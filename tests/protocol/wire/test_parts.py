@@ -46,7 +46,7 @@ def refused(assembler: PartAssembler, part: Part) -> str:
     return caught.value.problem
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(wholes(), st.integers(PART_OVERHEAD_BYTES + 1, PART_OVERHEAD_BYTES + 60) | st.just(2**20))
 def test_a_body_survives_being_parted(whole: Whole, part_bytes: int) -> None:
     assembler = PartAssembler()

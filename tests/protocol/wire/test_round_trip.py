@@ -21,7 +21,7 @@ from tests.strategies import wide_attributes
 
 
 @pytest.mark.parametrize("kind", FrameKind)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(data=st.data())
 def test_every_kind_decodes_to_what_was_encoded(kind: FrameKind, data: st.DataObject) -> None:
     frame = data.draw(frames(kind))
@@ -35,7 +35,7 @@ def test_every_kind_decodes_to_what_was_encoded(kind: FrameKind, data: st.DataOb
     assert encode(decoded) == encoded
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(data_frames(FrameKind.PUBLISH))
 def test_the_fast_way_writes_the_same_bytes(frame: DataFrame) -> None:
     fresh = DataFrame(FrameKind.PUBLISH, frame.message, frame.flags, 0, publish_time_ns=frame.publish_time_ns)
@@ -47,7 +47,7 @@ def test_the_fast_way_writes_the_same_bytes(frame: DataFrame) -> None:
     assert encode_publish(*arguments, frame.flags & 0xF, frame.extensions) == encode_data(sent)
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(any_frame(), st.integers(0, 300))
 def test_a_frame_longer_than_the_peer_takes_is_refused(frame: object, room: int) -> None:
     size = len(encode(frame))
@@ -117,7 +117,7 @@ def test_the_largest_that_is_allowed_passes(attributes: dict[str, object]) -> No
     assert dict(decode(encode_publish(1, 1, 0, attributes)).message.attributes) == attributes
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(wide_attributes())
 def test_any_mapping_of_attributes_will_do(attributes: dict[str, object]) -> None:
     assert encode_publish(1, 1, 0, Message(attributes).attributes) == encode_publish(1, 1, 0, attributes)
@@ -160,7 +160,7 @@ def test_a_body_out_of_bounds_is_not_encoded(make: object) -> None:
         encode(make())
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(st.sets(st.integers(0, 12)))
 def test_ranges_are_the_fewest(numbers: set[int]) -> None:
     ranges = ranges_of(numbers)

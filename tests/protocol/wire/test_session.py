@@ -129,7 +129,7 @@ def test_who_drains_begins_nothing_new_and_the_other_side_is_free(sides: Sides) 
 
 
 @SORTS
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(list(FrameKind))), max_size=30))
 def test_two_ends_that_talk_in_order_agree(sides: Sides, script: list[tuple[bool, FrameKind]]) -> None:
     connector, acceptor = Session(sides, True), Session(sides, False)

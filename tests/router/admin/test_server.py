@@ -50,8 +50,8 @@ async def test_health_and_readiness(asked):
 
 async def test_a_problem_makes_the_router_unready_and_is_shown(asked):
     net, ask = asked
-    net.plane.health.problem("twin", "there are two")
-    net.plane.health.alarm("look at this")
+    net.connections.health.problem("twin", "there are two")
+    net.connections.health.alarm("look at this")
     status, _, body = await ask("/readyz")
     assert (status, json.loads(body)["problems"]) == (503, {"twin": "there are two"})
     shown = json.loads((await ask("/status"))[2])
@@ -59,7 +59,7 @@ async def test_a_problem_makes_the_router_unready_and_is_shown(asked):
     assert ([alarm["text"] for alarm in shown["alarms"]], shown["exceptions"]) == (["look at this"], 0)
     metrics = (await ask("/metrics"))[2].decode().splitlines()
     assert {"tamis_ready 0", "tamis_alarms_total 1", "tamis_exceptions_total 0"} <= set(metrics)
-    net.plane.health.mended("twin")
+    net.connections.health.mended("twin")
     assert (await ask("/readyz"))[0] == (await ask("/healthz"))[0] == 200
 
 
@@ -70,7 +70,7 @@ async def test_metrics_follow_the_format_and_count(asked):
     await alice.publish({"x": 1})
     await alice.publish({"x": 2})
     assert await alice.delivered() == {"x": 1}
-    await net.until(lambda: net.plane.switch.figures().messages_in == 2)
+    await net.until(lambda: net.connections.switch.figures().messages_in == 2)
     _, headers, body = await ask("/metrics")
     assert "text/plain; version=0.0.4" in headers
     lines = body.decode().splitlines()

@@ -21,9 +21,9 @@ async def test_a_client_has_a_subscriber_from_its_admission_until_its_filters_ar
     bob = await net.client("bob")
     [subscriber] = net.clients.by_interface.values()
     assert (subscriber.name, subscriber.grant) == ("bob", Grant())
-    assert net.plane.switch.subscriber(subscriber.interface).number == stable_number("bob")
+    assert net.connections.switch.subscriber(subscriber.interface).number == stable_number("bob")
     assert subscriber.client is net.clients.by_connection[1]
-    assert (subscriber.interface, net.plane.switch.connection_of(0)) == (0, 1), "the numbers are of two kinds"
+    assert (subscriber.interface, net.connections.switch.connection_of(0)) == (0, 1), "the numbers are of two kinds"
     await bob.subscribe(1, "x = 1")
     assert subscriber.subscriptions == 1
     await bob.close()
@@ -57,18 +57,18 @@ async def test_who_finds_no_room_for_a_subscriber_is_told_and_costs_nothing(insi
     told = []
     for failing in (1, 2):
         client = net.clients.open(-1, "by hand")
-        net.plane.feed(client.connection, encode(hello("bob")))
-        net.plane.switch.fail_allocation(failing)
-        net.plane.feed(client.connection, encode(auth()))
-        net.plane.switch.fail_allocation(0)
+        net.connections.feed(client.connection, encode(hello("bob")))
+        net.connections.switch.fail_allocation(failing)
+        net.connections.feed(client.connection, encode(auth()))
+        net.connections.switch.fail_allocation(0)
         reader = FrameReader()
         reader.authenticated()
-        reader.feed(net.plane.switch.output(client.connection, 1 << 20))
+        reader.feed(net.connections.switch.output(client.connection, 1 << 20))
         told.append([getattr(body, "code", type(body)) for body in map(decode, reader)][1:])
         client.vanish()
     await net.until(lambda: not net.clients.by_connection)
     assert not net.clients.by_interface
     full = [Authenticated, ErrorCode.FULL]
     assert full in told
-    assert net.plane.admissions.refused[Side.CLIENT, Reason.FULL] == told.count(full)
+    assert net.connections.admissions.refused[Side.CLIENT, Reason.FULL] == told.count(full)
     await net.client("bob")

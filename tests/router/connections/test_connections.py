@@ -127,7 +127,7 @@ async def test_a_message_that_is_too_costly_is_told_to_its_publisher(inside):
     await alice.publish({"x": "a" * 60_000, "y": 1}, flags=Flags.CONFIRM)
     [refused] = (await alice.next(bodies.Ack)).refusals
     assert refused.code == RefusalCode.TOO_COSTLY
-    assert net.plane.switch.figures().dropped[DROP_REASONS.index("costly")] == 1
+    assert net.connections.switch.figures().dropped[DROP_REASONS.index("costly")] == 1
 
 
 async def test_a_subscription_is_taken_with_all_of_its_filters_or_not_at_all(inside):
@@ -135,7 +135,7 @@ async def test_a_subscription_is_taken_with_all_of_its_filters_or_not_at_all(ins
     bob = await net.client("bob")
     await bob.send(subscribe(1, bodies.SubscriptionItem(1, (b"\x90", b"\xc1"))))
     assert (await bob.next(bodies.Ack)).ranges == ()
-    assert net.plane.switch.figures().filters == 0
+    assert net.connections.switch.figures().filters == 0
 
 
 async def test_durable_subscriptions_are_refused_until_there_are_logs(inside):
@@ -149,13 +149,16 @@ async def test_requests_are_answered_in_order_and_a_crowd_of_them_pauses_reading
     bob = await net.client("bob")
     frames = [encode(subscribe(number, subscription(number, f"x = {number}"))) for number in range(1, 201)]
     paused = []
-    pause = net.plane.switch.pause
-    net.plane.switch.pause = lambda connection, is_paused: (paused.append(is_paused), pause(connection, is_paused))
+    pause = net.connections.switch.pause
+    net.connections.switch.pause = lambda connection, is_paused: (
+        paused.append(is_paused),
+        pause(connection, is_paused),
+    )
     await bob.send_bytes(b"".join(frames))
     assert [(await bob.next(bodies.Ack)).request for _ in range(200)] == list(range(1, 201))
     assert paused[0] is True
     assert paused[-1] is False
-    assert net.plane.switch.figures().filters == 200
+    assert net.connections.switch.figures().filters == 200
 
 
 async def test_an_answer_fits_the_frames_that_the_client_takes(inside):
@@ -219,7 +222,7 @@ async def test_filters_of_the_gone_are_forgotten_and_their_number_is_used_again(
     await bob.send(subscribe(1, *(subscription(number, f"x = {number}") for number in range(1_200))))
     await bob.next(bodies.Ack)
     await bob.close()
-    await net.until(lambda: not net.clients.by_connection and net.plane.switch.figures().filters == 0)
+    await net.until(lambda: not net.clients.by_connection and net.connections.switch.figures().filters == 0)
     await net.client("carol")
     assert list(net.clients.by_connection) == [0]
 
@@ -316,7 +319,7 @@ async def test_draining_tells_clients_and_refuses_what_is_new(inside):
     await bob.subscribe(1, "exists x")
     await alice.publish({"x": 1}, flags=Flags.CONFIRM)
     await alice.next(bodies.Ack)
-    net.plane.drain()
+    net.connections.drain()
     assert await bob.delivered() == {"x": 1}
     assert isinstance(await bob.next(), Drain)
     assert isinstance(await alice.next(), Drain)
@@ -328,8 +331,8 @@ async def test_draining_tells_clients_and_refuses_what_is_new(inside):
     late = await net.stranger()
     await late.send(hello("late"))
     assert [error.code for error in await late.until_closed()] == [ErrorCode.FULL]
-    await net.until(lambda: net.plane.is_flushed)
-    net.plane.dismiss()
+    await net.until(lambda: net.connections.is_flushed)
+    net.connections.dismiss()
     assert await bob.until_closed() == []
 
 
@@ -400,8 +403,8 @@ async def test_past_its_traces_a_message_goes_on_untraced_and_the_client_hears_o
         assert (ExtensionType.TRACE in got.extensions) is bool(got.flags & Flags.TRACED) is (counter <= 3)
         assert got.extensions[ExtensionType.GROUP] == "g"
         assert got.extensions[ExtensionType.EXPIRY] == 2**63
-    assert net.plane.switch.figures().traces_refused == 5
-    net.plane.switch.advance(1_000)
+    assert net.connections.switch.figures().traces_refused == 5
+    net.connections.switch.advance(1_000)
     await alice.send(traced(alice, 9))
     assert isinstance(await alice.next(), bodies.Ack | TraceRecord)
 

@@ -17,8 +17,8 @@ def ticker(told: list[UnlinkedCounted], *, is_counted: bool) -> SecondTicker:
         happenings.listen(InterfaceCounted, lambda _: None)
     switch = SimpleNamespace(increments=lambda at: ([], at))
     network = SimpleNamespace(unlinked=lambda: next(found))
-    plane: Any = SimpleNamespace(switch=switch, network=network, happenings=happenings)
-    return SecondTicker(plane)
+    connections: Any = SimpleNamespace(switch=switch, network=network, happenings=happenings)
+    return SecondTicker(connections)
 
 
 def test_messages_that_found_no_link_are_told_once() -> None:

@@ -37,15 +37,15 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 async def behind_tls(inside, certificate):
-    """behind_tls(keys) -> (a plane, the address of its TLS listener, a client's context)."""
+    """behind_tls(keys) -> (the connections, the address of its TLS listener, a client's context)."""
     acceptors = []
 
     async def make(keys: str = ""):
         net = inside(keys)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
-        plane, clients, context = net.plane, net.clients, server_context(certificate)
-        door = TlsDoor(plane, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
-        acceptors.append(Acceptor(listener, door, plane.loop, full=b""))
+        connections, clients, context = net.connections, net.clients, server_context(certificate)
+        door = TlsDoor(connections, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
+        acceptors.append(Acceptor(listener, door, connections.loop, full=b""))
         return net, f"tamis+tls://{listener.address}", ssl.create_default_context(cafile=certificate.certificate)
 
     yield make
@@ -78,7 +78,7 @@ async def test_a_long_frame_and_many_short_ones(behind_tls):
     frames = [await bob.next() for _ in range(2_001)]
     assert len(frames[0].message.payload) == 1_000_000
     assert [frame.message.attributes["x"] for frame in frames[1:]] == list(range(2_000))
-    assert net.plane.switch.figures().dropped[0] == 0
+    assert net.connections.switch.figures().dropped[0] == 0
 
 
 async def test_who_does_not_read_loses_by_the_policy_and_nobody_else_does(behind_tls):
@@ -92,9 +92,9 @@ async def test_who_does_not_read_loses_by_the_policy_and_nobody_else_does(behind
         await alice.publish({"x": number}, bytes(100_000), CONFIRM)
         await alice.next(bodies.Ack)
     assert await reading == list(range(300))
-    queue_full = net.plane.switch.figures().dropped[0]
+    queue_full = net.connections.switch.figures().dropped[0]
     assert queue_full > 0
-    assert net.plane.switch.figures().queued_bytes <= 2 * 1_048_576
+    assert net.connections.switch.figures().queued_bytes <= 2 * 1_048_576
     lost, got = 0, 0
     while lost + got < 300:
         frame = await slow.next()
@@ -129,12 +129,12 @@ async def test_handshakes_that_do_not_begin_keep_nobody_out(behind_tls):
         writer.write(b"\x16\x03\x01\x02\x00")
     alice = await WireClient.greeted(where, "alice", ssl=context)
     assert (await alice.subscribe(1, "x = 1")).ranges
-    assert net.plane.admissions.refused[Side.CLIENT, Reason.GAVE_WAY] > 0
+    assert net.connections.admissions.refused[Side.CLIENT, Reason.GAVE_WAY] > 0
     for _, writer in silent:
         writer.close()
     await alice.close()
     await net.until(lambda: len(net.clients.room) == 0 and open_descriptors() <= before + 1)  # uvloop's own
-    assert net.plane.admissions.refused[Side.CLIENT, Reason.LEFT] > 0
+    assert net.connections.admissions.refused[Side.CLIENT, Reason.LEFT] > 0
 
 
 async def test_a_handshake_that_is_none_is_counted(behind_tls):
@@ -143,7 +143,7 @@ async def test_a_handshake_that_is_none_is_counted(behind_tls):
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"not a ClientHello, whatever it is\n" * 10)
     await reader.read()
-    await net.until(lambda: net.plane.admissions.refused[Side.CLIENT, Reason.TLS] == 1)
+    await net.until(lambda: net.connections.admissions.refused[Side.CLIENT, Reason.TLS] == 1)
     writer.close()
 
 

@@ -81,7 +81,7 @@ def test_once_all_is_quiet_everybody_in_reach_is_known_as_it_is(steps):
     history.settle()
     history.world.check()
     for name, core in history.world.cores.items():
-        asked = core.desk.rib.entries[core.me].filters.values()
+        asked = core.core_state.rib.entries[core.me].filters.values()
         widest = max((bound for who, bound in history.wanted if who == name), default=None)
         assert (widest is None and not asked) or less(widest) in asked
 
@@ -97,9 +97,9 @@ def test_after_ten_minutes_nothing_is_left_of_who_is_out_of_reach(steps):
     history.world.run(600 * S)
     for name, core in history.world.cores.items():
         reach = {history.world.cores[other].me for other in history.world.reach(name)}
-        assert set(core.desk.rib.entries) == set(core.desk.topology.states) == reach
+        assert set(core.core_state.rib.entries) == set(core.core_state.topology.states) == reach
         assert len(core._predicates.flood) <= len(reach) - 1
         assert not core._predicates.confirmations.issuers
-        timers = {name for name, _ in core.desk.timers._due}
+        timers = {name for name, _ in core.core_state.timers._due}
         assert timers <= {Due.REQUEST}
-        assert len(core.desk.timers) == len(core.desk.links.by_neighbour)
+        assert len(core.core_state.timers) == len(core.core_state.links.by_neighbour)

@@ -112,7 +112,7 @@ def test_a_topology_at_other_costs_takes_other_ways():
     world.cut("a", "b")
     world.connect("a", "b", cost=9)
     world.run(5 * S)
-    trees = world.cores["a"].desk.trees
+    trees = world.cores["a"].core_state.trees
     assert trees.next_hop(stable_number("b")) == stable_number("e")
 
 
@@ -175,12 +175,12 @@ def test_what_an_unreachable_router_asked_for_is_kept_for_ten_minutes_and_then_n
     assert "d" in world.asked_of("a")
     world.run(2 * S)
     for name, core in world.cores.items():
-        assert d not in core.desk.rib.entries
-        assert d not in core.desk.topology.states
+        assert d not in core.core_state.rib.entries
+        assert d not in core.core_state.topology.states
         assert core._predicates.flood.newest(d) is None
         assert not core._predicates.confirmations.issuers
         assert not world.installed[name].get(d)
-        assert {about for _, about in core.desk.timers._due} <= set(core.desk.links.by_neighbour) | {0}
+        assert {about for _, about in core.core_state.timers._due} <= set(core.core_state.links.by_neighbour) | {0}
     world.run(100 * S)
     world.check()
 
@@ -329,7 +329,7 @@ def test_events_of_sessions_that_are_over_are_ignored():
     single.hears("b", whole("b", 9, {1: b"x"}))
     single.down("b")
     assert single.took(object) == []
-    assert set(single.core.desk.rib.entries) == {single.core.me}
+    assert set(single.core.core_state.rib.entries) == {single.core.me}
 
 
 # --- waiting for the network
@@ -447,12 +447,12 @@ def test_a_core_says_when_it_wants_to_be_called():
 
 def test_the_settings_choose_the_broadcast_layer_and_the_delays():
     core = Core("me", 1, CoreSettings("shared-tree", times=Times(retry_us=7)))
-    assert isinstance(core.desk.trees, SharedTree)
-    assert core.desk.times.retry_us == 7
+    assert isinstance(core.core_state.trees, SharedTree)
+    assert core.core_state.times.retry_us == 7
     [reroute] = [command for command in core.start(0) if isinstance(command, Reroute)]
     assert isinstance(reroute.trees, SharedTree)
     core = Core("me", 1, CoreSettings(coarse=True))
-    assert isinstance(core.desk.trees, CoarseSourceTrees)
+    assert isinstance(core.core_state.trees, CoarseSourceTrees)
 
 
 def test_cores_may_share_their_paths():
@@ -460,7 +460,7 @@ def test_cores_may_share_their_paths():
     for name in ("me", "other"):
         core = Core(name, 1, paths=paths)
         core.start(0)
-        core.desk.trees.hop_limit()
+        core.core_state.trees.hop_limit()
     assert len(paths) == 2
 
 

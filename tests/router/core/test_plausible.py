@@ -55,7 +55,7 @@ class Clocked(World):
     def says(self, name: str, to: str, *bodies: object) -> None:
         """A router says what its core would not."""
         for body in bodies:
-            self._send(name, self.cores[to].desk.links.by_neighbour[self.cores[name].me].session, body)  # type: ignore[arg-type]
+            self._send(name, self.cores[to].core_state.links.by_neighbour[self.cores[name].me].session, body)  # type: ignore[arg-type]
 
     def settle(self, for_us: int = 5 * S) -> None:
         self.run(for_us)
@@ -89,7 +89,7 @@ def test_an_absurd_epoch_of_another_is_refused_told_and_an_alarm(epoch):
     assert {(body.issuer, body.epoch) for body in told} == {(world.cores["c"].me, epoch)}
     assert all(NOW < body.acceptable <= NOW + 2 * DAY_MS + 10_000 for body in told)
     assert any(f"b states epoch {epoch} of c" in text for text in world.alarms)
-    assert world.cores["a"].desk.refused == 2
+    assert world.cores["a"].core_state.refused == 2
     assert world.cores["c"].epoch == before
     world.want("c", less(3))
     world.settle()
@@ -125,7 +125,7 @@ def test_what_is_pushed_ahead_step_by_step_ends_two_days_ahead():
     for step in range(1, 20):
         world.says("b", "a", *forged("c", NOW + step * DAY_MS // 2, 5))
         world.run(100 * MS)
-    assert world.cores["a"].desk.held_epoch(world.cores["c"].me) <= world.unix_ms("a") + 2 * DAY_MS
+    assert world.cores["a"].core_state.held_epoch(world.cores["c"].me) <= world.unix_ms("a") + 2 * DAY_MS
     world.settle()
 
 
@@ -177,7 +177,7 @@ def test_an_issuer_whose_number_is_nobodys_is_refused():
     single.joins("a")
     single.took(object)
     single.hears("a", ReceiverAdvertisement(0, 1, 1, True, 0, (), (), predicate_digest([]), 0, False))
-    assert 0 not in single.core.desk.rib.entries
+    assert 0 not in single.core.core_state.rib.entries
     assert single.took(Install) == []
 
 
@@ -203,7 +203,7 @@ def test_an_absurd_epoch_of_oneself_is_no_reason_to_jump(epoch):
     done = single.done
     assert [command for command in done if isinstance(command, RaiseEpoch)] == []
     assert len([command for command in done if isinstance(command, Alarm)]) == 1
-    assert single.core.desk.refused == 3
+    assert single.core.core_state.refused == 3
 
 
 def test_a_jump_stays_below_what_is_believed():
@@ -268,7 +268,7 @@ def test_one_neighbour_of_several_makes_nobody_go_back():
         world.says("b", "a", EpochRefused(world.cores["a"].me, before, acceptable))
         world.run(3 * S)
     assert world.cores["a"].epoch == before
-    assert world.cores["a"].desk.plausible.clock_ms(world.now_us) == world.unix_ms("a")
+    assert world.cores["a"].core_state.plausible.clock_ms(world.now_us) == world.unix_ms("a")
 
 
 def test_what_one_neighbour_refuses_and_others_hear_of_it_makes_nobody_go_back():
@@ -283,7 +283,7 @@ def test_what_one_neighbour_refuses_and_others_hear_of_it_makes_nobody_go_back()
     world.settle(20 * S)
     assert {name: world.cores[name].epoch for name in "abc"} == before
     for name in "abc":
-        assert world.cores[name].desk.plausible.clock_ms(world.now_us) == world.unix_ms(name)
+        assert world.cores[name].core_state.plausible.clock_ms(world.now_us) == world.unix_ms(name)
 
 
 def test_nobody_goes_back_below_what_a_neighbour_holds():
@@ -308,7 +308,7 @@ def test_what_only_a_hostile_neighbour_vouched_for_gives_way():
     world.settle()
     world.says("b", "a", *forged("c", EPOCH_MAX, TOP), *forged("x", EPOCH_MAX, 1))
     world.run(1 * S)
-    assert world.cores["a"].desk.held_epoch(world.cores["c"].me) == EPOCH_MAX
+    assert world.cores["a"].core_state.held_epoch(world.cores["c"].me) == EPOCH_MAX
     world.connect("a", "c")
     world.want("c", less(3))
     world.run(60 * S)

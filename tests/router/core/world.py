@@ -77,7 +77,7 @@ class World:
     def tamper(self, name: str, issuer: str, seq: int, filters: dict[int, bytes]) -> None:
         """A router holds something else of another, so much newer: memory had a fault, or it is of another life."""
         number = self.cores[issuer].me
-        held = self.cores[name].desk.rib.entries[number]
+        held = self.cores[name].core_state.rib.entries[number]
         held.version = Version(held.version.epoch, held.version.seq + seq)
         held.filters, held.digest = dict(filters), predicate_digest(filters.items())
         self.installed[name][number] = dict(filters)
@@ -155,8 +155,8 @@ class World:
         """What a router holds that others ask for."""
         core = self.cores[name]
         return {
-            core.desk.topology.name_of(issuer): frozenset(held.filters.values())
-            for issuer, held in core.desk.rib.entries.items()
+            core.core_state.topology.name_of(issuer): frozenset(held.filters.values())
+            for issuer, held in core.core_state.rib.entries.items()
             if held.filters
         }
 
@@ -172,14 +172,14 @@ class World:
         """What is true once all is quiet: who can be reached is known as it is, and the tables say the same."""
         by_number = {core.me: core for core in self.cores.values()}
         for name, core in self.cores.items():
-            entries = core.desk.rib.entries
-            for issuer in core.desk.trees.routers:
-                theirs = by_number[issuer].desk.rib.entries[issuer]
+            entries = core.core_state.rib.entries
+            for issuer in core.core_state.trees.routers:
+                theirs = by_number[issuer].core_state.rib.entries[issuer]
                 assert (entries[issuer].version, entries[issuer].filters) == (theirs.version, theirs.filters)
                 assert entries[issuer].digest == theirs.digest == predicate_digest(theirs.filters.items())
             tables = {issuer: table for issuer, table in self.installed[name].items() if table}
             assert tables == {at: held.filters for at, held in entries.items() if at != core.me and held.filters}
-            assert core.desk.trees.routers == {self.cores[other].me for other in self.reach(name)}
+            assert core.core_state.trees.routers == {self.cores[other].me for other in self.reach(name)}
 
     def reach(self, name: str) -> set[str]:
         """Who is connected with it, itself included."""

@@ -119,7 +119,7 @@ async def test_a_bug_costs_the_client_it_came_from_and_shows(broken):
         mallory = await broken.client("mallory")
         await mallory.send(Unsubscribe(1, (1,)))
         await asyncio.wait_for(mallory.until_closed(), 5)
-        assert broken.plane.health.exceptions == count
+        assert broken.connections.health.exceptions == count
         assert broken.running.is_ready is (count < 3)
     await alice.publish({"x": 1})
     assert await alice.delivered() == {"x": 1}

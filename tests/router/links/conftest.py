@@ -1,4 +1,7 @@
-"""Networks of routers inside the test's own loop, linked over Unix sockets or TCP."""
+"""Networks of routers inside the test's own loop, linked over Unix sockets or TCP.
+
+Law: routers that a test starts together all listen before one of them dials, so that none waits for a second attempt.
+"""
 
 from __future__ import annotations
 
@@ -13,47 +16,54 @@ from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
-from tamis.router.connections.listeners import Acceptor, bind
+from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.network import Network
 from tamis.router.links.tls import accepting_context
-from tests.router.wire_client import WireClient, close_all
+from tests.router.wire_client import POLL_S, WireClient, close_all
 
 PATIENCE_S = 20
 
 
 class Node:
-    """One router of a topology. `start` makes it listen and dial, `kill` cuts everything as a crash would."""
+    """One router of a topology. `listen` binds its addresses, `start` serves them and dials, `kill` cuts everything as
+    a crash would."""
 
     def __init__(self, folder, topology, name: str) -> None:
         self.settings = topology.router(name)
         self._epoch = Epoch(self.settings.data)
         self._folder, self._closers = folder, []
+        self._listeners: list[Listener] = []
         self.name = name
+
+    def listen(self) -> None:
+        """Neighbours that connect from here on wait in the kernel's queue until `start`."""
+        self._listeners = [listener for address in self.settings.neighbours for listener in bind(address)]
 
     async def start(self) -> Node:
         loop = asyncio.get_running_loop()
-        self.plane = Connections(self.settings, self._epoch.next(), loop)
-        self.clients = Clients(self.plane, None)
-        self.network = Network(self.plane, self.clients, self.settings, self._epoch)
+        self.connections = Connections(self.settings, self._epoch.next(), loop)
+        self.clients = Clients(self.connections, None)
+        self.network = Network(self.connections, self.clients, self.settings, self._epoch)
         self.clients.join(self.network)
-        for address in self.settings.neighbours:
-            for listener in bind(address):
-                await self._listen(listener)
+        if not self._listeners:
+            self.listen()
+        while self._listeners:
+            self._accept(self._listeners.pop())
         [listener] = bind(Address("unix", path=str(self._folder / f"{self.name}.clients")))
         self._closers.append(Acceptor(listener, self.clients, loop).close)
         self.where = str(listener.address)
-        self.plane.start()
+        self.connections.start()
         self.network.start()
         return self
 
-    async def _listen(self, listener) -> None:
-        tls, plane, neighbours = self.settings.neighbour_tls, self.plane, self.network.neighbours
+    def _accept(self, listener) -> None:
+        tls, connections, neighbours = self.settings.neighbour_tls, self.connections, self.network.neighbours
         if tls is None or listener.address.kind == "unix":
-            self._closers.append(Acceptor(listener, neighbours, plane.loop).close)
+            self._closers.append(Acceptor(listener, neighbours, connections.loop).close)
         else:
-            door = TlsDoor(plane, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
-            self._closers.append(Acceptor(listener, door, plane.loop, full=b"").close)
+            door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+            self._closers.append(Acceptor(listener, door, connections.loop, full=b"").close)
 
     def neighbour(self, name: str):
         return self.network.neighbours.named[name]
@@ -70,18 +80,20 @@ class Node:
     async def until(self, is_so) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not is_so():
-                await self.plane.next_tick()
+                await asyncio.sleep(POLL_S)
 
     async def knows(self, *names: str) -> None:
         """Until it reaches so many others."""
-        await self.until(lambda: len(self.network.core.desk.trees.routers) == len(names) + 1)
+        await self.until(lambda: len(self.network.core.core_state.trees.routers) == len(names) + 1)
 
     def kill(self) -> None:
         while self._closers:
             self._closers.pop()()
+        while self._listeners:
+            self._listeners.pop().close()
         self.network.close()
-        self.plane.switch.validate()
-        self.plane.close()
+        self.connections.switch.validate()
+        self.connections.close()
 
 
 @pytest.fixture
@@ -99,6 +111,28 @@ async def nodes(tmp_path):
     for node in made:
         with contextlib.suppress(AttributeError, ValueError):
             node.kill()
+
+
+async def start_together(made: dict[str, Node]) -> dict[str, Node]:
+    """All of these, each dialling its neighbours when all listen."""
+    for node in made.values():
+        node.listen()
+    for node in made.values():
+        await node.start()
+    return made
+
+
+async def in_touch(made: dict[str, Node]) -> dict[str, Node]:
+    """All of these started, and each knows of all the others."""
+    await start_together(made)
+    for node in made.values():
+        await node.knows(*(made.keys() - {node.name}))
+    return made
+
+
+async def network(nodes, *links: str, more: str = "", head: str = "") -> dict[str, Node]:
+    """Routers with these links, in touch; `head` goes before the rest of the topology file."""
+    return await in_touch(nodes(head + linked(*links, more=more)))
 
 
 def linked(*links: str, more: str = "") -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from tamis.configs import parse_topology
 from tamis.native.switch_figures import DROP_REASONS
-from tests.router.links.conftest import Node, linked
+from tests.router.links.conftest import Node, in_touch, linked
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
@@ -15,17 +15,9 @@ FLOOD = "\nstrategy: flood"
 EVERYWHERE = "\nstrategy: {name: flood, prune: false}"
 
 
-async def started(made: dict[str, Node]) -> dict[str, Node]:
-    for node in made.values():
-        await node.start()
-    for node in made.values():
-        await node.knows(*(name for name in made if name != node.name))
-    return made
-
-
 def visits(made: dict[str, Node]) -> int:
     """How many messages routers took, those of clients included, and copies by old trees (R5b) left out."""
-    figures = [node.plane.switch.figures() for node in made.values()]
+    figures = [node.connections.switch.figures() for node in made.values()]
     dropped = [dict(zip(DROP_REASONS, each.dropped, strict=True)) for each in figures]
     return sum(each.messages_in for each in figures) - sum(each["transit"] + each["parent"] for each in dropped)
 
@@ -33,14 +25,14 @@ def visits(made: dict[str, Node]) -> int:
 @pytest.mark.parametrize(("strategy", "frames"), [(FLOOD, 2), (EVERYWHERE, 4)], ids=["prune", "everywhere"])
 async def test_a_message_goes_to_all_who_ask_and_is_filtered_there(nodes, strategy, frames):
     """Of a ring of five, b and c have subscribers, so that a message of a crosses two links or, unpruned, four."""
-    made = await started(nodes(linked(*RING) + strategy))
+    made = await in_touch(nodes(linked(*RING) + strategy))
     alice, bob, carol = [await made[name[0]].client(name) for name in ("alice", "bob", "carol")]
     await subscribe(bob, subscription(1, "x > 1"))
     await subscribe(carol, subscription(1, "x > 2"))
     asking = 2 if frames == 2 else 5
     for name, node in made.items():
         await node.until(lambda node=node: node.network.table.stats().filters >= asking - 1)
-        held = [entry.filters for entry in node.network.core.desk.rib.entries.values() if entry.filters]
+        held = [entry.filters for entry in node.network.core.core_state.rib.entries.values() if entry.filters]
         assert [list(filters.values()) for filters in held] == [[b"\x90"]] * asking, name
     for x in (1, 2, 3):
         await alice.publish({"x": x})
@@ -52,7 +44,7 @@ async def test_a_message_goes_to_all_who_ask_and_is_filtered_there(nodes, strate
 
 
 async def test_tables_are_not_asked_while_all_want_everything(nodes):
-    made = await started(nodes(linked(*RING) + FLOOD))
+    made = await in_touch(nodes(linked(*RING) + FLOOD))
     alice, dave = await made["a"].client("alice"), await made["d"].client("dave")
     await subscribe(dave, subscription(1, "x >= 0"))
     steps = []
@@ -70,7 +62,7 @@ async def test_routers_that_flood_and_routers_that_advertise_make_one_ring(nodes
     floods = parse_topology(text.replace("{}", str(made["a"]._folder)) + FLOOD)
     for name in flooding:
         made[name].settings = floods.router(name)
-    await started(made)
+    await in_touch(made)
     clients = {name: await node.client(f"at {name}") for name, node in made.items()}
     for place, client in enumerate(clients.values()):
         await subscribe(client, subscription(1, f"x = {place} or x = 9"))
@@ -84,7 +76,7 @@ async def test_routers_that_flood_and_routers_that_advertise_make_one_ring(nodes
 
 
 async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
-    made = await started(nodes(linked(*RING) + FLOOD))
+    made = await in_touch(nodes(linked(*RING) + FLOOD))
     alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
     await subscribe(carol, subscription(1, "x > 0"))
     await alice.publish({"x": 1})

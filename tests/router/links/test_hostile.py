@@ -33,7 +33,7 @@ from tamis.protocol.wire.slices import at_once
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.daemon.epoch import unix_ms
 from tamis.testing import free_port
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, start_together
 from tests.router.links.test_neighbours import let_in
 from tests.router.wire_client import WireClient, hello
 from tests.routers import started
@@ -72,8 +72,7 @@ async def catches_up(client, name: str = HOSTILE) -> None:
 async def star(nodes):
     """The hub and the victim are linked; the hostile router is played by the test."""
     made = nodes(STAR)
-    for name in (HUB, VICTIM):
-        await made[name].start()
+    await start_together({name: made[name] for name in (HUB, VICTIM)})
     await made[HUB].knows(VICTIM)
     hostile = await let_in(made[HUB], HOSTILE, epoch=unix_ms())
     return made[HUB], made[VICTIM], hostile
@@ -87,14 +86,16 @@ async def test_no_epoch_of_a_neighbour_silences_another_router(star, epoch):
     told = await until(hostile, EpochRefused)
     assert (told.issuer, told.epoch) == (stable_number(VICTIM), epoch)
     assert before < told.acceptable <= unix_ms() + 2 * DAY_MS
+    for router in (hub, victim):  # ways that change while bob listens would be told to bob as a gap
+        await router.until(lambda router=router: router.network.quiet_s > 0.1)
     alice, bob = await hub.client("alice"), await victim.client("bob")
     await bob.subscribe(1, "x = 1")
     await hub.until(lambda: hub.status()["remote_filters"] == 1)
     await alice.publish({"x": 1})
     assert await bob.delivered() == {"x": 1}
     assert victim.network.core.epoch == before
-    assert any("refused" in shown.text for shown in hub.plane.health.recent)
-    assert hub.plane.health.exceptions == victim.plane.health.exceptions == 0
+    assert any("refused" in shown.text for shown in hub.connections.health.recent)
+    assert hub.connections.health.exceptions == victim.connections.health.exceptions == 0
 
 
 async def test_a_plausible_forgery_is_outlived(star):
@@ -106,8 +107,8 @@ async def test_a_plausible_forgery_is_outlived(star):
     await hostile.send(*said_of(VICTIM, before, TOP))
     await hub.until(lambda: victim.network.core.epoch > before)
     await hub.until(lambda: hub.status()["remote_filters"] == 1)
-    assert hub.network.core.desk.held_epoch(stable_number(VICTIM)) == victim.network.core.epoch
-    assert hub.plane.health.exceptions == victim.plane.health.exceptions == 0
+    assert hub.network.core.core_state.held_epoch(stable_number(VICTIM)) == victim.network.core.epoch
+    assert hub.connections.health.exceptions == victim.connections.health.exceptions == 0
 
 
 async def test_an_absurd_greeting_locks_nobody_out(nodes):
@@ -122,17 +123,16 @@ async def test_an_absurd_greeting_locks_nobody_out(nodes):
 
 async def test_a_second_start_of_a_router_is_an_alarm_at_all_three(nodes):
     made = nodes(STAR)
-    for name in (HUB, VICTIM):
-        await made[name].start()
+    await start_together({name: made[name] for name in (HUB, VICTIM)})
     await made[HUB].knows(VICTIM)
     hub, early = made[HUB], made[VICTIM]
     late = await let_in(hub, VICTIM, epoch=unix_ms() + 60_000)
-    health = early.plane.health
+    health = early.connections.health
     async with asyncio.timeout(2.5):
         await early.until(lambda: health.problems)
     assert health.problems == {"twin": f"another router says that it is {VICTIM}, and {HUB} links that one"}
     assert f"another router says that it is {VICTIM}" in health.recent[-1].text
-    assert any(f"an earlier start of {VICTIM} connects" in shown.text for shown in hub.plane.health.recent)
+    assert any(f"an earlier start of {VICTIM} connects" in shown.text for shown in hub.connections.health.recent)
     told = await until(late, Error)
     assert (told.code, told.fatal) == (ErrorCode.REPLACED, False)
     await late.close()
@@ -142,9 +142,9 @@ async def test_a_second_start_of_a_router_is_an_alarm_at_all_three(nodes):
 async def test_the_later_of_two_starts_raises_an_alarm_when_it_is_told(star):
     hub, victim, _ = star
     hub.neighbour(VICTIM).link.warn(FrameError(ErrorCode.REPLACED, "an earlier start connects"))
-    await victim.until(lambda: victim.plane.health.alarms)
-    assert "another router says that it is" in victim.plane.health.recent[-1].text
-    assert victim.plane.health.problems == {}
+    await victim.until(lambda: victim.connections.health.alarms)
+    assert "another router says that it is" in victim.connections.health.recent[-1].text
+    assert victim.connections.health.problems == {}
     assert victim.is_up(HUB)
 
 
@@ -162,8 +162,8 @@ async def test_messages_of_an_epoch_that_gives_way_are_not_taken_from_then_on(no
     await bob.subscribe(1, "exists n")
     await hub.knows(HOSTILE, "x")
     for _ in range(2):
-        await hub.plane.next_tick()
-    desk = hub.network.core.desk
+        await hub.connections.next_tick()
+    core_state = hub.network.core.core_state
 
     def sent(n: int, epoch: int) -> DataFrame:
         message = Message({"n": n}, b"", MessageId(99, n))
@@ -173,7 +173,7 @@ async def test_messages_of_an_epoch_that_gives_way_are_not_taken_from_then_on(no
     assert await bob.delivered() == {"n": 1}
     await hostile.send(LinkState("x", now, 1, back))
     async with asyncio.timeout(5):
-        while desk.held_epoch(source) != now:
+        while core_state.held_epoch(source) != now:
             await asyncio.sleep(0)
     await hostile.send(sent(2, now + 30 * DAY_MS), sent(3, now))
     assert await bob.delivered() == {"n": 3}
@@ -187,7 +187,7 @@ async def test_numbers_at_their_extremes_cost_no_exception(star):
     bob = await victim.client("bob")
     await bob.subscribe(1, "x = 1")
     await hub.until(lambda: hub.status()["remote_filters"] == 1)
-    assert hub.plane.health.exceptions == victim.plane.health.exceptions == 0
+    assert hub.connections.health.exceptions == victim.connections.health.exceptions == 0
 
 
 async def test_a_bug_in_the_core_costs_the_link_it_came_by(star, monkeypatch):
@@ -200,7 +200,7 @@ async def test_a_bug_in_the_core_costs_the_link_it_came_by(star, monkeypatch):
     await hostile.send(LinkState("nobody", 1, 1, ()))
     await asyncio.wait_for(hostile.until_closed(), 5)
     monkeypatch.undo()
-    assert (hub.plane.health.exceptions, hub.is_up(VICTIM)) == (1, True)
+    assert (hub.connections.health.exceptions, hub.is_up(VICTIM)) == (1, True)
     await hub.until(lambda: not hub.is_up(HOSTILE))
 
 

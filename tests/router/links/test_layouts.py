@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tamis.configs import parse_topology
 from tamis.router.core.ways.source_trees import SourceTrees
-from tests.router.links.conftest import linked
-from tests.router.links.test_flood import started
+from tests.router.links.conftest import in_touch, linked
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
@@ -15,15 +14,15 @@ async def test_files_that_differ_are_an_alarm_that_names_who_differs(nodes):
     made = nodes(text)
     other = parse_topology(text.replace("{}", str(made["a"]._folder)).replace("shared-tree", "source-trees"))
     made["c"].settings = other.router("c")
-    await started(made)
+    await in_touch(made)
     for node in made.values():
-        await node.until(lambda node=node: isinstance(node.network.core.desk.trees, SourceTrees))
+        await node.until(lambda node=node: isinstance(node.network.core.core_state.trees, SourceTrees))
     for name, said in {
         "a": "c (states none)",
         "b": "c (states none)",
         "c": "a (rib shared-tree), b (rib shared-",
     }.items():
-        health = made[name].plane.health
+        health = made[name].connections.health
         await made[name].until(lambda health=health, said=said: any(said in shown.text for shown in health.recent))
         assert health.alarms == len(health.recent) >= 1
     clients = {name: await node.client(f"at {name}") for name, node in made.items()}

@@ -13,7 +13,7 @@ from tamis.protocol.wire.codes import ErrorCode, LossReason
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.session_bodies import Ping, Pong
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import network
 from tests.router.wire_client import Closed, WireClient, subscription
 
 pytestmark = pytest.mark.slow
@@ -50,15 +50,6 @@ class Stream:
                 self.lost.append(frame)
             elif isinstance(frame, DataFrame):
                 self.messages.append(dict(frame.message.attributes))
-
-
-async def network(nodes, *links: str, more: str = "", head: str = ""):
-    made = nodes(head + linked(*links, more=more))
-    for node in made.values():
-        await node.start()
-    for node in made.values():
-        await node.knows(*(name for name in made if name != node.name))
-    return made
 
 
 async def confirmed(publisher: WireClient, x: int) -> None:
@@ -109,7 +100,7 @@ async def test_a_link_that_ends_behind_a_standstill_is_told_with_all_of_it(nodes
     time.sleep(1.5)
     made["a"].neighbour("b").link.cut(FrameError(ErrorCode.SILENT, "for a test"))
     await until_told([carol], 1)
-    unnoticed_us = made["c"].network.core.desk.times.unnoticed_us
+    unnoticed_us = made["c"].network.core.core_state.times.unnoticed_us
     assert carol.lost[0].span_ms > 1_400 + HOLD_S * 1_000 + unnoticed_us / 1_000
 
 
@@ -119,7 +110,7 @@ async def test_a_link_of_a_ring_that_ends_is_told_to_those_whose_way_it_was(node
     await asyncio.sleep(1.5 * HOLD_S)
     assert [stream.lost for stream in streams.values()] == [[]] * 5, "a quiet network has no gaps"
     a, b = (made[name].network.core.me for name in "ab")
-    trees = {name: node.network.core.desk.trees for name, node in made.items()}
+    trees = {name: node.network.core.core_state.trees for name, node in made.items()}
     concerned = {name for name, at in trees.items() if at.onward.get(a) == b or at.onward.get(b) == a}
     assert concerned == {"a", "b", "c", "e"}
     made["a"].neighbour("b").link.cut(FrameError(ErrorCode.SILENT, "for a test"))

@@ -16,7 +16,7 @@ from tamis.protocol.wire.routing_bodies import AdvertisedFilter, ReceiverAdverti
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Role, Welcome
 from tamis.router.links import outgoing
 from tamis.router.links.outgoing import Outgoing
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, start_together
 from tests.router.wire_client import WireClient, hello
 
 SMALLER, LARGER = sorted("ab", key=stable_number)
@@ -24,9 +24,7 @@ SMALLER, LARGER = sorted("ab", key=stable_number)
 
 async def two(nodes, text: str = "", **more: str):
     """Both started, and linked."""
-    made = nodes(text or linked("ab", **more))
-    for node in made.values():
-        await node.start()
+    made = await start_together(nodes(text or linked("ab", **more)))
     await made["a"].until(lambda: made["a"].is_up("b") and made["b"].is_up("a"))
     return made
 
@@ -61,7 +59,7 @@ async def test_one_dials_and_there_is_one_link(nodes):
     for node in made.values():
         [link] = node.status()["links"]
         assert (link["state"], link["sessions"], link["problem"]) == ("up", 1, "")
-        assert node.plane.switch.figures().connections == 1
+        assert node.connections.switch.figures().connections == 1
 
 
 async def test_a_neighbour_that_comes_later_or_again_is_linked(nodes):
@@ -78,7 +76,7 @@ async def test_a_neighbour_that_comes_later_or_again_is_linked(nodes):
     await later.start()
     await first.until(lambda: first.is_up(LARGER))
     assert first.neighbour(LARGER).sessions == 2
-    assert first.neighbour(LARGER).epoch == later.plane.epoch
+    assert first.neighbour(LARGER).epoch == later.connections.epoch
 
 
 async def test_the_sums_of_a_link_outlive_its_sessions(nodes):
@@ -156,8 +154,7 @@ async def test_both_ends_have_to_know_the_secret(nodes, tmp_path, is_right):
     made["b"].settings = replace(
         made["b"].settings, links=(replace(made["b"].settings.links[0], secret=str(tmp_path / "b.key")),)
     )
-    for node in made.values():
-        await node.start()
+    await start_together(made)
     a, b = made[SMALLER], made[LARGER]
     if is_right:
         await a.until(lambda: a.is_up(LARGER))
@@ -174,7 +171,7 @@ async def test_too_much_control_resets_the_link_and_it_comes_back(nodes, monkeyp
     monkeypatch.setattr(outgoing, "QUEUE_BYTES_MAX", 100_000)
     rows = tuple(AdvertisedFilter(number, bytes(100)) for number in range(2_000))
     body = ReceiverAdvertisement(1, 1, 1, True, 0, rows, (), bytes(16), len(rows), False)
-    a.network.neighbours.send(a.network.core.desk.links.sessions(), body)
+    a.network.neighbours.send(a.network.core.core_state.links.sessions(), body)
     await a.until(lambda: a.neighbour(LARGER).sessions == 2 and a.is_up(LARGER))
 
 
@@ -185,15 +182,15 @@ async def test_control_passes_data_that_waits(nodes):
     link = node.neighbour(SMALLER).link
     assert isinstance(link.outgoing, Outgoing)
     message = encode(Error(13, "x" * 1000, 0, False))
-    while node.plane.switch.send(link.connection, message * 50, urgent=False):
+    while node.connections.switch.send(link.connection, message * 50, urgent=False):
         pass
-    waiting = node.plane.switch.connection(link.connection).queued_bytes
+    waiting = node.connections.switch.connection(link.connection).queued_bytes
     assert waiting > 1_000_000
     rows = tuple(AdvertisedFilter(number, bytes(100)) for number in range(5_000))
     body = ReceiverAdvertisement(1, 1, 1, True, 0, rows, (), bytes(16), len(rows), False)
-    node.network.neighbours.send(node.network.core.desk.links.sessions(), body)
+    node.network.neighbours.send(node.network.core.core_state.links.sessions(), body)
     await node.until(lambda: link.outgoing.queued_bytes > 0)
-    assert node.plane.switch.connection(link.connection).queued_bytes - waiting <= outgoing.WINDOW_BYTES
+    assert node.connections.switch.connection(link.connection).queued_bytes - waiting <= outgoing.WINDOW_BYTES
     assert link.is_open
 
 
@@ -249,9 +246,7 @@ async def test_links_behind_tls_carry_what_others_do(nodes, certificates, ports)
 
 @pytest.mark.parametrize("liar", ["a", "b"])
 async def test_a_certificate_of_somebody_else_is_refused(nodes, certificates, ports, liar):
-    made = nodes(behind_tls(certificates, **{liar: "x"}, ports=ports))
-    for node in made.values():
-        await node.start()
+    made = await start_together(nodes(behind_tls(certificates, **{liar: "x"}, ports=ports)))
     a = made[SMALLER]
     await a.until(lambda: "the certificate is not that of" in a.neighbour(LARGER).problem)
     assert f"not that of {liar}, but of x" in a.neighbour(LARGER).problem

@@ -7,7 +7,7 @@ import pytest
 
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, network
 from tests.router.wire_client import WireClient, subscription
 
 ALL = 100
@@ -21,16 +21,6 @@ def routes_form(network, broadcast, limit, cursor):
         "routers": [router_form(network.core, router) for router in known[:limit]],
         "next": known[limit] if len(known) > limit else None,
     }
-
-
-async def network(nodes, *links: str, more: str = ""):
-    """All started, each knowing of all."""
-    made = nodes(linked(*links, more=more))
-    for node in made.values():
-        await node.start()
-    for node in made.values():
-        await node.knows(*(name for name in made if name != node.name))
-    return made
 
 
 async def subscribe(client: WireClient, *subscriptions: bodies.SubscriptionItem) -> bodies.Ack:
@@ -73,7 +63,7 @@ async def test_when_a_router_is_killed_messages_go_another_way(nodes):
     await subscribe(dora, subscription(1, "exists x"))
     await alice.publish({"x": 0})
     assert await dora.delivered() == {"x": 0}
-    towards = made["a"].network.core.desk.trees.next_hop(made["d"].network.core.me)
+    towards = made["a"].network.core.core_state.trees.next_hop(made["d"].network.core.me)
     [transit] = [node for node in made.values() if node.network.core.me == towards]
     transit.kill()
     await made["a"].knows("b", "d")
@@ -128,7 +118,7 @@ async def test_routes_say_what_lies_where(nodes):
     assert (way["neighbour"], way["child"], way["below"], way["routers"], way["filters"]) == ("b", True, 2, 2, 1)
     rows = {row["router"]: row for row in form["routers"]}
     assert (rows["c"]["next_hop"], rows["c"]["parent"], rows["c"]["filters"]) == ("b", "b", 1)
-    assert rows["c"]["version"] == list(c.network.core.desk.rib.entries[c.network.core.me].version)
+    assert rows["c"]["version"] == list(c.network.core.core_state.rib.entries[c.network.core.me].version)
     assert sorted(link["neighbour"] for link in rows["b"]["links"]) == ["a", "c"]
     assert rows["a"]["next_hop"] is None
     pages = routes_form(a.network, "source-trees", 2, 0)
@@ -141,6 +131,8 @@ async def test_routes_say_what_lies_where(nodes):
 
 async def test_an_audit_asks_everybody(nodes):
     made = await network(nodes, "ab", "bc")
+    for node in made.values():
+        await node.until(lambda node=node: node.network.step.is_in_step)
     a = made["a"]
     ticket = a.network.audit()
     await a.until(lambda: a.network.audits[ticket] is not None)
@@ -165,6 +157,6 @@ async def test_a_client_that_goes_while_its_filters_are_told_leaves_nothing(node
     bob = await b.client("bob")
     await bob.send(bodies.Subscribe(1, many, False, bodies.Reach.HOME, False))
     await bob.close()
-    await b.until(lambda: not b.clients.by_connection and b.plane.work.is_idle)
-    own = b.network.core.desk.rib.entries
+    await b.until(lambda: not b.clients.by_connection and b.connections.work.is_idle)
+    own = b.network.core.core_state.rib.entries
     await a.until(lambda: a.status()["remote_filters"] == 0 and not own[b.network.core.me].filters)

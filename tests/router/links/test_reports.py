@@ -14,19 +14,10 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Departure, DryRunReport, MatchedFilter, TraceRecord, WouldDeliver, fitted
 from tamis.router.clients import trace_askers
 from tamis.router.links import link as link_module
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import network
 from tests.router.wire_client import PATIENCE_S
 
 RING5 = ("ab", "bc", "cd", "de", "ea", "ac")
-
-
-async def network(nodes, *links: str):
-    made = nodes(linked(*links))
-    for node in made.values():
-        await node.start()
-    for node in made.values():
-        await node.knows(*(set(made) - {node.name}))
-    return made
 
 
 def client(node, name: str) -> tamis.Client:

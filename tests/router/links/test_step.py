@@ -8,14 +8,14 @@ from tamis.protocol.wire.client_bodies import Ack
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.links import step
-from tests.router.links.conftest import linked
+from tests.router.links.conftest import linked, start_together
 
 EVERYTHING = "exists x"
 
 
 async def test_linked_routers_are_in_step_and_say_so(nodes):
     made = nodes(linked("ab"))
-    a, b = [await made[name].start() for name in "ab"]
+    a, b = (await start_together(made)).values()
     assert not a.network.step.was_in_step
     for node in (a, b):
         await node.until(lambda node=node: node.network.step.is_in_step)
@@ -58,8 +58,8 @@ async def test_what_is_not_in_step_in_time_is_refused_and_an_alarm(nodes, monkey
     await client.publish({"x": 1}, flags=CONFIRM)
     ack = await client.next(Ack)
     assert [refusal.code for refusal in ack.refusals] == [RefusalCode.NOT_IN_STEP]
-    await a.until(lambda: a.plane.health.alarms == 1)
-    assert list(a.plane.health.problems) == ["step b"]
+    await a.until(lambda: a.connections.health.alarms == 1)
+    assert list(a.connections.health.problems) == ["step b"]
 
 
 async def test_a_link_that_goes_down_is_no_problem_of_step_any_more(nodes, monkeypatch):
@@ -68,7 +68,7 @@ async def test_a_link_that_goes_down_is_no_problem_of_step_any_more(nodes, monke
     a = await made["a"].start()
     monkeypatch.setattr(a.network.step, "_links", lambda: {made["a"].neighbour("b").number: False})
     b = await made["b"].start()
-    await a.until(lambda: "step b" in a.plane.health.problems)
+    await a.until(lambda: "step b" in a.connections.health.problems)
     b.kill()
     await a.until(lambda: not a.is_up("b"))
-    assert a.plane.health.problems == {}, "what /readyz says"
+    assert a.connections.health.problems == {}, "what /readyz says"

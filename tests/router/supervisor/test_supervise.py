@@ -34,7 +34,7 @@ class Network:
         self.folder.claim()
         self.shown: list[tuple[ProcessState, ...]] = []
         self._changed = asyncio.Event()
-        tasks = {name: Task((sys.executable, "-c", program), stop_s) for name, program in programs.items()}
+        tasks = {name: Task((sys.executable, "-I", "-S", "-c", program), stop_s) for name, program in programs.items()}
         self.supervisor = Supervisor("net.yaml", tasks, self.folder, self._show, patience)
         self.state = self.supervisor.state
 
@@ -209,7 +209,8 @@ async def test_what_a_router_says_besides_is_logged(network) -> None:
     one = network(a="import sys; print('not json'); print('later'); print('y' * 1_000_000, 'end', file=sys.stderr)")
     await one.supervisor.run()
     logged = (one.folder.logs / "a.log").read_text()
-    assert logged.count("later\n") == logged.count(" end\n") == QUICK.deaths_max
+    assert logged.count("later\n") == QUICK.deaths_max
+    assert logged.count(" end\n") <= QUICK.deaths_max, "the end of a line that is too long comes if it is read apart"
     assert logged.count("y") < QUICK.deaths_max * 1_000_000
 
 

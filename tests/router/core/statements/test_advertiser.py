@@ -35,7 +35,7 @@ def said(single: Single) -> list[tuple[set[bytes], int]]:
 
 def test_the_first_change_is_said_at_once_as_a_change():
     single = linked(less(1), less(2))
-    base_seq = single.core.desk.rib.entries[ME].version.seq
+    base_seq = single.core.core_state.rib.entries[ME].version.seq
     single.handle(FiltersWanted((less(3),)))
     [body] = single.took(ReceiverAdvertisement, "a")
     digest = predicate_digest([(1, less(1)), (2, less(2)), (3, less(3))])
@@ -84,7 +84,7 @@ def test_who_asks_for_something_new_does_not_wait_for_those_who_ask_for_less():
     for bound in range(12):
         single.handle(Unwanted((less(bound),)))
         single.waits(900 * MS)
-    assert single.core.desk.timers.due_us is not None
+    assert single.core.core_state.timers.due_us is not None
     single.took(object)
     single.waits(900 * MS)
     single.handle(FiltersWanted((less(99),)))
@@ -158,7 +158,7 @@ def test_what_covering_finds_is_said_behind():
 
 
 def confirmed(single: Single, *holders: int) -> None:
-    version = single.core.desk.rib.entries[ME].version
+    version = single.core.core_state.rib.entries[ME].version
     single.hears("a", Held(ME, *version, holders))
 
 
@@ -167,7 +167,7 @@ def test_alone_everybody_knows_at_once():
     single.waits(1 * S)
     single.handle(Await(7))
     assert single.took(Reached) == [Reached(7)]
-    assert (Due.CONFIRM, 0) not in single.core.desk.timers
+    assert (Due.CONFIRM, 0) not in single.core.core_state.timers
 
 
 def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
@@ -229,7 +229,7 @@ def test_whoever_has_not_confirmed_is_asked_again_every_second_or_two():
     assert 5 <= len(single.took(ReceiverAdvertisement, "a")) <= 10
     confirmed(single, A)
     assert single.took(Reached) == [Reached(7)]
-    assert (Due.CONFIRM, 0) not in single.core.desk.timers
+    assert (Due.CONFIRM, 0) not in single.core.core_state.timers
     single.handle(FiltersWanted((less(1),)))
     single.waits(3 * S)
     assert [body.confirm for body in single.took(ReceiverAdvertisement, "a")] == [False]
@@ -277,7 +277,7 @@ def test_what_was_confirmed_before_a_jump_counts_no_more():
     """Whoever confirmed it may hold by now what was jumped past."""
     single = linked(less(1))
     single.handle(Await(7))
-    before = single.core.desk.rib.entries[ME].version
+    before = single.core.core_state.rib.entries[ME].version
     single.took(object)
     single.hears("a", whole("me", 9, {}, epoch=4))
     assert [body.confirm for body in single.took(ReceiverAdvertisement, "a")] == [True]

@@ -67,12 +67,12 @@ def test_a_router_that_differs_is_named_and_everybody_agrees_afterwards(at, seq,
 def test_link_states_that_differ_are_put_right_too():
     world, c = quiet(TREE), stable_number("c")
     for name in "ad":
-        states = world.cores[name].desk.topology.states
+        states = world.cores[name].core_state.topology.states
         states[c] = states[c]._replace(version=Version(1, 1), body=state("c", 1, "b"))
     world.handle("a", Audit(7))
     world.run(1 * S)
     assert set(world.audited[0].differing) == {world.cores[name].me for name in "bce"}
-    assert len({core.desk.topology.states[c].version for core in world.cores.values()}) == 1
+    assert len({core.core_state.topology.states[c].version for core in world.cores.values()}) == 1
 
 
 def test_an_audit_that_not_everybody_answers_ends_after_five_seconds():
@@ -153,8 +153,8 @@ def test_answers_go_back_the_way_the_request_came_and_those_nobody_asked_for_go_
 def test_a_long_answer_counts_as_one_router(monkeypatch):
     monkeypatch.setattr(sizes, "STATEMENT_BYTES_MAX", 1)
     single = between()
-    single.core.desk.rib.entries[ME].filters[1] = b"1"
-    single.core.desk.rib.entries[X] = replace(single.core.desk.rib.entries[ME], filters={1: b"2"})
+    single.core.core_state.rib.entries[ME].filters[1] = b"1"
+    single.core.core_state.rib.entries[X] = replace(single.core.core_state.rib.entries[ME], filters={1: b"2"})
     single.hears("a", replace(request(single), known=()))
     replies = single.took(UpdateReply, "a")
     assert [(reply.more, reply.answered, reply.differing) for reply in replies] == [(True, 0, ()), (False, 1, (ME,))]

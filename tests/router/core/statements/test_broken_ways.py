@@ -32,7 +32,7 @@ def ring() -> Single:
     single.joins("a", "d")
     single.hears("a", said("a", 9, "me", "b"), said("b", 9, "a", "c"), said("c", 9, "b", "d"), said("d", 9, "c", "me"))
     single.waits(20 * S)
-    assert len(single.core.desk.trees.routers) == 5
+    assert len(single.core.core_state.trees.routers) == 5
     single.took(WaysChanged)
     return single
 

@@ -8,7 +8,7 @@ from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import UpdateReply
 from tamis.router.core.commands import Alarm, Send
-from tamis.router.core.statements import core_state
+from tamis.router.core.statements import core_state as module
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import S
 from tests.router.core.bodies import entry, state, whole
@@ -22,48 +22,52 @@ def full(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Sin
     """It knows as many routers as it may, or one more: itself, and a."""
     single = Single()
     single.joins("a")
-    monkeypatch.setattr(core_state, "ROUTERS_MAX", request.param)
+    monkeypatch.setattr(module, "ROUTERS_MAX", request.param)
     single.waits(3 * S)
     single.took(object)
     return single
 
 
 def test_of_each_neighbour_and_issuer_one_correction_a_second():
-    desk = Single().core.desk
+    core_state = Single().core.core_state
     asked = [(1, 7), (2, 7), (1, 8), (1, 7), (2, 7)]
-    assert [desk.may_correct(*who) for who in asked] == [True, True, True, False, False]
-    desk.now_us += 1 * S - 1
-    assert desk.may_correct(3, 7)
-    assert not desk.may_correct(1, 7)
-    desk.now_us += 1
-    assert [desk.may_correct(1, 7), desk.may_correct(1, 7), desk.may_correct(3, 7)] == [True, False, False]
+    assert [core_state.may_correct(*who) for who in asked] == [True, True, True, False, False]
+    core_state.now_us += 1 * S - 1
+    assert core_state.may_correct(3, 7)
+    assert not core_state.may_correct(1, 7)
+    core_state.now_us += 1
+    assert [core_state.may_correct(1, 7), core_state.may_correct(1, 7), core_state.may_correct(3, 7)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_of_corrections_that_are_over_nothing_is_left():
-    desk = Single().core.desk
+    core_state = Single().core.core_state
     for issuer in range(100):
-        desk.may_correct(1, issuer)
-    desk.now_us += 1 * S
-    desk.may_correct(1, 0)
-    assert len(desk._corrected) == 1
+        core_state.may_correct(1, issuer)
+    core_state.now_us += 1 * S
+    core_state.may_correct(1, 0)
+    assert len(core_state._corrected) == 1
 
 
 def test_there_is_room_for_as_many_routers_as_the_limit_says(full):
     assert ROUTERS_MAX > 3_000
     full.hears("a", state("a", 9, "me"), whole("a", 10, {1: b"1"}))
-    assert full.core.desk.rib.entries[stable_number("a")].filters == {1: b"1"}
+    assert full.core.core_state.rib.entries[stable_number("a")].filters == {1: b"1"}
 
 
 @pytest.mark.parametrize("neighbour", [X - 1, X + 1])
 def test_what_is_only_late_is_not_corrected_unless_the_issuer_itself_says_it(neighbour):
-    desk = Single().core.desk
-    assert desk.is_corrected(X, 5, neighbour), "nothing is held"
-    desk.now_us += 1 * S
-    desk.rib.replace(X, Version(5, 1), NO_DIGEST, {})
-    assert not desk.is_corrected(X, 5, neighbour)
-    assert desk.is_corrected(X, 4, neighbour)
-    assert not desk.is_corrected(X, 4, neighbour), "once a second"
-    assert desk.is_corrected(X, 5, int(str(X)))
+    core_state = Single().core.core_state
+    assert core_state.is_corrected(X, 5, neighbour), "nothing is held"
+    core_state.now_us += 1 * S
+    core_state.rib.replace(X, Version(5, 1), NO_DIGEST, {})
+    assert not core_state.is_corrected(X, 5, neighbour)
+    assert core_state.is_corrected(X, 4, neighbour)
+    assert not core_state.is_corrected(X, 4, neighbour), "once a second"
+    assert core_state.is_corrected(X, 5, int(str(X)))
 
 
 @pytest.mark.parametrize(
@@ -77,8 +81,8 @@ def test_of_routers_beyond_that_nothing_is_kept_and_there_is_one_alarm_a_second(
     assert len(full.took(Alarm)) == 1
     full.done = done
     assert full.took(Send) == []
-    assert X not in full.core.desk.rib.entries
-    assert X not in full.core.desk.topology.states
+    assert X not in full.core.core_state.rib.entries
+    assert X not in full.core.core_state.topology.states
     assert full.core._predicates.flood.newest(X) is None
     full.waits(1 * S)
     full.took(object)
@@ -87,8 +91,8 @@ def test_of_routers_beyond_that_nothing_is_kept_and_there_is_one_alarm_a_second(
 
 
 def test_who_is_known_by_its_links_is_known_by_its_filters_too(full):
-    full.core.desk.topology.hear(state("x", 1))
+    full.core.core_state.topology.hear(state("x", 1))
     full.hears("a", whole("x", 2, {1: b"1"}))
-    assert full.core.desk.rib.entries[X].filters == {1: b"1"}
+    assert full.core.core_state.rib.entries[X].filters == {1: b"1"}
     full.hears("a", state("x", 3, "a"))
-    assert full.core.desk.topology.states[X].body.seq == 3
+    assert full.core.core_state.topology.states[X].body.seq == 3

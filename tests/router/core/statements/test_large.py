@@ -47,14 +47,14 @@ def pieces(said: Entry, step: int = 2) -> list[Entry]:
 
 
 def filters_of(world: World, name: str, issuer: str) -> set[bytes]:
-    held = world.cores[name].desk.rib.entries.get(stable_number(issuer))
+    held = world.cores[name].core_state.rib.entries.get(stable_number(issuer))
     return set(held.filters.values()) if held else set()
 
 
 def is_tidy(world: World) -> bool:
     """Nothing is left of pieces."""
     return not any(
-        core._predicates.collecting or core.desk.rib.has_scraps or core.desk.rib._pending_bytes
+        core._predicates.collecting or core.core_state.rib.has_scraps or core.core_state.rib._pending_bytes
         for core in world.cores.values()
     )
 
@@ -74,7 +74,7 @@ def test_a_large_change_is_stated_in_bounded_bodies_one_after_the_other():
     said = single.took(ReceiverAdvertisement)
     assert [len(body.added) for body in said] == [2, 2, 2, 2]
     assert [body.base_seq for body in said[1:]] == [body.seq for body in said[:-1]]
-    assert said[-1].digest == predicate_digest(single.core.desk.rib.entries[single.core.me].filters.items())
+    assert said[-1].digest == predicate_digest(single.core.core_state.rib.entries[single.core.me].filters.items())
 
 
 def test_it_goes_on_as_the_links_take_it_and_a_slow_one_costs_a_second_at_most():
@@ -142,7 +142,7 @@ def test_a_whole_that_is_large_is_announced_and_asked_for():
     world.sent.clear()
     world.handle("a", Heard(B, 1, UpdateReply(A, 0, 0, (entry("a", 9, EIGHT, epoch=3),))))  # which a jumps past
     world.run(2 * S)
-    assert world.cores["c"].desk.rib.entries[A].version.epoch > 3
+    assert world.cores["c"].core_state.rib.entries[A].version.epoch > 3
     assert not [body for _, _, body in world.sent if isinstance(body, ReceiverAdvertisement)]
     world.check()
     assert is_tidy(world)
@@ -230,11 +230,11 @@ def test_nothing_is_held_or_installed_before_it_is_whole():
     *most, last = pieces(entry("x", 1, EIGHT))
     single = taking(*most)
     single.waits(1 * S)
-    assert X not in single.core.desk.rib.entries
+    assert X not in single.core.core_state.rib.entries
     assert not single.took(Install)
     single.hears("b", UpdateReply(single.core.me, 0, 0, (last,)))
     single.waits(1 * S)
-    assert single.core.desk.rib.entries[X].filters == EIGHT
+    assert single.core.core_state.rib.entries[X].filters == EIGHT
     assert {id_ for install in single.took(Install) for id_ in install.added} == EIGHT.keys()
 
 
@@ -246,8 +246,8 @@ def test_what_is_interrupted_leaves_nothing():
         end(single)
         single.waits(1)
         assert single.core._predicates.collecting == 0
-        assert not single.core.desk.rib.has_scraps
-        assert not [name for name in single.core.desk.timers._due if name[0] == "collect"]
+        assert not single.core.core_state.rib.has_scraps
+        assert not [name for name in single.core.core_state.timers._due if name[0] == "collect"]
 
 
 def test_what_two_say_is_kept_while_one_of_them_is_there():
@@ -257,7 +257,7 @@ def test_what_two_say_is_kept_while_one_of_them_is_there():
     single.down("a")
     single.hears("b", UpdateReply(single.core.me, 0, 0, (last,)))
     single.waits(1 * S)
-    assert single.core.desk.rib.entries[X].filters == EIGHT
+    assert single.core.core_state.rib.entries[X].filters == EIGHT
 
 
 def test_a_fresher_one_takes_its_place():
@@ -266,7 +266,7 @@ def test_a_fresher_one_takes_its_place():
     assert single.core._predicates.collecting == 0
     single = taking(*most, *pieces(entry("x", 2, dict(list(EIGHT.items())[:5]))))
     single.waits(1 * S)
-    assert len(single.core.desk.rib.entries[X].filters) == 5
+    assert len(single.core.core_state.rib.entries[X].filters) == 5
     assert single.core._predicates.collecting == 0
 
 
@@ -274,12 +274,12 @@ def test_a_wrong_digest_is_never_held_and_is_an_alarm():
     lie = entry("x", 1, EIGHT)._replace(digest=NO_DIGEST)
     single = taking(*pieces(lie))
     single.waits(1 * S)
-    assert X not in single.core.desk.rib.entries
+    assert X not in single.core.core_state.rib.entries
     assert [alarm.text for alarm in single.took(Alarm)] == [
         f"the predicate of {X} does not agree with its digest, and is not taken"
     ]
     single = taking(lie._replace(filters=lie.filters[:1]))
-    assert X not in single.core.desk.rib.entries
+    assert X not in single.core.core_state.rib.entries
 
 
 def test_what_would_be_too_much_is_dropped_with_an_alarm(monkeypatch):
@@ -296,10 +296,10 @@ def test_changes_that_come_meanwhile_follow():
     single.hears("b", change("x", 2, 3, after, last), change("x", 1, 2, EIGHT, after))
     single.hears("a", UpdateReply(single.core.me, 0, 0, tuple(pieces(entry("x", 1, EIGHT))[2:])))
     single.waits(1 * S)
-    held = single.core.desk.rib.entries[X]
+    held = single.core.core_state.rib.entries[X]
     assert (held.version, held.filters) == (Version(1, 3), last)
     assert held.size == sum(map(len, last.values()))
-    assert single.core.desk.rib._pending_bytes == 0
+    assert single.core.core_state.rib._pending_bytes == 0
 
 
 def test_a_change_of_the_old_one_while_the_new_one_is_compared():
@@ -312,7 +312,7 @@ def test_a_change_of_the_old_one_while_the_new_one_is_compared():
         for id_ in install.removed:
             del table[id_]
         table.update(install.added)
-    assert table == single.core.desk.rib.entries[X].filters == EIGHT
+    assert table == single.core.core_state.rib.entries[X].filters == EIGHT
 
 
 def test_a_large_predicate_gives_way_to_a_small_one():
@@ -321,9 +321,9 @@ def test_a_large_predicate_gives_way_to_a_small_one():
     single.took(object)
     single.hears("b", whole("x", 2, NONE))
     single.waits(1 * S)
-    assert single.core.desk.rib.entries[X] == HeldPredicate(Version(1, 2), NO_DIGEST, {})
+    assert single.core.core_state.rib.entries[X] == HeldPredicate(Version(1, 2), NO_DIGEST, {})
     assert {id_ for install in single.took(Install) for id_ in install.removed} == EIGHT.keys()
-    assert not single.core.desk.rib.has_scraps
+    assert not single.core.core_state.rib.has_scraps
 
 
 def test_a_link_has_caught_up_when_all_that_it_said_is_held():
@@ -334,7 +334,7 @@ def test_a_link_has_caught_up_when_all_that_it_said_is_held():
     *most, last = pieces(entry("x", 1, EIGHT))
     for piece in most:
         single.hears("a", UpdateReply(*asked.ticket, (piece,), more=True))
-    link = single.core.desk.links.by_neighbour[A]
+    link = single.core.core_state.links.by_neighbour[A]
     assert not link.is_synced
     single.hears("a", UpdateReply(*asked.ticket, (last,)))
     assert not link.is_synced
@@ -435,7 +435,7 @@ class History:
     def run(self, for_us: int) -> None:
         self.world.run(for_us)
         for name, table in self.world.installed.items():
-            entries = self.world.cores[name].desk.rib.entries
+            entries = self.world.cores[name].core_state.rib.entries
             for issuer, held in entries.items():
                 assert held.digest == predicate_digest(held.filters.items()), "never a wrong predicate"
                 assert issuer == self.world.cores[name].me or table.get(issuer, {}) == held.filters
@@ -444,7 +444,7 @@ class History:
         self.world.lose.append(body)
 
 
-@settings(checks, max_examples=60)
+@settings(checks, max_examples=settings.default.max_examples * 6 // 10)
 @given(STEPS)
 def test_after_any_history_everybody_holds_what_everybody_wants(steps):
     history = History()

@@ -39,7 +39,7 @@ def ring(layers: dict[str, Broadcast]) -> World:
 
 
 def layers(world: World) -> dict[str, type]:
-    return {name: type(core.desk.trees) for name, core in world.cores.items()}
+    return {name: type(core.core_state.trees) for name, core in world.cores.items()}
 
 
 def shared(*layouts: str) -> Single:
@@ -54,7 +54,7 @@ def shared(*layouts: str) -> Single:
 
 
 def mine(single: Single) -> LinkState:
-    body = single.core.desk.topology.states[single.core.me].body
+    body = single.core.core_state.topology.states[single.core.me].body
     assert isinstance(body, LinkState)
     return body
 
@@ -98,11 +98,11 @@ def test_parts_of_a_network_go_each_by_what_it_agrees_on():
 
 def test_a_restart_with_another_layout_is_noticed_though_no_edge_differs():
     single = shared(SHARED)
-    assert isinstance(single.core.desk.trees, SharedTree)
+    assert isinstance(single.core.core_state.trees, SharedTree)
     single.took(object)
     single.hears("a", state("a", 1, "me", epoch=2))
     single.waits(5 * S)
-    assert isinstance(single.core.desk.trees, SourceTrees)
+    assert isinstance(single.core.core_state.trees, SourceTrees)
     [alarm] = single.took(Alarm)
     assert alarm.text == (
         "this router's layout is rib shared-tree; others have another: a (states none). "
@@ -110,7 +110,7 @@ def test_a_restart_with_another_layout_is_noticed_though_no_edge_differs():
     )
     single.hears("a", replace(state("a", 2, "me", epoch=2), layout=SHARED))
     single.waits(5 * S)
-    assert isinstance(single.core.desk.trees, SharedTree)
+    assert isinstance(single.core.core_state.trees, SharedTree)
 
 
 def test_the_same_disagreement_is_one_alarm():
@@ -141,7 +141,7 @@ def test_the_layout_is_no_part_of_what_is_compared():
     single.waits(5 * S)
     assert single.took(RaiseEpoch) == []
     assert mine(single) == before
-    assert isinstance(single.core.desk.trees, SharedTree)
+    assert isinstance(single.core.core_state.trees, SharedTree)
 
 
 def test_layouts_are_stated_again_when_a_router_without_one_has_gone():
@@ -155,7 +155,7 @@ def test_layouts_are_stated_again_when_a_router_without_one_has_gone():
     single.down("b")
     single.waits(5 * S)
     assert mine(single).seq == before.seq + 2  # for the link, and for the layout
-    assert isinstance(single.core.desk.trees, SharedTree)
+    assert isinstance(single.core.core_state.trees, SharedTree)
 
 
 def test_an_alarm_names_five_and_counts_the_rest():

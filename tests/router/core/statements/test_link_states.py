@@ -23,7 +23,7 @@ def links_said(single: Single) -> list[list[int]]:
 
 
 def mine(single: Single) -> LinkState:
-    return single.core.desk.topology.states[ME].body
+    return single.core.core_state.topology.states[ME].body
 
 
 def joined(*neighbours: str) -> Single:
@@ -154,7 +154,7 @@ def test_of_two_statements_of_equal_freshness_both_go_to_the_issuer_and_the_firs
     assert single.took(Send) == [Send((NeighbourSession(A, 1),), first), Send((NeighbourSession(A, 1),), second)]
     single.hears("b", second)
     assert single.took(Send) == []
-    assert single.core.desk.topology.states[X].body == first
+    assert single.core.core_state.topology.states[X].body == first
 
 
 @pytest.mark.parametrize("heard", [state("me", 9, epoch=2), state("me", 99), state("me", 99, "x")])
@@ -189,18 +189,18 @@ def test_trees_follow_the_graph_at_most_every_20_ms():
     assert single.took(Reroute) == []
     single.waits(1)
     [later] = single.took(Reroute)
-    assert later.trees.routers == single.core.desk.trees.routers == {ME, A, B, C}
+    assert later.trees.routers == single.core.core_state.trees.routers == {ME, A, B, C}
     single.waits(1 * S)
     assert single.took(Reroute) == []
 
 
 def test_a_statement_that_leaves_the_graph_as_it_is_moves_no_tree():
     single = joined("a")
-    trees = single.core.desk.trees
+    trees = single.core.core_state.trees
     single.hears("a", state("a", 5, "me"), state("a", 6, "me", "nobody"))
     single.waits(1 * S)
     assert single.took(Reroute) == []
-    assert single.core.desk.trees is trees
+    assert single.core.core_state.trees is trees
 
 
 def test_a_graph_that_is_as_before_when_its_time_has_come_moves_no_tree():
@@ -218,15 +218,15 @@ def test_an_unreachable_router_is_kept_for_ten_minutes_and_then_gone_without_a_t
     single.hears("a", state("a", 6, "me"))
     single.took(Install)
     single.waits(AGE_US - 1)
-    assert single.core.desk.rib.entries[X].filters == {1: b"f"}
-    assert X in single.core.desk.topology.states
+    assert single.core.core_state.rib.entries[X].filters == {1: b"f"}
+    assert X in single.core.core_state.topology.states
     assert single.took(Install) == []
     single.waits(1)
     assert single.took(Install) == [Install(X, {}, (1,))]
-    assert X not in single.core.desk.rib.entries
-    assert X not in single.core.desk.topology.states
+    assert X not in single.core.core_state.rib.entries
+    assert X not in single.core.core_state.topology.states
     single.hears("a", whole("x", 1, {1: b"f"}))
-    assert single.core.desk.rib.entries[X].filters == {1: b"f"}, "and may begin anew"
+    assert single.core.core_state.rib.entries[X].filters == {1: b"f"}, "and may begin anew"
 
 
 def test_a_router_that_comes_back_in_time_is_kept():
@@ -237,7 +237,7 @@ def test_a_router_that_comes_back_in_time_is_kept():
     single.waits(AGE_US - 1)
     single.hears("a", state("a", 7, "me", "x"))
     single.waits(2 * AGE_US)
-    assert single.core.desk.rib.entries[X].filters == {1: b"f"}
+    assert single.core.core_state.rib.entries[X].filters == {1: b"f"}
     assert single.took(Install) == [Install(X, {1: b"f"}, ())]
 
 
@@ -247,11 +247,11 @@ def test_what_is_heard_of_a_router_that_never_comes_within_reach_ages_too_and_on
     single.waits(AGE_US // 2)
     single.hears("a", state("x", 2), whole("b", 2, {}))
     single.waits(AGE_US // 2 - 1)
-    assert set(single.core.desk.topology.states) == {ME, A, X}
-    assert set(single.core.desk.rib.entries) == {ME, B}
+    assert set(single.core.core_state.topology.states) == {ME, A, X}
+    assert set(single.core.core_state.rib.entries) == {ME, B}
     single.waits(1)
-    assert set(single.core.desk.topology.states) == {ME, A}
-    assert set(single.core.desk.rib.entries) == {ME}
+    assert set(single.core.core_state.topology.states) == {ME, A}
+    assert set(single.core.core_state.rib.entries) == {ME}
 
 
 # --- in step, and leaving --------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_a_link_is_in_step_once_both_ends_list_it():
     assert single.core.links_in_step() == {A: False}, "the other end may lack something"
     single.hears("a", state("a", 1, "me"))
     assert single.core.links_in_step() == {A: False}, "no message goes that way yet"
-    single.waits(single.core.desk.times.reroute_every_us)
+    single.waits(single.core.core_state.times.reroute_every_us)
     assert single.core.links_in_step() == {A: True}
 
 

@@ -26,7 +26,7 @@ def questions(single: Single) -> list[SenderRequest]:
 
 def is_told(single: Single, neighbour: int = A) -> bool:
     """Whether this router says that the link is there."""
-    return neighbour in {link.neighbour for link in single.core.desk.topology.states[ME].body.links}
+    return neighbour in {link.neighbour for link in single.core.core_state.topology.states[ME].body.links}
 
 
 def own_digest(single: Single) -> bytes:
@@ -63,7 +63,7 @@ def test_where_digests_differ_it_asks_with_what_it_knows_and_has_caught_up_with_
     assert not is_told(single)
     single.hears("a", UpdateReply(*request.ticket, (entry("a", 5, ONE),), more=True))
     assert not is_told(single)
-    assert single.core.desk.rib.entries[A].filters == ONE
+    assert single.core.core_state.rib.entries[A].filters == ONE
     single.hears("a", UpdateReply(*request.ticket, ()))
     assert is_told(single)
 
@@ -168,11 +168,11 @@ def test_however_quiet_it_is_neighbours_compare_every_30_to_60_seconds_and_not_a
 
 def test_a_link_that_is_gone_leaves_nothing_behind():
     single = Single()
-    before = len(single.core.desk.timers)
+    before = len(single.core.core_state.timers)
     single.up("a")
     single.hears("a", digest_of("a"))
     single.down("a")
-    assert len(single.core.desk.timers) == before
+    assert len(single.core.core_state.timers) == before
     single.took(object)
     single.waits(100 * S)
     assert single.took(Send) == []
@@ -187,7 +187,7 @@ def test_what_an_older_session_says_is_not_heard():
     single.down("a", session=1)
     single.up("a", session=1)
     assert single.took(object) == []
-    assert A not in single.core.desk.rib.entries
+    assert A not in single.core.core_state.rib.entries
     single.catches_up("a", session=2)
     assert is_told(single)
 

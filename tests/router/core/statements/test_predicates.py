@@ -36,7 +36,7 @@ def reply(*entries: object, to: int = ME) -> UpdateReply:
 
 
 def held(single: Single, issuer: int = X) -> tuple[int, dict[int, bytes]]:
-    entry_ = single.core.desk.rib.entries[issuer]
+    entry_ = single.core.core_state.rib.entries[issuer]
     return entry_.version.seq, entry_.filters
 
 
@@ -94,7 +94,7 @@ def test_a_change_that_waited_and_does_not_fit_is_dropped_and_asked_for():
     single = among("a")
     single.hears("a", replace(change("x", 5, 6, ONE, TWO), digest=predicate_digest(())), whole("x", 5, ONE))
     assert held(single) == (5, ONE)
-    assert not single.core.desk.rib.waits(X)
+    assert not single.core.core_state.rib.waits(X)
     single.waits(100 * MS)
     assert len(single.took(SenderRequest, "a")) == 1
 
@@ -129,7 +129,7 @@ def test_a_gap_that_the_answer_closes_is_not_asked_about_again():
     [asked] = single.took(SenderRequest, "a")
     single.hears("a", UpdateReply(*asked.ticket, (entry("x", 7, TWO),)))
     assert held(single) == (7, TWO)
-    assert (Due.GAP, X) not in single.core.desk.timers
+    assert (Due.GAP, X) not in single.core.core_state.timers
     single.waits(3 * S)
     [compared] = single.took(SenderRequest)
     assert compared.digest
@@ -168,7 +168,7 @@ def test_what_nobody_holds_is_asked_for_ten_times_and_then_forgotten():
         if asked := [request for request in single.took(SenderRequest, "a") if not request.digest]:
             single.hears("a", UpdateReply(*asked[0].ticket, ()))
     core = single.core
-    assert (Due.GAP, X) not in core.desk.timers
+    assert (Due.GAP, X) not in core.core_state.timers
     assert not core.figures().unfinished
     single.waits(1 * S)
     assert [request.digest for request in single.took(SenderRequest) if not request.digest] == []
@@ -196,10 +196,10 @@ def test_what_was_heard_of_in_an_epoch_that_is_believed_no_more_is_forgotten_at_
     single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"), whole("x", 5, ONE))
     single.hears("b", change("x", 6, 7, ONE, TWO, epoch=3 * DAY_MS))
     single.waits(1 * S)
-    assert (Due.GAP, X) in single.core.desk.timers
+    assert (Due.GAP, X) in single.core.core_state.timers
     clock_ms[0] = 1_000
     single.waits(1 * S)
-    assert not single.core.desk.rib.waits(X)
+    assert not single.core.core_state.rib.waits(X)
     single.took(object)
     single.hears("a", change("x", 5, 6, ONE, TWO))
     assert len(single.took(ReceiverAdvertisement, "b")) == 1
@@ -213,7 +213,7 @@ def test_a_gap_is_not_given_up_while_what_closes_it_is_collected():
     for _ in range(15):
         single.hears("a", UpdateReply(ME, 1, 0, (piece,)))
         single.waits(1 * S)
-    assert (Due.GAP, X) in single.core.desk.timers
+    assert (Due.GAP, X) in single.core.core_state.timers
     assert single.core._predicates.collects(X)
 
 
@@ -224,10 +224,10 @@ def test_a_gap_of_a_router_out_of_reach_is_asked_of_nobody_and_leaves_nothing_be
     assert single.took(SenderRequest) == []
     core = single.core
     single.waits(585 * S)
-    assert core.desk.rib.waits(C), "nobody was asked for it, so nobody is known not to hold it"
+    assert core.core_state.rib.waits(C), "nobody was asked for it, so nobody is known not to hold it"
     single.waits(5 * S)
-    assert (Due.GAP, C) not in core.desk.timers
-    assert not core.desk.rib.waits(C)
+    assert (Due.GAP, C) not in core.core_state.timers
+    assert not core.core_state.rib.waits(C)
     assert core._predicates.flood.newest(C) is None
     assert not core._predicates.confirmations.issuers
 

@@ -50,7 +50,7 @@ def test_the_first_filter_of_a_client_asks_for_everything_and_the_last_one_ends_
     single.waits(10 * S)
     assert said(single) == []
     single.handle(Unwanted((one,)))
-    single.waits(single.core.desk.times.narrow_hold_us - 1)
+    single.waits(single.core.core_state.times.narrow_hold_us - 1)
     assert said(single) == []
     single.waits(10 * S)
     assert said(single) == [([], 0)]
@@ -77,7 +77,7 @@ def test_what_nobody_wants_cannot_be_given_up():
 
 def test_as_the_paper_has_it_a_router_without_clients_asks_for_everything_too():
     single = flooding("flood-everywhere")
-    assert list(single.core.desk.rib.entries[single.core.me].filters.values()) == [EVERYTHING]
+    assert list(single.core.core_state.rib.entries[single.core.me].filters.values()) == [EVERYTHING]
     said(single)
     wanted = less(1), less(2)
     single.handle(FiltersWanted(wanted))

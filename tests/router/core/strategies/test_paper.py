@@ -173,7 +173,7 @@ def test_a_leaf_answers_with_what_its_clients_want():
     single.hears("a", tree_request("a"))
     [reply] = single.took(UpdateReply, "a")
     assert reply.ticket == tree_request("a").ticket
-    version = single.core.desk.identity.version
+    version = single.core.core_state.identity.version
     assert reply.entries == (entry("me", version.seq, {1: less(1)}),)
 
 

@@ -1,0 +1,63 @@
+"""The adversary's page: what 10,000 filters of one client can do to one message, searched for and printed.
+
+    python -m tamis.bench.matching.adversary [--family names,boxes] [--engine tamis,sff] [--tries 60] [--json]
+
+Law: see the package.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import click
+
+from tamis.bench.matching.adversary.families import FAMILIES
+from tamis.bench.matching.adversary.page import page_of, remark, worst_row
+from tamis.bench.matching.adversary.search import Search, ordinary_us
+from tamis.bench.matching.contenders import EnginesDisagree, contenders
+from tamis.protocol.limits import FILTERS_PER_CLIENT
+
+SEED: Final = 2003
+TRIES: Final = 60
+
+
+@click.command()
+@click.option("--family", "families", default=",".join(FAMILIES), show_default=True)
+@click.option("--engine", "engines", default="tamis", show_default=True, help="The search is on the first.")
+@click.option("--filters", type=click.IntRange(min=1), default=FILTERS_PER_CLIENT, show_default=True)
+@click.option("--tries", type=click.IntRange(min=1), default=TRIES, show_default=True, help="Shapes of a family.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=120.0, show_default=True, help="Of a family.")
+@click.option("--seed", type=int, default=SEED, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+def main(families: str, engines: str, filters: int, tries: int, seconds: float, seed: int, as_json: bool) -> None:
+    """Search for the worst that the filters of one client can do to one message, and print it beside a plain table.
+
+    The exit code is 1 if engines disagree.
+    """
+    names = families.split(",")
+    if unknown := [name for name in names if name not in FAMILIES]:
+        raise click.UsageError(f"--family: no family {unknown[0]!r}; one of {', '.join(FAMILIES)}")
+    try:
+        chosen = contenders(engines.split(","), [0])
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if any(each.library for each in chosen):
+        raise click.UsageError("--engine: a library has no table of Tamis; name engines alone")
+    search = Search(chosen[0], filters, ordinary_us(chosen[0], filters), seed)
+    try:
+        told = [
+            worst_row(name, chosen, search, tries, seconds, lambda words: click.echo(words, err=True)) for name in names
+        ]
+    except EnginesDisagree as error:
+        raise click.ClickException(str(error)) from None
+    rows = [row for row in told if row is not None]
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+    else:
+        click.echo("\n".join([page_of(rows, [each.label for each in chosen[1:]]), "", *map(remark, rows)]))
+
+
+if __name__ == "__main__":
+    main()

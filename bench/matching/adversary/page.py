@@ -1,0 +1,55 @@
+"""A row for each family, and the page of them.
+
+Law: the search is on the first contender; others answer the shape that it found, and must answer the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from tamis.bench.matching.adversary.families import FAMILIES
+from tamis.bench.matching.adversary.search import Search, words_of
+from tamis.bench.matching.contenders import Contender, Progress
+from tamis.bench.tables import markdown, short
+from tamis.protocol.limits import MATCH_STEPS
+
+BAR: Final = 10.0
+
+Row = dict[str, Any]
+
+
+def worst_row(
+    name: str, chosen: tuple[Contender, ...], search: Search, tries: int, seconds: float, say: Progress
+) -> Row | None:
+    """The worst shape of a family for the first contender, and what it costs the others; None if none is allowed."""
+    worst = search.worst(name, FAMILIES[name], tries, seconds, say)
+    if worst is None:
+        say(f"{name}: no shape that was tried is allowed")
+        return None
+    told = {each.label: search.held_to(FAMILIES[name], worst.knobs, each, worst.hostile) for each in chosen[1:]}
+    others = {label: {"us": cost.us, "steps": cost.steps} for label, cost in told.items()}
+    return {"family": name, "factor": worst.factor, **asdict(worst), "others": others}
+
+
+def page_of(rows: Sequence[Row], others: Sequence[str]) -> str:
+    head = ["family", "us/msg", "plain us", "ordinary us", "factor", "steps", "plain steps", "matched"]
+    cells = [
+        [
+            row["family"],
+            *(short(row["hostile"]["us"]), short(row["plain"]["us"]), short(row["ordinary_us"]), short(row["factor"])),
+            *(short(row["hostile"]["steps"]), short(row["plain"]["steps"]), short(row["hostile"]["matched"])),
+            *(short(row["others"][name]["us"]) for name in others),
+        ]
+        for row in rows
+    ]
+    return markdown([*head, *(f"{name} us" for name in others)], cells)
+
+
+def remark(row: Row) -> str:
+    """The shape in words, whether it is above the bar, and whether a router would drop the message."""
+    above = f" (above the bar of {BAR:g})" if row["factor"] > BAR else ""
+    is_dropped = row["hostile"]["steps"] > MATCH_STEPS
+    dropped = f"; a router with the default match_steps {MATCH_STEPS:,} drops such a message" if is_dropped else ""
+    return f"{row['family']}: {words_of(row['knobs'])}{above}{dropped}"

@@ -1,0 +1,88 @@
+"""What single updates of a full table take: a random sample is taken out and put back.
+
+Law: calls are timed one by one in C, at full size; time that other processes took is left out (measure_add,
+measure_remove); a removal's mean carries its share of the settling that it left over. The table answers while the
+sample is out, and that answer is part of what is held equal.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.bench.matching.passes import Built
+from tamis.native import Batch, Table
+
+_AT_ONCE: Final = 50_000
+_SHARE: Final = 4  # no more than a quarter of the table is out at a time
+_TIMED: Final = 20_000  # at least: p99.9 needs some of them beyond it
+_SETTLE_STEPS: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateTimes:
+    """Microseconds of single calls; a removal's mean carries its share of the settling that it left over."""
+
+    add_us: float
+    add_p50_us: float
+    add_p99_us: float
+    add_p999_us: float
+    add_max_us: float
+    remove_us: float
+    remove_p50_us: float
+    remove_p99_us: float
+    remove_p999_us: float
+    remove_max_us: float
+    settle_us: float
+
+
+def update(built: Built, filters: Batch, interfaces: array[int], seed: int, asked: Batch) -> tuple[UpdateTimes, int]:
+    """The times, and the checksum of what the table answers to `asked` while the last sample is out."""
+    rng = random.Random(f"updates {seed}")
+    size = min(_AT_ONCE, max(len(filters) // _SHARE, 1), len(filters))
+    adds, removals, settle_ns, answered = array("I"), array("I"), 0, 0
+    while size and len(adds) < _TIMED:
+        chosen = rng.sample(range(len(filters)), size)
+        removals.extend(built.table.measure_remove(array("I", (built.handles[i] for i in chosen))))
+        settle_ns += _settle(built.table)
+        if len(adds) + size >= _TIMED:
+            answered = built.table.measure(asked).checksum
+        sample = Batch.of(filters[i] for i in chosen)
+        handles, taken = built.table.measure_add(sample, array("I", (interfaces[i] for i in chosen)))
+        adds.extend(taken)
+        for i, handle in zip(chosen, handles, strict=True):
+            built.handles[i] = handle
+    return _times(adds, removals, settle_ns), answered
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0
+
+
+def _settle(table: Table) -> int:
+    start = time.perf_counter_ns()
+    while table.settle(_SETTLE_STEPS):
+        pass
+    return time.perf_counter_ns() - start
+
+
+def _times(adds: array[int], removals: array[int], settle_ns: int) -> UpdateTimes:
+    count = max(len(adds), 1)
+    added, removed = ([ns / 1000 for ns in sorted(times)] for times in (adds, removals))
+    return UpdateTimes(
+        add_us=sum(added) / count,
+        add_p50_us=quantile(added, 0.5),
+        add_p99_us=quantile(added, 0.99),
+        add_p999_us=quantile(added, 0.999),
+        add_max_us=quantile(added, 1),
+        remove_us=sum(removed) / count + settle_ns / count / 1000,
+        remove_p50_us=quantile(removed, 0.5),
+        remove_p99_us=quantile(removed, 0.99),
+        remove_p999_us=quantile(removed, 0.999),
+        remove_max_us=quantile(removed, 1),
+        settle_us=settle_ns / count / 1000,
+    )

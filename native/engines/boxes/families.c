@@ -1,0 +1,198 @@
+/* families.c - families come and go. Law: see families.h. */
+#include <string.h>
+
+#include "base/grow.h"
+#include "engines/boxes/families.h"
+
+#define HOMES_FIRST 16U
+
+void tm_families_init(tm_families *families, tm_memory *memory, tm_box_moved moved, void *owner) {
+    *families = (tm_families){.memory = memory, .moved = moved, .owner = owner};
+}
+
+static void free_arrays(tm_families *families) {
+    TM_DELETE(families->memory, TM_HOT, families->all, tm_family *, families->capacity);
+    TM_DELETE(families->memory, TM_HOT, families->homes, tm_family_home, families->home_capacity);
+    tm_idset_free(&families->set, families->memory, TM_HOT);
+    tm_families_init(families, families->memory, families->moved, families->owner);
+}
+
+void tm_families_clear(tm_families *families) {
+    for (uint32_t place = 1; place <= families->count; place++) {
+        tm_boxes_clear(&families->all[place]->tree);
+        TM_DELETE(families->memory, TM_HOT, families->all[place], tm_family, 1);
+    }
+    free_arrays(families);
+}
+
+/* ---- by names ---- */
+
+static uint64_t hash_names(const tm_families *families, const uint32_t *names, uint32_t count) {
+    uint64_t hash = count;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = tm_hash_words(hash, names[i], i, &families->memory->key);
+    }
+    return hash;
+}
+
+static uint64_t hash_of(const void *owner, uint64_t place) {
+    const tm_families *families = owner;
+    const tm_family *family = families->all[place];
+    return hash_names(families, family->names, family->tree.names);
+}
+
+tm_family *tm_families_find(const tm_families *families, const uint32_t *names, uint32_t count) {
+    if (families->count == 0) {
+        return NULL;
+    }
+    tm_idset_search search = tm_idset_start(&families->set, hash_names(families, names, count));
+    uint32_t place;
+    while ((place = tm_idset_next(&search)) != 0) {
+        tm_family *family = families->all[place];
+        if (family->tree.names == count && memcmp(family->names, names, sizeof *names * count) == 0) {
+            return family;
+        }
+    }
+    return NULL;
+}
+
+/* ---- coming and going ---- */
+
+static bool reserve(tm_families *families, uint32_t greatest_name) {
+    return tm_grow(families->memory, TM_HOT, &families->all, sizeof *families->all, &families->capacity,
+                   families->count + 2) &&
+           tm_grow(families->memory, TM_HOT, &families->homes, sizeof *families->homes, &families->home_capacity,
+                   greatest_name < HOMES_FIRST ? HOMES_FIRST : greatest_name + 1) &&
+           tm_idset_reserve(&families->set, families->memory, TM_HOT, hash_of, families) == TM_OK;
+}
+
+static void hang_up(tm_families *families, tm_family *family) {
+    family->home = family->names[0] >> 2;
+    for (uint32_t i = 1; i < family->tree.names; i++) {
+        uint32_t name = family->names[i] >> 2;
+        family->home = families->homes[name].count < families->homes[family->home].count ? name : family->home;
+    }
+    tm_family_home *home = &families->homes[family->home];
+    family->next = home->first;
+    home->first = family;
+    home->count++;
+}
+
+static tm_family *add_family(tm_families *families, const uint32_t *names, uint32_t count) {
+    tm_family *family =
+        reserve(families, names[count - 1] >> 2) ? TM_NEW(families->memory, TM_HOT, tm_family, 1) : NULL;
+    if (family == NULL) {
+        return NULL;
+    }
+    tm_boxes_init(&family->tree, families->memory, count, families->moved, families->owner);
+    memcpy(family->names, names, sizeof *names * count);
+    family->place = ++families->count;
+    families->all[family->place] = family;
+    hang_up(families, family);
+    tm_idset_insert(&families->set, hash_names(families, names, count), family->place);
+    return family;
+}
+
+static void take_down(tm_families *families, tm_family *family) {
+    tm_family_home *home = &families->homes[family->home];
+    tm_family **link = &home->first;
+    while (*link != family) {
+        link = &(*link)->next;
+    }
+    *link = family->next;
+    home->count--;
+}
+
+static void drop_if_empty(tm_families *families, tm_family *family) {
+    if (family->tree.count > 0) {
+        return;
+    }
+    take_down(families, family);
+    tm_idset_remove(&families->set, hash_names(families, family->names, family->tree.names), family->place, hash_of,
+                    families);
+    tm_family *last = families->all[families->count];
+    if (last != family) { /* it takes the place, under which the set knows it from now on */
+        uint64_t hash = hash_names(families, last->names, last->tree.names);
+        tm_idset_remove(&families->set, hash, last->place, hash_of, families);
+        last->place = family->place;
+        families->all[last->place] = last;
+        tm_idset_insert(&families->set, hash, last->place);
+    }
+    families->count--;
+    TM_DELETE(families->memory, TM_HOT, family, tm_family, 1);
+    if (families->count == 0) {
+        free_arrays(families);
+    }
+}
+
+bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t count, const tm_box *box) {
+    tm_family *family = tm_families_find(families, names, count);
+    if (family == NULL) {
+        family = add_family(families, names, count);
+    }
+    if (family == NULL) {
+        return false;
+    }
+    if (!tm_boxes_insert(&family->tree, box)) {
+        drop_if_empty(families, family);
+        return false;
+    }
+    families->boxes++;
+    families->bytes += tm_boxes_bytes(count);
+    return true;
+}
+
+void tm_families_remove(tm_families *families, tm_box_node *leaf, uint32_t id) {
+    tm_family *family = tm_family_of(leaf);
+    families->boxes--;
+    families->bytes -= tm_boxes_bytes(family->tree.names);
+    tm_boxes_remove(leaf, id);
+    drop_if_empty(families, family);
+}
+
+/* ---- looking at it ---- */
+
+static int validate_homes(const tm_families *families, const char **reason) {
+    uint32_t hung = 0;
+    for (uint32_t name = 0; name < families->home_capacity; name++) {
+        uint32_t count = 0;
+        for (const tm_family *family = families->homes[name].first; family != NULL; family = family->next) {
+            count += family->home == name;
+        }
+        if (count != families->homes[name].count) {
+            *reason = "a name has a wrong number of families";
+            return TM_MISUSED;
+        }
+        hung += count;
+    }
+    if (hung != families->count) {
+        *reason = "a family hangs on no name";
+        return TM_MISUSED;
+    }
+    return TM_OK;
+}
+
+int tm_families_validate(const tm_families *families,
+                         bool (*is_at)(const void *owner, uint32_t id, const tm_box_node *leaf), const char **reason) {
+    uint32_t boxes = 0;
+    int result = validate_homes(families, reason);
+    for (uint32_t place = 1; place <= families->count && result == TM_OK; place++) {
+        const tm_family *family = families->all[place];
+        boxes += family->tree.count;
+        result = tm_boxes_validate(&family->tree, is_at, reason);
+        if (result == TM_OK && (family->place != place || family->tree.count == 0 ||
+                                tm_families_find(families, family->names, family->tree.names) != family)) {
+            *reason = "a family of boxes is not found, or kept for nothing";
+            return TM_MISUSED;
+        }
+    }
+    if (result == TM_OK && (boxes != families->boxes || !tm_idset_is_sound(&families->set, hash_of, families))) {
+        *reason = "the count of all boxes or the set of their families is wrong";
+        return TM_MISUSED;
+    }
+    return result;
+}
+
+void tm_families_probes(const tm_families *families, tm_probes *probes) {
+    tm_idset_probes(&families->set, hash_of, families, probes);
+}

@@ -1,0 +1,67 @@
+/* families.h - trees of boxes by the names that their boxes are ranges of.
+ *
+ * A *family* is all boxes over the same names. It hangs on one of them, its home, which is the one with the fewest
+ * families when it comes; whoever has a message walks the families of the message's names, and passes over those of
+ * which a name is missing.
+ *
+ * Law: a family exists as long as it has a box. A name is a number of the owner's with a kind below 4 (`name << 2 |
+ * kind`), the names of a family are sorted and distinct; a kind is never looked at here.
+ */
+#ifndef TM_BOX_FAMILIES_H
+#define TM_BOX_FAMILIES_H
+
+#include "base/idset.h"
+#include "engines/boxes/tree.h"
+
+typedef struct tm_family {
+    tm_boxes tree; /* first: a tree is cast back to its family */
+    uint32_t names[TM_BOX_NAMES_MAX];
+    struct tm_family *next; /* with the same home; borrowed */
+    uint32_t home;          /* without the kind */
+    uint32_t place;         /* in `all` */
+} tm_family;
+
+typedef struct tm_family_home {
+    tm_family *first; /* borrowed */
+    uint32_t count;
+} tm_family_home;
+
+typedef struct tm_families {
+    tm_memory *memory; /* borrowed */
+    tm_box_moved moved;
+    void *owner;           /* borrowed; of `moved` */
+    tm_family **all;       /* owned, and what they point at; [0] is not used */
+    tm_family_home *homes; /* owned; by name */
+    tm_idset set;          /* of places in `all`, by their names */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t home_capacity;
+    uint32_t boxes; /* in all of them */
+    uint64_t bytes; /* that the boxes take, about */
+} tm_families;
+
+void tm_families_init(tm_families *families, tm_memory *memory, tm_box_moved moved, void *owner);
+void tm_families_clear(tm_families *families);
+
+/* NULL: there is none. */
+tm_family *tm_families_find(const tm_families *families, const uint32_t *names, uint32_t count);
+/* The box becomes one of the family of these names, made if need be; false: no memory, nothing changed. */
+bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t count, const tm_box *box);
+/* The family goes with its last box. */
+void tm_families_remove(tm_families *families, tm_box_node *leaf, uint32_t id);
+
+static inline tm_family *tm_family_of(const tm_box_node *leaf) {
+    return (tm_family *)tm_boxes_of(leaf);
+}
+
+/* The first family whose home is the name, without its kind; the others follow by `next`. */
+static inline const tm_family *tm_families_at(const tm_families *families, uint32_t name) {
+    return name < families->home_capacity ? families->homes[name].first : NULL;
+}
+
+int tm_families_validate(const tm_families *families,
+                         bool (*is_at)(const void *owner, uint32_t id, const tm_box_node *leaf), const char **reason);
+/* One search for each family. */
+void tm_families_probes(const tm_families *families, tm_probes *probes);
+
+#endif

@@ -1,0 +1,105 @@
+/* node.h - a node of a tree of boxes: what its columns are, and the bounds of what lies below it.
+ *
+ * Law: a node of level 0 is a leaf, its rows are boxes; the rows of any other are nodes one level below. A row has 2k
+ * ends: the lows of the k names, then their highs. A leaf has one column for each end; an inner node has two, the least
+ * and the greatest of it among all boxes below a row. A column has room for `capacity` rows, so that two of them at a
+ * time are compared with a value. Columns behind `count` hold anything. Private to engines/boxes/.
+ */
+#ifndef TM_BOX_NODE_H
+#define TM_BOX_NODE_H
+
+#include <string.h>
+
+#include "engines/boxes/tree.h"
+
+#define LEAF_ROWS_FIRST 4U /* of a tree that is one leaf: it grows by doubling */
+#define LEAF_ROWS 32U
+#define INNER_ROWS 16U
+#define LEAF_ROWS_MIN 8U  /* fewer are moved to a neighbour that has room for them */
+#define INNER_ROWS_MIN 4U /* the same of nodes */
+#define ENDS_MAX (2 * TM_BOX_NAMES_MAX)
+#define HEIGHT_MAX 16U /* a node is split into halves: 8^16 nodes are more than there are handles */
+
+struct tm_box_node {
+    tm_boxes *tree;      /* borrowed: it owns the node */
+    tm_box_node *parent; /* borrowed; NULL: the root */
+    uint16_t count;      /* of rows */
+    uint16_t capacity;
+    uint16_t others; /* of an inner node: rows below which an interface is not tracked, a bit each */
+    uint8_t level;
+    uint8_t slot;     /* the row of the parent that stands for this one */
+    double columns[]; /* behind them, of a leaf: ids, payloads, stricts, tracks; else: children, interfaces */
+};
+
+static inline uint32_t ends_of(const tm_box_node *node) {
+    return 2 * node->tree->names;
+}
+static inline uint32_t columns_of(const tm_box_node *node) {
+    return node->level == 0 ? ends_of(node) : 2 * ends_of(node);
+}
+/* Of a leaf: the end itself; of an inner node: the least of it. */
+static inline double *column_of(const tm_box_node *node, uint32_t end) {
+    return (double *)(uintptr_t)node->columns + (size_t)end * node->capacity;
+}
+static inline double *greatest_of(const tm_box_node *node, uint32_t end) {
+    return column_of(node, ends_of(node) + end);
+}
+
+static inline uint32_t *ids_of(const tm_box_node *leaf) {
+    return (uint32_t *)(void *)column_of(leaf, ends_of(leaf));
+}
+static inline uint32_t *payloads_of(const tm_box_node *leaf) {
+    return ids_of(leaf) + leaf->capacity;
+}
+static inline uint16_t *stricts_of(const tm_box_node *leaf) {
+    return (uint16_t *)(void *)(payloads_of(leaf) + leaf->capacity);
+}
+static inline uint16_t *tracks_of(const tm_box_node *leaf) {
+    return stricts_of(leaf) + leaf->capacity;
+}
+
+static inline tm_box_node **children_of(const tm_box_node *inner) {
+    return (tm_box_node **)(void *)column_of(inner, 2 * ends_of(inner));
+}
+/* The tracked interfaces below a row. */
+static inline uint64_t *interfaces_of(const tm_box_node *inner, uint32_t row) {
+    return (uint64_t *)(void *)(children_of(inner) + inner->capacity) + (size_t)row * TM_BOX_WORDS;
+}
+
+/* What an inner node says of a row. */
+typedef struct box_bounds {
+    double least[ENDS_MAX];
+    double greatest[ENDS_MAX];
+    uint64_t interfaces[TM_BOX_WORDS];
+    bool others;
+} box_bounds;
+
+/* Of all rows of a node that has some, computed anew. */
+void tm_box_bounds(const tm_box_node *node, box_bounds *bounds);
+/* What the parent says of a row, and saying it. */
+void tm_box_bounds_at(const tm_box_node *inner, uint32_t row, box_bounds *bounds);
+void tm_box_bounds_put(tm_box_node *inner, uint32_t row, const box_bounds *bounds);
+bool tm_box_bounds_same(const box_bounds *a, const box_bounds *b, uint32_t ends);
+
+tm_box_node *tm_box_node_new(tm_boxes *tree, uint32_t level, uint32_t capacity); /* NULL: no memory */
+void tm_box_node_free(tm_box_node *node);
+
+/* Row `to` of one node becomes what row `from` of another of its level is; counts are the caller's. */
+void tm_box_row_move(tm_box_node *target, uint32_t to, const tm_box_node *source, uint32_t from);
+/* A child as the last row of a node that has room. */
+void tm_box_child_append(tm_box_node *inner, tm_box_node *child);
+
+/* ---- tree_shape.c ---- */
+
+/* The row of an inner node to which a box is closest. */
+uint32_t tm_box_closest(const tm_box_node *inner, const double *ends);
+/* The row of the node's parent, another one, that has room for all rows of the node and grows least by them; -1: none
+ * has. */
+int tm_box_neighbour(const tm_box_node *node);
+/* Half of a full node goes to an empty one of its capacity; what tells the halves is the end returned, which of those
+ * that have moved is at least `*bound`. */
+uint32_t tm_box_split(tm_box_node *full, tm_box_node *fresh, double *bound);
+/* The place of a row along an end: of an inner node the middle of its bounds. */
+double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end);
+
+#endif

@@ -1,0 +1,319 @@
+/* tree.c - boxes come and go. Law: see tree.h.
+ *
+ * An insertion finds its leaf before it changes anything, takes all nodes that splits on the way up will need, and
+ * cannot fail from there on.
+ */
+#include <math.h>
+
+#include "engines/boxes/node.h"
+
+void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner) {
+    *tree = (tm_boxes){.memory = memory, .moved = moved, .owner = owner, .names = names};
+}
+
+static void free_below(tm_box_node *node) {
+    for (uint32_t row = 0; node->level > 0 && row < node->count; row++) {
+        free_below(children_of(node)[row]);
+    }
+    tm_box_node_free(node);
+}
+
+void tm_boxes_clear(tm_boxes *tree) {
+    if (tree->root != NULL) {
+        free_below(tree->root);
+    }
+    tree->root = NULL;
+    tree->count = 0;
+}
+
+tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
+    return leaf->tree;
+}
+
+/* ---- bounds up to the root ---- */
+
+/* The parent says anew what lies below the node; false: it has said so already. */
+static bool refresh(tm_box_node *node) {
+    box_bounds now;
+    box_bounds before;
+    tm_box_bounds(node, &now);
+    tm_box_bounds_at(node->parent, node->slot, &before);
+    if (tm_box_bounds_same(&now, &before, ends_of(node))) {
+        return false;
+    }
+    tm_box_bounds_put(node->parent, node->slot, &now);
+    return true;
+}
+
+static void refresh_up(tm_box_node *node) {
+    while (node->parent != NULL && refresh(node)) {
+        node = node->parent;
+    }
+}
+
+/* The same after a box has come. */
+static void widen_up(tm_box_node *node, const tm_box *box) {
+    for (; node->parent != NULL; node = node->parent) {
+        tm_box_node *parent = node->parent;
+        for (uint32_t end = 0; end < ends_of(node); end++) {
+            double *least = &column_of(parent, end)[node->slot];
+            double *greatest = &greatest_of(parent, end)[node->slot];
+            *least = box->ends[end] < *least ? box->ends[end] : *least;
+            *greatest = box->ends[end] > *greatest ? box->ends[end] : *greatest;
+        }
+        if (box->track == TM_BOX_UNTRACKED) {
+            parent->others |= (uint16_t)(1U << node->slot);
+        } else {
+            interfaces_of(parent, node->slot)[box->track / 64] |= UINT64_C(1) << (box->track % 64);
+        }
+    }
+}
+
+/* ---- insertion ---- */
+
+static void append_box(tm_box_node *leaf, const tm_box *box) {
+    uint32_t row = leaf->count++;
+    for (uint32_t end = 0; end < ends_of(leaf); end++) {
+        column_of(leaf, end)[row] = box->ends[end];
+    }
+    ids_of(leaf)[row] = box->id;
+    payloads_of(leaf)[row] = box->payload;
+    stricts_of(leaf)[row] = box->strict;
+    tracks_of(leaf)[row] = box->track;
+    leaf->tree->moved(leaf->tree->owner, box->id, leaf);
+}
+
+static void widen_scales(tm_boxes *tree, const tm_box *box) {
+    for (uint32_t end = 0; end < 2 * tree->names; end++) {
+        tm_box_scale *scale = &tree->scales[end % tree->names];
+        double at = box->ends[end];
+        bool is_new = scale->least == 0 && scale->greatest == 0;
+        if (isfinite(at)) {
+            scale->least = is_new || at < scale->least ? at : scale->least;
+            scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
+        }
+    }
+}
+
+/* The only leaf becomes one of twice the room. */
+static bool grow_leaf(tm_boxes *tree) {
+    tm_box_node *old = tree->root;
+    tm_box_node *leaf = tm_box_node_new(tree, 0, 2U * old->capacity);
+    if (leaf == NULL) {
+        return false;
+    }
+    for (uint32_t row = 0; row < old->count; row++) {
+        tm_box_row_move(leaf, leaf->count++, old, row);
+    }
+    tm_box_node_free(old);
+    tree->root = leaf;
+    return true;
+}
+
+/* Nodes for all splits that a full leaf asks for, by level; the one behind the last level is a new root. */
+typedef struct fresh_nodes {
+    tm_box_node *nodes[HEIGHT_MAX];
+    uint32_t count;
+} fresh_nodes;
+
+static bool take_fresh(tm_boxes *tree, const tm_box_node *leaf, fresh_nodes *fresh) {
+    const tm_box_node *node = leaf;
+    fresh->count = 0;
+    for (uint32_t level = 0; level < HEIGHT_MAX; level++) {
+        bool is_split = node != NULL && node->count == node->capacity;
+        if (node != NULL && !is_split) {
+            return true;
+        }
+        tm_box_node *made = tm_box_node_new(tree, level, level == 0 ? LEAF_ROWS : INNER_ROWS);
+        if (made == NULL) {
+            break;
+        }
+        fresh->nodes[fresh->count++] = made;
+        if (node == NULL) {
+            return true;
+        }
+        node = node->parent;
+    }
+    while (fresh->count > 0) {
+        tm_box_node_free(fresh->nodes[--fresh->count]);
+    }
+    return false;
+}
+
+/* The node has given half of its rows to `fresh`, which the parent does not know yet. */
+static void tell_parent(tm_boxes *tree, tm_box_node *node, tm_box_node *fresh, const fresh_nodes *made) {
+    while (node->parent != NULL) {
+        tm_box_node *parent = node->parent;
+        refresh(node);
+        if (parent->count < parent->capacity) {
+            tm_box_child_append(parent, fresh);
+            refresh_up(parent);
+            return;
+        }
+        tm_box_node *half = made->nodes[parent->level];
+        double bound;
+        uint32_t end = tm_box_split(parent, half, &bound);
+        box_bounds bounds;
+        tm_box_bounds(fresh, &bounds);
+        tm_box_child_append((bounds.least[end] + bounds.greatest[end]) / 2 < bound ? parent : half, fresh);
+        node = parent;
+        fresh = half;
+    }
+    tree->root = made->nodes[made->count - 1];
+    tm_box_child_append(tree->root, node);
+    tm_box_child_append(tree->root, fresh);
+}
+
+static bool insert_split(tm_boxes *tree, tm_box_node *leaf, const tm_box *box) {
+    fresh_nodes made;
+    if (!take_fresh(tree, leaf, &made)) {
+        return false;
+    }
+    double bound;
+    tm_box_node *fresh = made.nodes[0];
+    uint32_t end = tm_box_split(leaf, fresh, &bound);
+    append_box(box->ends[end] < bound ? leaf : fresh, box);
+    tell_parent(tree, leaf, fresh, &made);
+    return true;
+}
+
+bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
+    if (tree->root == NULL) {
+        tree->root = tm_box_node_new(tree, 0, LEAF_ROWS_FIRST);
+    }
+    if (tree->root == NULL) {
+        return false;
+    }
+    if (tree->root->count == tree->root->capacity && tree->root->capacity < LEAF_ROWS && tree->root->level == 0 &&
+        !grow_leaf(tree)) {
+        return false;
+    }
+    tm_box_node *leaf = tree->root;
+    while (leaf->level > 0) {
+        leaf = children_of(leaf)[tm_box_closest(leaf, box->ends)];
+    }
+    if (leaf->count < leaf->capacity) {
+        append_box(leaf, box);
+        widen_up(leaf, box);
+    } else if (!insert_split(tree, leaf, box)) {
+        return false;
+    }
+    widen_scales(tree, box);
+    tree->count++;
+    return true;
+}
+
+/* ---- removal ---- */
+
+static void mend(tm_box_node *node);
+
+/* A node without rows leaves its parent, or is all there was. */
+static void detach(tm_box_node *node) {
+    tm_box_node *parent = node->parent;
+    if (parent == NULL) {
+        node->tree->root = NULL;
+        tm_box_node_free(node);
+        return;
+    }
+    if (node->slot != --parent->count) {
+        tm_box_row_move(parent, node->slot, parent, parent->count);
+    }
+    parent->others &= (uint16_t)((1U << parent->count) - 1);
+    tm_box_node_free(node);
+    mend(parent);
+}
+
+static void drop_root(tm_box_node *root) {
+    root->tree->root = children_of(root)[0];
+    root->tree->root->parent = NULL;
+    tm_box_node_free(root);
+}
+
+/* After rows have gone: bounds, and where most have, the others. */
+static void mend(tm_box_node *node) {
+    uint32_t least = node->level == 0 ? LEAF_ROWS_MIN : INNER_ROWS_MIN;
+    if (node->count == 0) {
+        detach(node);
+    } else if (node->parent == NULL) {
+        while (node->level > 0 && node->count == 1) {
+            tm_box_node *root = node;
+            node = children_of(root)[0];
+            drop_root(root);
+        }
+    } else {
+        int row = node->count < least ? tm_box_neighbour(node) : -1;
+        if (row < 0) {
+            refresh_up(node);
+            return;
+        }
+        tm_box_node *other = children_of(node->parent)[row];
+        while (node->count > 0) {
+            tm_box_row_move(other, other->count++, node, --node->count);
+        }
+        refresh(other);
+        detach(node);
+    }
+}
+
+static uint32_t row_of(const tm_box_node *leaf, uint32_t id) {
+    uint32_t row = 0;
+    while (ids_of(leaf)[row] != id) {
+        row++;
+    }
+    return row;
+}
+
+/* Does the parent's bound, or what it says of interfaces, rest on this row? */
+static bool is_at_edge(const tm_box_node *leaf, uint32_t row) {
+    bool edge = leaf->parent == NULL;
+    for (uint32_t end = 0; end < ends_of(leaf) && !edge; end++) {
+        double at = column_of(leaf, end)[row];
+        edge = at == column_of(leaf->parent, end)[leaf->slot] || at == greatest_of(leaf->parent, end)[leaf->slot];
+    }
+    const uint16_t *tracks = tracks_of(leaf);
+    bool alone = true;
+    for (uint32_t other = 0; other < leaf->count && !edge && alone; other++) {
+        alone = other == row || tracks[other] != tracks[row];
+    }
+    return edge || alone;
+}
+
+void tm_boxes_remove(tm_box_node *leaf, uint32_t id) {
+    uint32_t row = row_of(leaf, id);
+    bool edge = is_at_edge(leaf, row);
+    leaf->tree->count--;
+    leaf->count--;
+    tm_box_row_move(leaf, row, leaf, leaf->count);
+    if (edge || leaf->count < LEAF_ROWS_MIN) {
+        mend(leaf);
+    }
+}
+
+/* ---- looking at it ---- */
+
+void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box) {
+    uint32_t row = row_of(leaf, id);
+    *box = (tm_box){.id = id,
+                    .payload = payloads_of(leaf)[row],
+                    .strict = stricts_of(leaf)[row],
+                    .track = tracks_of(leaf)[row]};
+    for (uint32_t end = 0; end < ends_of(leaf); end++) {
+        box->ends[end] = column_of(leaf, end)[row];
+    }
+}
+
+static uint32_t ids_below(const tm_box_node *node, uint32_t *ids, uint32_t room) {
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < node->count && count < room; row++) {
+        if (node->level == 0) {
+            ids[count++] = ids_of(node)[row];
+        } else {
+            count += ids_below(children_of(node)[row], ids + count, room - count);
+        }
+    }
+    return count;
+}
+
+uint32_t tm_boxes_ids(const tm_boxes *tree, uint32_t *ids, uint32_t room) {
+    return tree->root == NULL ? 0 : ids_below(tree->root, ids, room);
+}

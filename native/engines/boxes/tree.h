@@ -1,0 +1,109 @@
+/* tree.h - a tree of boxes: which of them is a point in?
+ *
+ * A box is a range on each of k names, 1 <= k <= 8; a missing bound is an infinity. A box is kept as a point of 2k ends,
+ * and a node knows the least and the greatest of each end below it:
+ *
+ *     x in [2, 5], y in [1, 9]  ->  lows (2, 1)  highs (5, 9)
+ *
+ *     a row can be passed over    where some least low is above the value, or some greatest high below it
+ *     all below it holds          where every greatest low is at most the value, and every least high at least
+ *
+ * Law: bounds are exact, not only wide enough, after every change. All leaves have one depth: a full node is split into
+ * halves along one of its ends, and a node that has lost most of its rows gives the others to a neighbour. So nothing is
+ * ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which the
+ * owner is told whenever it changes.
+ *
+ * Numbers are floats here. An integer that is none lies between two; see tm_box_point.
+ */
+#ifndef TM_BOX_TREE_H
+#define TM_BOX_TREE_H
+
+#include "base/memory.h"
+#include "base/work.h"
+#include "tm.h"
+
+#define TM_BOX_NAMES_MAX 8U
+#define TM_BOX_WORDS 4U
+#define TM_BOX_TRACKED (TM_BOX_WORDS * 64) /* interfaces below it are known to every node above them */
+#define TM_BOX_UNTRACKED 0xffffU
+
+typedef struct tm_box_node tm_box_node;
+
+typedef struct tm_box {
+    double ends[2 * TM_BOX_NAMES_MAX]; /* of k names: k lows, then k highs; a strict bound is the float next to it */
+    uint32_t id;                       /* distinct */
+    uint32_t payload;                  /* the owner's */
+    uint16_t strict;                   /* a bit for each end: its bound was strict */
+    uint16_t track;                    /* the interface, or TM_BOX_UNTRACKED */
+} tm_box;
+
+/* The box is in this leaf from now on. */
+typedef void (*tm_box_moved)(void *owner, uint32_t id, tm_box_node *leaf);
+
+/* The values that ends have had, infinities apart: by it ends of different names are compared. Only a guess. */
+typedef struct tm_box_scale {
+    double least;
+    double greatest;
+} tm_box_scale;
+
+typedef struct tm_boxes {
+    tm_memory *memory; /* borrowed */
+    tm_box_moved moved;
+    void *owner;       /* borrowed; of `moved` */
+    tm_box_node *root; /* owned; NULL: no box */
+    uint32_t names;
+    uint32_t count; /* of boxes */
+    tm_box_scale scales[TM_BOX_NAMES_MAX];
+} tm_boxes;
+
+void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner);
+void tm_boxes_clear(tm_boxes *tree);
+
+bool tm_boxes_insert(tm_boxes *tree, const tm_box *box); /* false: no memory, nothing changed */
+void tm_boxes_remove(tm_box_node *leaf, uint32_t id);    /* the box is there */
+tm_boxes *tm_boxes_of(const tm_box_node *leaf);
+/* A box of the leaf. */
+void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box);
+/* The ids of boxes, at most `room` of them. Returns how many. */
+uint32_t tm_boxes_ids(const tm_boxes *tree, uint32_t *ids, uint32_t room);
+
+/* About what a box of so many names takes. */
+uint64_t tm_boxes_bytes(uint32_t names);
+/* Recomputes every bound; the owner compares the number of boxes and their leaves (NULL: it does not). */
+int tm_boxes_validate(const tm_boxes *tree, bool (*is_at)(const void *owner, uint32_t id, const tm_box_node *leaf),
+                      const char **reason);
+
+/* ---- numbers ---- */
+
+/* A value as the floats around it: one and the same but for an integer that is no float. */
+typedef struct tm_box_value {
+    double below;
+    double above;
+} tm_box_value;
+
+tm_box_value tm_box_value_of(bool is_real, int64_t integer, double real);
+
+/* Every number is in it. */
+void tm_box_open(tm_box *box, uint32_t names);
+/* Narrow the range of a name by one bound. */
+void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool is_strict, double bound);
+
+/* ---- a match ---- */
+
+typedef struct tm_box_query tm_box_query;
+
+/* Rows of a leaf that hold, a bit each. false: that is enough. */
+typedef bool (*tm_box_found)(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows);
+
+struct tm_box_query {
+    tm_box_value values[TM_BOX_NAMES_MAX];
+    uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces from which there is nothing to gain; `found` may add some */
+    tm_work work;
+    tm_box_found found;
+    void *owner; /* of `found` */
+};
+
+/* The boxes that the point is in, as far as there is something to gain from them. */
+void tm_boxes_match(const tm_boxes *tree, tm_box_query *query);
+
+#endif

@@ -1,0 +1,144 @@
+/* tree_shape.c - which boxes stand together: where one goes, and along which end a node is split.
+ *
+ * Law: only speed depends on what is chosen here. Ends of different names are compared as shares of the range that the
+ * tree has seen on each; a missing bound counts as the edge of that range.
+ */
+#include "engines/boxes/node.h"
+
+#define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
+#define HUGE_RANGE 1e300        /* nothing is told by a share of it */
+
+static double clamp(double at, tm_box_scale scale) {
+    return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;
+}
+
+/* What a share of a name's range weighs. */
+static double weight_of(tm_box_scale scale) {
+    double range = scale.greatest - scale.least;
+    return range > 0 && range < HUGE_RANGE ? 1 / range : 0;
+}
+
+static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
+    return node->tree->scales[end % node->tree->names];
+}
+
+static uint32_t least_of(const double *scores, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t row = 1; row < count; row++) {
+        best = scores[row] < scores[best] ? row : best;
+    }
+    return best;
+}
+
+uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
+    double scores[INNER_ROWS] = {0};
+    for (uint32_t end = 0; end < ends_of(inner); end++) {
+        tm_box_scale scale = scale_of(inner, end);
+        double weight = weight_of(scale);
+        double at = clamp(ends[end], scale);
+        const double *leasts = column_of(inner, end);
+        const double *greatests = greatest_of(inner, end);
+        for (uint32_t row = 0; row < INNER_ROWS; row++) {
+            double least = clamp(leasts[row], scale);
+            double greatest = clamp(greatests[row], scale);
+            double below = least - at > 0 ? least - at : 0;
+            double above = at - greatest > 0 ? at - greatest : 0;
+            scores[row] += (below + above + (greatest - least) * SIZE_SHARE) * weight;
+        }
+    }
+    return least_of(scores, inner->count);
+}
+
+/* By how much the range of one row would have to grow to take in another, in all. */
+static double growth(const tm_box_node *inner, uint32_t row, uint32_t other) {
+    double grown = 0;
+    for (uint32_t end = 0; end < ends_of(inner); end++) {
+        tm_box_scale scale = scale_of(inner, end);
+        double below = clamp(column_of(inner, end)[row], scale) - clamp(column_of(inner, end)[other], scale);
+        double above = clamp(greatest_of(inner, end)[other], scale) - clamp(greatest_of(inner, end)[row], scale);
+        grown += ((below > 0 ? below : 0) + (above > 0 ? above : 0)) * weight_of(scale);
+    }
+    return grown;
+}
+
+int tm_box_neighbour(const tm_box_node *node) {
+    const tm_box_node *parent = node->parent;
+    double least = 0;
+    int best = -1;
+    for (uint32_t row = 0; row < parent->count; row++) {
+        const tm_box_node *other = children_of(parent)[row];
+        if (other != node && other->count + node->count <= other->capacity) {
+            double grown = growth(parent, row, node->slot);
+            if (best < 0 || grown < least) {
+                least = grown;
+                best = (int)row;
+            }
+        }
+    }
+    return best;
+}
+
+double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end) {
+    tm_box_scale scale = scale_of(node, end);
+    double least = clamp(column_of(node, end)[row], scale);
+    return node->level == 0 ? least : (least + clamp(greatest_of(node, end)[row], scale)) / 2;
+}
+
+/* The end along which the rows lie farthest apart. */
+static uint32_t widest_end(const tm_box_node *node) {
+    double widest = -1;
+    uint32_t best = 0;
+    for (uint32_t end = 0; end < ends_of(node); end++) {
+        double least = tm_box_position(node, 0, end);
+        double greatest = least;
+        for (uint32_t row = 1; row < node->count; row++) {
+            double at = tm_box_position(node, row, end);
+            least = at < least ? at : least;
+            greatest = at > greatest ? at : greatest;
+        }
+        double width = (greatest - least) * weight_of(scale_of(node, end));
+        if (width > widest) {
+            widest = width;
+            best = end;
+        }
+    }
+    return best;
+}
+
+/* Row numbers by their place along the end. */
+static void sort_rows(const tm_box_node *node, uint32_t end, uint8_t order[LEAF_ROWS]) {
+    double places[LEAF_ROWS];
+    for (uint32_t row = 0; row < node->count; row++) {
+        double at = tm_box_position(node, row, end);
+        uint32_t to = row;
+        for (; to > 0 && places[to - 1] > at; to--) {
+            places[to] = places[to - 1];
+            order[to] = order[to - 1];
+        }
+        places[to] = at;
+        order[to] = (uint8_t)row;
+    }
+}
+
+uint32_t tm_box_split(tm_box_node *full, tm_box_node *fresh, double *bound) {
+    uint8_t order[LEAF_ROWS];
+    uint32_t end = widest_end(full);
+    sort_rows(full, end, order);
+    uint32_t half = full->count / 2;
+    *bound = tm_box_position(full, order[half], end);
+    bool goes[LEAF_ROWS] = {false};
+    for (uint32_t i = half; i < full->count; i++) {
+        goes[order[i]] = true;
+    }
+    uint32_t stay = 0;
+    for (uint32_t row = 0; row < full->count; row++) {
+        if (goes[row]) {
+            tm_box_row_move(fresh, fresh->count++, full, row);
+        } else {
+            tm_box_row_move(full, stay++, full, row);
+        }
+    }
+    full->count = (uint16_t)stay;
+    full->others &= (uint16_t)((1U << stay) - 1);
+    return end;
+}
