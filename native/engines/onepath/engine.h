@@ -303,15 +303,20 @@ typedef enum {
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
     uint32_t body;     /* in the arena of its heat; 0: none; of a pair without one, TAMIS_LAST and the partner */
-    uint32_t coverer;  /* while covered: by whom */
-    uint32_t covers;   /* head of the list of those it covers, or TAMIS_NONE */
-    uint32_t next;     /* in the coverer's list */
-    uint32_t previous;
-    uint32_t ghost_next; /* of a ghost: the next one */
     uint8_t place;
 } tamis_record;
 
-_Static_assert(sizeof(tamis_record) == 36, "with its row in holders.h a filter takes forty bytes");
+_Static_assert(sizeof(tamis_record) == 16, "with its row in holders.h a filter takes twenty bytes");
+
+/* What covers a filter and what it covers. Only filters of interfaces that use cells have one (tamis_uses_cells): what
+ * stands at the other handles means nothing. */
+typedef struct tamis_covering {
+    uint32_t coverer; /* while covered: by which filter */
+    uint32_t covers;  /* head of the list of those it covers, or TAMIS_NONE */
+    uint32_t next;    /* in the coverer's list */
+    uint32_t previous;
+    uint32_t ghost_next; /* of a ghost: the next one */
+} tamis_covering;
 
 /* A constraint no test can express, kept whole. */
 typedef struct tamis_complex {
@@ -342,6 +347,8 @@ struct tm_engine {
 
     tamis_record *records; /* by handle */
     uint32_t record_capacity;
+    tamis_covering *coverings; /* owned; by handle, up to the last one of an interface that uses cells */
+    uint32_t covering_capacity;
     uint32_t sweep;  /* the record whose covering is looked at again next */
     uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or TAMIS_NONE */
 
