@@ -1,6 +1,6 @@
-"""What is said and what is asked for: attributes, values, and how much of the one the other selects.
+"""What is published and what is asked for: attributes, values, and how many of the messages the filters select.
 
-Law: figures are about the published messages that were recorded and the filters that were in force when they came in;
+Law: figures are about the published messages that were recorded and the filters that were in force when these came in;
 shares are of those. pe, pp and sigma are those of paper 003, the density that of paper 001.
 """
 

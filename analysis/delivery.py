@@ -1,10 +1,10 @@
-"""Who should have got which message, and who did: every missing, double and stray delivery.
+"""Which client should have got which message, and which did: every missing, double and stray delivery.
 
 Law: a delivery *must* be where the filter was in force at a router in reach, well before the message came and well
 after it (`settle_us` and the errors of both clocks), nothing changed about then on the way there (`ways.py`; or
-anywhere, `unrest.py`), and the logs of both ends are whole about then. It *may* be where any of this is not so: then
-nothing is said, but it is counted with its reason. At the router where the message came in neither the network nor
-another clock has a say. A drop that was counted is no delivery and no mystery either: it is listed as what it is.
+anywhere, `unrest.py`), and the logs of both ends are whole about then. It *may* be where any of this is not so: then no
+fault is found, but the delivery is counted with the reason. At the router where the message came in neither the network
+nor another clock matters. A drop that was counted is no delivery and no mystery either: it is listed as a drop.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ the same thing very often."""
 _LASTING: Final = -1
 """The slot of subscriptions that last longer."""
 TRAVELLING_MAX: Final = 300_000
-"""Up to so many subscriptions are sent whole to each partition of the messages: tens of MB."""
+"""The most subscriptions that are sent whole to each partition of the messages: tens of MB."""
 ID: Final = ("origin", "number")
 PLACE: Final = ("router", "epoch", "connection")
 MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)

@@ -1,7 +1,7 @@
 """Why Spark failed, in a sentence.
 
-Law: what its user can mend, a disk, memory, a master that is not there, is said in the words of the innermost cause
-that has any; a mistake of ours stays the traceback that it is.
+Law: what the user can mend, a disk, memory, a master that is not there, is told in the words of the innermost cause
+that has any; a bug of this program stays the traceback that it is.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which files a folder of logs has, and that they stay until they are read.
 
 Law: a file that is there plain and compressed is read once, compressed: the plain one is about to go. What is still
-being compressed is no file yet. Routers go on meanwhile: a plain file is held under a second name, as it may be
-compressed and removed at any moment; a compressed one goes only when it is the oldest, and is then missing as it would
-have been soon.
+being compressed is no file yet. Routers go on writing meanwhile: a plain file is held under a second name, as it may be
+compressed and removed at any moment; a compressed file is removed only when it is the oldest, and is then missing as it
+would soon have been anyway.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def log_files(folder: Path, family: str) -> list[Path]:
 
 
 def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
-    """Yield `paths`, with a second name in a folder of its own for each plain file, which holds it until somebody
-    removes the folder."""
+    """Yield `paths`, with a second name in a folder of its own for each plain file, which holds it until that folder is
+    removed."""
     for number, path in enumerate(paths):
         if path.suffix == _COMPRESSED:
             yield path
@@ -49,7 +49,7 @@ def _hold(path: Path, place: Path) -> None:
         os.link(path, place)
     except FileNotFoundError:
         raise
-    except OSError:  # another file system, or not our file
+    except OSError:  # another file system, or a file of another user
         shutil.copyfile(path, place)
 
 

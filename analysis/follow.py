@@ -1,8 +1,8 @@
-"""Answers the same questions again and again, as routers close their files.
+"""Answer the same questions again and again, as routers close their files.
 
 Law: a structured stream takes each closed (compressed) file once, whenever it comes, and keeps its records; every
-answer is made of all records kept so far, so a file that is late changes what was said before. What a router has not
-closed yet is not seen: `rotate` in the topology file says how long that is.
+answer is made of all records kept so far, so a file that is late changes earlier answers. A file that a router has not
+closed yet is not read: `rotate` in the topology file says how long that takes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the logs themselves lack: lines that are no records, records that are gone, lives that never ended.
 
-Law: nothing is guessed. A gap in the numbers of a router's records is a hole in time, from the record before it to
-the one after; a line that breaks off is one without end, at the router and in the life that it still names. What falls
-into a hole, or after the last record of a life, cannot be judged by others.
+Law: nothing is guessed. A gap in the numbers of a router's records is a hole in time, from the record before it to the
+one after; a line that breaks off makes a hole without end, at the router and in the life that it still names. What
+falls into a hole, or after the last record of a life, cannot be judged by the other questions.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which filters a batch of messages satisfies, found anew from the language's description, columns at a time.
 
-Law: this shares nothing with the matchers that routers run, so that one of them can be wrong. Each distinct value of
-an attribute has a rank; a constraint is asked once about ranks, never about messages; a filter starts with the
-messages of its rarest constraint and only those are asked about the others. Numbers are compared exactly, as Python
-does; a boolean is no number.
+Law: this shares nothing with the matchers that routers run, so that an error of either shows. Each distinct value of an
+attribute has a rank; a constraint is asked once about ranks, never about messages; a filter starts with the messages of
+its rarest constraint and only those are asked about the others. Numbers are compared exactly, as Python does; a boolean
+is no number.
 """
 
 from __future__ import annotations

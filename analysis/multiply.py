@@ -1,9 +1,9 @@
 """Logs of any size from those of a small calm network: the same traffic again and again, made inside Spark.
 
 Law: copy k of a record is the record with its times k periods later and its numbers beyond those of all copies before,
-so that no two messages are one and no router's records have a gap; every message says in one more attribute which copy
-it is of. Events are not copied: what was asked for stays asked for, so the copies are right where nobody takes a
-subscription back or asks for that attribute.
+so that no two messages are one and no router's records have a gap; every message has one more attribute, which says
+which copy it is in. Events are not copied: what was asked for stays asked for, so the copies are right if no client
+takes a subscription back or asks for that attribute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOVED: Final[tuple[str, ...]] = ("n", "number", "transit", "t_us", "published_us
 COPY: Final = "copy"
 """The attribute that says which copy a message belongs to."""
 _MARK: Final = 9_000_000_000_000_000_000
-"""From here on: marks that stand for the moved numbers while a line is cut; no number of a record is as large."""
+"""Marks that stand for the moved numbers while a line is cut begin here; no number of a record is as large."""
 
 
 def write(spark: SparkSession, folder: Path, into: Path, records: int, files: int) -> int:

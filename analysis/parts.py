@@ -1,6 +1,6 @@
-"""In how many parts records are sent around, and what lies together in one.
+"""Into how many partitions records are divided, and which records lie together in one.
 
-Law: a part is small enough for its core's share of the memory, whatever the size of the logs.
+Law: a partition is small enough for its core's share of the memory, whatever the size of the logs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The plots of a report.
 
-Law: a plot that has less than two points is not drawn.
+Law: a plot with fewer than two points is not drawn.
 """
 
 from __future__ import annotations

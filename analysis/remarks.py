@@ -1,6 +1,7 @@
 """The sentences at the top of a report: what is wrong with the network, and what with its logs.
 
-Law: each is true of the tables it was made from and says how many; nothing is said of what was not asked.
+Law: each sentence is true of the tables it was made from and gives a number; nothing is said about questions that were
+not asked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One page for people: the tables of all questions, what they mean, and plots; nothing is loaded from elsewhere.
 
-Law: made of the Parquet tables alone, so a page can be made again without Spark. What the logs lack stands first.
+Law: the page is made of the Parquet tables alone, so it can be made again without Spark. What the logs lack stands
+first.
 """
 
 from __future__ import annotations

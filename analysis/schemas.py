@@ -1,6 +1,7 @@
 """Spark's types for the records of an event log.
 
-Law: made of the table in `protocol/records.py` and nothing else, so that a new field there is a new column here.
+Law: they are made of the table in `protocol/records.py` and nothing else, so that a new field there is a new column
+here.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from tamis.analysis.failure import SparkFailed
 from tamis.analysis.java import java_home
 
 ROWS_PER_BATCH = 50_000
-"""Rows that Python gets at once; it goes through all filters once for each batch."""
+"""Rows that Python gets at once; all filters are matched once for each batch."""
 GROUPS_MAX = 200_000
 """Groups gathered in one partition before they are sorted: some hundred MB."""
 

@@ -1,6 +1,6 @@
-"""What several questions need of the logs, worked out once, when one of them first asks.
+"""The tables that several questions need of the logs, worked out once, when one of them is first read.
 
-Law: nothing here answers anything; each part is a call of the file that knows.
+Law: nothing here answers anything; each table is made by the file that knows how.
 """
 
 from __future__ import annotations

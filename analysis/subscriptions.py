@@ -1,8 +1,8 @@
 """What clients wanted, and when, as far as the routers' records go.
 
-Law: a subscription is in force at its router from the record that adds it to the one that takes it away, or to the
-last record of that life: what was after it is not known. Filters are told apart by their text; a number stands for
-each within one analysis.
+Law: a subscription is in force at its router from the record that adds it to the one that takes it away, or to the last
+record of that life: what was after it is not known. Filters are told apart by their text; within one analysis each has
+a number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FILTERS = StructType([StructField("filter", IntegerType()), StructField("form", 
 
 
 def forms(subscription: DataFrame) -> list[str]:
-    """Return each filter that anybody asked for, once; its place in the list is its number."""
+    """Return each filter that any client asked for, once; its place in the list is its number."""
     asked = subscription.select(F.explode("filters").alias("form")).distinct()
     return sorted(row.form for row in asked.collect())
 

@@ -1,7 +1,7 @@
 """Where traffic goes: by link, by source, over time; what was dropped and what was refused.
 
-Law: links and interfaces are told by the counters, which know of every message, sampled or not; sources by the
-messages that were recorded.
+Law: figures of links and interfaces are those of the counters, which count every message, sampled or not; figures of
+sources are those of the recorded messages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ COUNTERS = ("messages_in", "messages_out", "bytes_in", "bytes_out")
 
 
 def by_link(interface: DataFrame) -> DataFrame:
-    """Return a row for each router and neighbour."""
+    """Return a row for each router and neighbour: what crossed the interface."""
     return _totals(interface.where(F.col("neighbour").isNotNull()), "router", "neighbour").orderBy(
         F.desc("bytes_out"), "router", "neighbour"
     )

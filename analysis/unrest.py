@@ -1,8 +1,8 @@
-"""When the network was finding its ways anew, so that nothing can be demanded of deliveries between routers.
+"""When the network was finding its ways anew, so that no delivery between routers can be demanded.
 
-Law: a moment is restless from `notice_us` before any router wrote of a link, a life or a new topology (so long a link
-may be dead before anybody knows) until `settle_us` after, clock errors added. Restlessness is kept by ticks, rounded
-outwards.
+Law: a moment is restless from `notice_us` before any router wrote of a link, a life or a new topology (a link may be
+dead so long before a router notices) until `settle_us` after, clock errors added. Restlessness is kept by ticks,
+rounded outwards.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""When the way from one router to another was unsteady: what changes elsewhere keeps no message from going it.
+"""When the way from one router to another was unsteady: changes elsewhere keep no message from going that way.
 
     as a saw it       a-c-d .................. a-c-d | a-e-d ...........
     unsteady                                [notice] | [settle]          and so about each change of a-c, c-d, a, c, d
 
-Law: the way is all links on the shortest paths between the two, as the source saw the network then; which of equally
-short ones is taken is the routers' affair. It is steady while every router on it saw the same way, and wrote so, and
-none of its links and routers came or went: messages are taken by all trees in force (R5b), so that trees which differ
-elsewhere do them no harm. Where messages go by other trees, or routers are too many to look at each two, a change
-anywhere counts for everybody: `unrest.py`.
+Law: the way is all links on the shortest paths between the two, as the source saw the network then; any of equally
+short ones may be taken. It is steady while every router on it saw the same way, and wrote so, and none of its links and
+routers came or went: messages are taken by all trees in force (R5b), so that trees which differ elsewhere do them no
+harm. Where messages go by other trees, or there are too many routers to look at each pair, a change anywhere counts for
+every way: `unrest.py`.
 """
 
 from __future__ import annotations
@@ -93,8 +93,7 @@ class Told:
 
 def past(told: Told, unknown_us: int) -> Past | None:
     """Return the past of the network; None if nothing is known of it, the law above does not hold for it, or it has too
-    many routers.
-    `unknown_us` is the error of a clock that was never compared."""
+    many routers. `unknown_us` is the error of a clock that was never compared."""
     lives = told.lives.orderBy("router", "epoch").collect()
     if not lives or len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
         return None
@@ -113,7 +112,7 @@ def past(told: Told, unknown_us: int) -> Past | None:
 
 
 def _is_known(life: Row) -> bool:
-    """Whether the router of `life` sends messages by the ways of the law above."""
+    """Return whether the router of `life` sends messages by the ways of the law above."""
     strategy = recorded_as(life.strategy)
     return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
 

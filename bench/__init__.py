@@ -9,5 +9,5 @@
     results    what one run gave, for each question; README.md says which command wrote what
 
 Law: each measurement answers a written question, on seeded workloads, and checks its answers before it prints a time. A
-room imports no other room but `matching.workloads`, the filters and messages of the papers.
+room imports no other room but `matching.workloads`, filters and messages as people write them and of the papers.
 """

@@ -61,7 +61,8 @@ class StrategySettings(ConfigSection):
     )
     mode: Annotated[str, OneOf(choices.ADVERTISE_MODES)] = Field(
         default="versioned",
-        description="Strategy `advertise`: `paper` is paper 004 to the letter, which loses messages; for experiments.",
+        description="Strategy `advertise`: `paper` is paper 004 to the letter, which loses messages; `paper-bytes` the "
+        "same with filters compared byte by byte where advertisements are pruned; for experiments.",
     )
     predicates: Annotated[str, OneOf(choices.PREDICATE_FORMS)] = Field(
         default="exact",

@@ -22,7 +22,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 class Decoder:
-    """Room for one decoded message. What `decode` returns is good until the next call, and while `data` lives."""
+    """Room for one decoded message. What `decode` returns is valid until the next call, and while `data` lives."""
 
     def __init__(self) -> None:
         self.attributes = ffi.new("tm_attribute[]", lib.TM_ATTRIBUTES_MAX)
@@ -38,14 +38,14 @@ class Decoder:
 
 
 def decode_attributes(data: bytes) -> dict[str, Value]:
-    """The attributes of a message from its msgpack map, as C reads them."""
+    """Return the attributes of a message from its msgpack map, as C reads them."""
     decoder = Decoder()
     count = decoder.decode(data)
     return {ffi.buffer(a.name, a.name_length)[:].decode(): _value(a) for a in decoder.attributes[0:count]}
 
 
 def packed_attributes(attributes: Mapping[str, Value] | bytes) -> bytes:
-    """The msgpack map of `attributes`, which may be one already (C checks it)."""
+    """Return the msgpack map of `attributes`, which may be one already (C checks it)."""
     return attributes if isinstance(attributes, bytes) else encode_attributes(attributes)
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Item i is data[offsets[i] : offsets[i + 1]]."""
+    """Items in one piece of memory: item i is data[offsets[i] : offsets[i + 1]]."""
 
     data: bytes | bytearray
     offsets: array[int]

@@ -1,6 +1,6 @@
-"""Builds `tamis.native._tm`: tm_api.h goes to cffi as it is, every .c file of this folder and its rooms is compiled.
+"""Build `tamis.native._tm`: tm_api.h goes to cffi as it is, every .c file in and below this folder is compiled.
 
-Includes name a file by its path from here (`base/memory.h`), so files of two rooms may have one name.
+Includes name a file by its path from here (`base/memory.h`), so files of two folders may have one name.
 
 `TAMIS_CFLAGS` adds compiler and linker flags (the sanitizer build of `make sanitize` sets it).
 """
@@ -21,7 +21,7 @@ _ACROSS_FILES = ["-O3", "-flto"] if "gcc" in _COMPILER and not _EXTRA else []
 
 
 def _files(suffix: str) -> list[str]:
-    """All of that suffix, as paths from the repository's root, without the tests and what cffi writes."""
+    """Return all files with the suffix, as paths from the repository's root, without the tests and what cffi writes."""
     paths = (path.relative_to(_HERE) for path in _HERE.rglob(f"*.{suffix}"))
     return sorted(f"native/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "_tm.c"))
 

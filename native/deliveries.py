@@ -10,7 +10,7 @@ from typing import Final
 from tamis.native._tm import ffi, lib
 
 ROWS_MAX: Final = 4_096
-"""Frames of one call: what one read from a socket holds, and 32 KiB of memory."""
+"""Frames of one call: as many as one read from a socket holds, and 32 KiB of memory."""
 
 
 class DeliveryWalker:
@@ -19,6 +19,7 @@ class DeliveryWalker:
         self._ids = ffi.new("uint32_t[]", ROWS_MAX)
 
     def walk(self, data: bytes) -> tuple[list[int], list[int]]:
-        """Of the plain DELIVER frames that `data` begins with: where each ends, and the one subscription of each."""
+        """Return where each of the plain DELIVER frames that `data` begins with ends, and the one subscription of
+        each."""
         count = lib.tm_deliveries_walk(ffi.from_buffer(data), len(data), self._ends, self._ids, ROWS_MAX)
         return ffi.unpack(self._ends, count), ffi.unpack(self._ids, count)

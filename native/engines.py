@@ -18,7 +18,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 @dataclass(frozen=True, slots=True)
 class EngineOption:
-    """One whole number that an engine can be given, from `least` to `most`; or one of `values`, where they have names."""
+    """An option of an engine: a whole number from `least` to `most`, or one of `values`, where these have names."""
 
     name: str
     about: str
@@ -45,7 +45,7 @@ class EngineOption:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One entry of the registry. `number` is what C calls it by."""
+    """One entry of the registry; `number` names the engine in C."""
 
     name: str
     number: int
@@ -93,12 +93,12 @@ def _engines() -> dict[str, Engine]:
 
 
 ENGINES: Final = _engines()
-"""By name, in the order of the registry."""
+"""The engines by name, in the order of the registry."""
 DEFAULT_ENGINE: Final = list(ENGINES)[lib.TM_ENGINE_DEFAULT]
 
 
 def engine_called(name: str) -> Engine:
-    """The engine of that name; ValueError, which lists those there are, for any other."""
+    """Return the engine called `name`; ValueError, which lists those there are, for any other."""
     if name not in ENGINES:
         raise ValueError(f"no engine {name!r}; one of {', '.join(ENGINES)}")
     return ENGINES[name]
@@ -115,5 +115,5 @@ def engine_spelled(text: str) -> tuple[Engine, dict[str, str]]:
 
 
 def engines_with(option: str) -> list[str]:
-    """The names of the engines that have this option."""
+    """Return the names of the engines that have this option."""
     return [name for name, engine in ENGINES.items() if option in engine.options]

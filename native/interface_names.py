@@ -20,7 +20,7 @@ class InterfaceNames:
         return len(self._names)
 
     def id_of(self, name: Interface) -> int:
-        """The id of `name`; a name not seen before gets the next one."""
+        """Return the id of `name`; a name not seen before gets the next one."""
         found = self._ids.setdefault(name, len(self._names))
         if found == len(self._names):
             self._names.append(name)
@@ -30,5 +30,5 @@ class InterfaceNames:
         return self._names[interface]
 
     def sorted_names(self, interfaces: Iterable[int]) -> list[Interface]:
-        """The names of `interfaces`: numbers in order, then strings in order."""
+        """Return the names of `interfaces`: numbers in order, then strings in order."""
         return sorted((self._names[interface] for interface in interfaces), key=identity)

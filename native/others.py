@@ -1,7 +1,7 @@
 """Other routers, as a switch knows them: what they want, and the ways to them.
 
-Law: routers go by their number, which is never 0. Many filters cross in one call, and one that is refused does not keep
-out the others.
+Law: routers are named by their numbers, which are never 0. Many filters cross in one call, and one that is refused does
+not keep out the others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REFUSALS: Final = {
     lib.TM_MISUSED: RefusalCode.ID_IN_USE,
 }
 FORWARDINGS: Final[Mapping[str, int]] = {"wanted": lib.TM_FORWARD_WANTED, "flood": lib.TM_FORWARD_FLOOD}
-"""Policies of forwarding, by name."""
+"""Policies of forwarding, by name: their numbers in C."""
 
 
 class RemoteRouters(ABC):
@@ -42,32 +42,33 @@ class RemoteRouters(ABC):
         """The switch as C knows it."""
 
     def join(self, network: Table, sources_max: int, forwarding: str = "wanted") -> None:
-        """One of several from here on. `network` is an empty table that the switch takes over as it did its own;
-        messages in transit are remembered for so many sources. `forwarding` names a policy (FORWARDINGS)."""
+        """Make this router one of several. `network` is an empty table, which the switch takes over as it did its own;
+        messages in transit are remembered for `sources_max` sources. `forwarding` names a policy (FORWARDINGS)."""
         check(lib.tm_switch_join(self.c, network.c, sources_max, FORWARDINGS[forwarding]))
         self._network = network
 
     def raise_epoch(self, epoch: int) -> None:
-        """Stamp with this one from now on."""
+        """Stamp messages with `epoch` from now on."""
         lib.tm_switch_raise_epoch(self.c, epoch)
 
     def bound_epochs(self, epoch_max: int) -> None:
-        """Messages of later epochs are not taken; 2^64-1 at first: all are."""
+        """Take no messages of epochs later than `epoch_max`; at first, 2^64-1, all are taken."""
         lib.tm_switch_bound_epochs(self.c, epoch_max)
 
     def forget_source(self, router: int) -> None:
-        """Nothing is known of this router any more: messages of its next life are fresh, whatever its epoch."""
+        """Forget `router`, of which nothing is known any more: messages of its next life are fresh, whatever its
+        epoch."""
         lib.tm_switch_forget_source(self.c, router)
 
     def bound_source(self, router: int, epoch_max: int) -> None:
-        """Take messages of `router` up to this epoch, whatever is believed of others, until it is bounded anew or
-        forgotten; 2^64-1: up to the epoch that is believed of all."""
+        """Take messages of `router` up to `epoch_max`, whatever the bound for all routers is, until it is bounded anew
+        or forgotten; 2^64-1: the bound for all routers holds."""
         check(lib.tm_switch_bound_source(self.c, router, epoch_max))
 
     # --- what they want ------------------------------------------------------------------------------------------
 
     def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
-        """Install filters of a router under the ids that it gave them; those refused."""
+        """Install filters of a router under the ids that it gave them; return those refused, with the reason."""
         batch, ids = Batch.of(filters.values()), array("Q", filters)
         results = ffi.new("uint8_t[]", len(ids) + 1)
         where = (ffi.from_buffer(batch.data), ffi.from_buffer("uint64_t[]", batch.offsets), _numbers(ids))
@@ -76,26 +77,27 @@ class RemoteRouters(ABC):
         return {id_: _REFUSALS[code] for id_, code in codes if code != lib.TM_OK}
 
     def uninstall(self, router: int, ids: Iterable[int]) -> list[int]:
-        """Take filters of a router away; the ids of those that it did not have."""
+        """Take filters of a router away; return the ids of those that it did not have."""
         wanted = array("Q", ids)
         results = ffi.new("uint8_t[]", len(wanted) + 1)
         check(lib.tm_switch_uninstall(self.c, router, _numbers(wanted), len(wanted), results))
         return [id_ for index, id_ in enumerate(wanted) if results[index] != lib.TM_OK]
 
     def forget_router(self, router: int, steps: int) -> int:
-        """Take at most `steps` filters of a router away; how many are left."""
+        """Take at most `steps` filters of a router away; return how many are left."""
         check(lib.tm_switch_forget_router(self.c, router, steps, self._left))
         return int(self._left[0])
 
     # --- the ways to them ----------------------------------------------------------------------------------------
 
     def begin_routes(self, hop_limit: int) -> int:
-        """A new generation of routes, to be filled by `route` and put in force by `commit`."""
+        """Begin a new generation of routes, to be filled by `route` and put in force by `commit`; return its number."""
         check(lib.tm_switch_begin_routes(self.c, hop_limit, self._generation))
         return int(self._generation[0])
 
     def route(self, generation: int, source: int, parent: int | None, below: Mapping[int, int]) -> bool:
-        """Set the route of a source: whence its messages are taken, and for each router behind a neighbour, which.
+        """Set the route of `source`: from which neighbour its messages are taken, and for each router behind a
+        neighbour, which neighbour that is.
 
         The generation may be in force already; False: it no longer is.
         """
@@ -107,8 +109,8 @@ class RemoteRouters(ABC):
         return bool(result == lib.TM_OK)
 
     def commit(self, hold_ms: int, wait_ms: int = 0) -> None:
-        """Put the generation in force; the one before it stays so for `hold_ms`. For `wait_ms` messages by the new way
-        of their source wait for those by an earlier one."""
+        """Put the generation in force; the one before it stays in force for `hold_ms`. For `wait_ms` messages by the
+        new way of their source wait for those by an earlier one."""
         check(lib.tm_switch_commit(self.c, hold_ms, wait_ms))
 
     def retake(self, connection: int, frame: bytes) -> None:
@@ -118,7 +120,7 @@ class RemoteRouters(ABC):
 
 
 def bad_filters(filters: Batch) -> list[int]:
-    """The items of the batch that are no packed filters."""
+    """Return the indices of the items of the batch that are no packed filters."""
     results = ffi.new("uint8_t[]", len(filters) + 1)
     offsets = ffi.from_buffer("uint64_t[]", filters.offsets)
     check(lib.tm_filters_check(ffi.from_buffer(filters.data), offsets, len(filters), results))

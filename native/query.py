@@ -1,6 +1,6 @@
-"""What a match is asked, and room for its answer, as C wants them.
+"""A question to a match, and room for its answer, in the form that C takes.
 
-Law: a query keeps alive the arrays that C borrows from it; the rows of an answer are good until the next match.
+Law: a query keeps alive the arrays that C borrows from it; the rows of an answer are valid until the next match.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Mode(enum.IntEnum):
 
 
 class _Owner(Protocol):
-    """A table, as a view needs it."""
+    """What a view needs of a table."""
 
     @property
     def c(self) -> _Cdata: ...
@@ -44,7 +44,7 @@ class _Owner(Protocol):
 
 
 class TableView:
-    """A grouping that is registered with one table, for as many matches as there may be; it goes with the table."""
+    """A grouping that is registered with one table, for any number of matches; it ends with the table."""
 
     def __init__(self, owner: _Owner, grouping: Grouping) -> None:
         groups = array("I", (_NO_GROUP if group is None else group for group in grouping))
@@ -55,7 +55,7 @@ class TableView:
         self.group_count = 1 + max((group for group in grouping if group is not None), default=-1)
 
     def close(self) -> None:
-        """Drop it; closing twice is allowed."""
+        """Drop the grouping; closing twice is allowed."""
         if self.id and not self._owner.is_closed:
             check(lib.tm_table_drop_view(self._owner.c, self.id))
         self.id = 0
@@ -68,7 +68,7 @@ class TableView:
 
 
 class Query:
-    """`interface_count` bounds the groups where there is no view."""
+    """A question to a match; `interface_count` bounds the groups where there is no view."""
 
     def __init__(self, interface_count: int, candidates: Candidates | None, view: TableView | None) -> None:
         self.c = ffi.new("tm_query *")
@@ -81,7 +81,7 @@ class Query:
         self.c.group_count = self.group_count
 
     def ask(self, mode: Mode) -> _Cdata:
-        """The struct to pass, asking for `mode`."""
+        """Return the struct to pass to C, asking for `mode`."""
         self.c.mode = mode
         return self.c
 
@@ -94,7 +94,7 @@ class Rows:
         self._groups = self._handles = ffi.NULL
 
     def ask(self, capacity: int, with_handles: bool = False) -> _Cdata:
-        """The struct to pass, with room for `capacity` rows at least. Room once made is kept."""
+        """Return the struct to pass to C, with room for at least `capacity` rows. Room once made is kept."""
         if self.c.capacity < capacity:
             room = max(capacity, 2 * self.c.capacity)
             self._groups, self._handles = ffi.new("uint32_t[]", room), ffi.NULL
@@ -110,13 +110,14 @@ class Rows:
         return found
 
     def pairs(self, most: int | None = None) -> list[tuple[int, int]]:
-        """(group, handle) of each row, or of the first `most`."""
+        """Return (group, handle) of each row, or of the first `most`."""
         count = self.c.count if most is None else min(self.c.count, most)
         return list(zip(self.groups(0, count), ffi.unpack(self._handles, count), strict=True)) if count else []
 
 
 def _bitset(candidates: Candidates, group_count: int) -> bytearray:
-    """Whole words that cover every group; candidates past the last group are none."""
+    """Return the candidates as bits in whole words that cover every group; candidates past the last group are left
+    out."""
     words = bytearray((group_count + _BITS - 1) // _BITS * (_BITS // 8))
     if isinstance(candidates, bytes):
         known = candidates[: len(words)]

@@ -1,7 +1,7 @@
 """Records of messages: noted by the switch, taken out as lines of JSON by another thread.
 
-Law: one thread takes, and it alone names routers; `call` and `lost` are everybody's. C formats with Python's lock
-released, so that taking a million of them holds nobody up.
+Law: one thread takes, and only it names routers; any thread may use `call` and `lost`. C formats with Python's lock
+released, so that taking a million records holds no other thread up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from tamis.native.seed import random_seed
 from tamis.native.table import Table
 
 RING_BYTES: Final = 8 * 1024 * 1024
-"""Tens of thousands of messages: what a busy router passes while the thread that takes is kept waiting."""
+"""Bytes of the ring, room for tens of thousands of messages: what a busy router passes while the thread that takes
+waits."""
 LINES_BYTES: Final = 1024 * 1024
 ALL: Final = 2**64 - 1
 
@@ -22,8 +23,8 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 class RecordRing:
-    """`prefix` is how each line begins, up to the value of `t_us`. Recorded is what `wanted` matches (a table of the
-    switch's thread), or without it messages whose id is sampled below `threshold`."""
+    """A ring of records. `prefix` is how each line begins, up to the value of `t_us`. Messages that `wanted` matches
+    are recorded (a table of the switch's thread), or without it those whose id is sampled below `threshold`."""
 
     def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None) -> None:
         self._wanted = wanted
@@ -48,7 +49,7 @@ class RecordRing:
         return self._records
 
     def close(self) -> None:
-        """Free everything; neither the switch nor a thread may have them any more."""
+        """Free everything; neither the switch nor a thread may use the records any more."""
         if self._records is not None:
             ffi.release(self._records)
             self._records = None
@@ -60,24 +61,25 @@ class RecordRing:
         self._lines = ffi.new("uint8_t[]", size)
 
     def wait(self, timeout_ms: int) -> None:
-        """Until there is much to take, somebody calls, or it is time."""
+        """Wait until there is much to take, another thread calls, or `timeout_ms` are over."""
         lib.tm_records_wait(self.c, timeout_ms)
 
     def call(self) -> None:
-        """Let a wait end."""
+        """End a wait."""
         lib.tm_records_call(self.c)
 
     @property
     def end(self) -> int:
-        """Up to where messages are noted now."""
+        """The position up to which messages have been noted, for `take`."""
         return int(lib.tm_records_end(self.c))
 
     def name(self, number: int, shown: bytes, hops: int) -> None:
-        """A router that lines call `shown` (a JSON string) from now on; `hops` links lie between it and here."""
+        """Have lines call the router `number` `shown` (a JSON string) from now on; `hops` links lie between it and
+        here."""
         check(lib.tm_records_name(self.c, number, ffi.from_buffer(shown), len(shown), hops))
 
     def take(self, end: int) -> tuple[memoryview, int]:
-        """Lines up to `end`, and how many; they are there until the next call. None are left at 0."""
+        """Return lines up to `end`, and how many; they are valid until the next call. 0: none are left."""
         size, count = self._size, self._count
         result = lib.tm_records_take(self.c, end, self._lines, self._room, size, count)
         if result == lib.TM_TOO_MANY:
@@ -88,11 +90,11 @@ class RecordRing:
 
     @property
     def lost(self) -> int:
-        """How many there was no room for, in all."""
+        """How many records there was no room for, in all."""
         return int(lib.tm_records_lost(self.c))
 
     def validate(self) -> None:
-        """Check every invariant of the structures in C, while nobody notes; a RuntimeError says which is broken."""
+        """Check every invariant of the structures in C, while nothing is noted; a RuntimeError says which is broken."""
         reason = ffi.new("char **")
         if lib.tm_records_validate(self.c, reason) == lib.TM_MISUSED:
             raise RuntimeError(f"records: {ffi.string(reason[0]).decode()}")

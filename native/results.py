@@ -1,4 +1,4 @@
-"""Result codes of C become exceptions here and nowhere else."""
+"""Turn result codes of C into exceptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Gone(TamisError):
 
 
 def check(result: int) -> None:
-    """Raise what `result` means; return for TM_OK."""
+    """Raise the exception that `result` stands for; return for TM_OK."""
     if result == lib.TM_OK:
         return
     if result == lib.TM_NO_MEMORY:
@@ -33,7 +33,8 @@ def check(result: int) -> None:
 
 
 def check_alive(result: int) -> None:
-    """`check` for a call whose only misuse can be that its connection has ended in C and not yet in Python."""
+    """Do what `check` does, for a call whose only misuse can be that its connection has ended in C and not yet in
+    Python: then raise Gone."""
     if result == lib.TM_MISUSED:
         raise Gone("the connection has ended")
     check(result)

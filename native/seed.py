@@ -9,5 +9,5 @@ SEED_BITS: Final = 64
 
 
 def random_seed() -> int:
-    """One that no stranger knows."""
+    """Draw a secret that no stranger knows."""
     return secrets.randbits(SEED_BITS)

@@ -1,7 +1,7 @@
 """A SUBSCRIBE frame that is worked through a slice at a time.
 
-Law: C reads the frame where it lies, so this object keeps it alive; subscriptions become Python objects only for who
-asks, but for their ids, which an acknowledgement has to name.
+Law: C reads the frame where it lies, so this object keeps it alive. Its subscriptions become Python objects only when
+`filters` is read, except their ids, which an acknowledgement has to name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RefusedFilter(NamedTuple):
 
 
 class SubscribeFrame:
-    """FrameError if the frame does not have its form."""
+    """One SUBSCRIBE frame; FrameError if it does not have the form of one."""
 
     def __init__(self, frame: bytes) -> None:
         self.frame = frame
@@ -68,16 +68,16 @@ class SubscribeFrame:
 
     @cached_property
     def filters(self) -> dict[int, tuple[bytes, ...]]:
-        """The packed filters of its subscriptions by id: for who needs them as objects."""
+        """The packed filters of its subscriptions by id, made when this is first read."""
         return dict(_subscriptions(self.frame, lambda unpacker: tuple(unpacker.unpack())))
 
     @property
     def left(self) -> int:
-        """Subscriptions that have not been looked at."""
+        """How many subscriptions have not been looked at."""
         return int(self.c.left)
 
     def take(self, switch: _Cdata, subscriber: int, filters: int) -> list[RefusedFilter]:
-        """As `Switch.subscribe`, which calls it."""
+        """Do what `Switch.subscribe` promises, which calls this."""
         check_alive(
             lib.tm_subscribe_some(switch, subscriber, self.c, filters, self._refusals, len(self.ids), self._refused)
         )
@@ -88,12 +88,12 @@ class SubscribeFrame:
 
 
 def _ids(frame: bytes) -> list[int]:
-    """The ids of the subscriptions of a frame whose form is sound."""
+    """Return the ids of the subscriptions of a frame whose form has been checked."""
     return [id_ for id_, _ in _subscriptions(frame, lambda unpacker: unpacker.skip())]
 
 
 def _subscriptions(frame: bytes, filters: Callable[[_Unpacker], T]) -> Iterator[tuple[int, T]]:
-    """Each id, with what `filters` makes of the list that follows it."""
+    """Give each id, with what `filters` makes of the list that follows it."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(frame))
     unpacker.feed(memoryview(frame)[PREFIX_BYTES:])
     unpacker.read_array_header()

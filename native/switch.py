@@ -1,7 +1,8 @@
 """The switch: sockets whose data frames C moves, and what it hands up.
 
-Law: nothing here decides anything. What C lends until the next call is copied before it is handed on. One thread at a
-time. A connection is named by a small number, and so is a subscriber, whose number is its interface of the table.
+Law: nothing here decides anything. What C lends until the next call is copied before it is handed on. One thread uses
+it at a time. A connection is named by a small number, and so is a subscriber, whose number is its interface of the
+table.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _Cdata = Any  # cffi's types exist only at run time
 _FAULT: Final = int(lib.TM_EVENT_FAULT)
 CONNECTIONS_MAX: Final = int(lib.TM_CONNECTIONS_MAX)
 INCREMENTS: Final = 64
-"""Connections that are told of in one call: a fraction of a millisecond."""
+"""Connections that one call tells of, which takes a fraction of a millisecond."""
 
 
 class EventType(enum.IntEnum):
-    """What goes up; see TM_EVENT_* in tm_api.h."""
+    """What an event of the switch is about; see TM_EVENT_* in tm_api.h."""
 
     FRAME = lib.TM_EVENT_FRAME
     FAULT = lib.TM_EVENT_FAULT
@@ -63,7 +64,7 @@ class Bug(enum.IntEnum):
 
 
 class SwitchEvent(NamedTuple):
-    """`frame` is what the type says: a frame, or the bytes of a `Trace`."""
+    """An event of the switch. `frame` is a frame, or for TRACED the bytes of a `Trace`."""
 
     type: int
     connection: int
@@ -84,7 +85,7 @@ class SlowPolicy(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SwitchOptions:
-    """See `tm_switch_options`; the fields are the same."""
+    """The options of a switch; see `tm_switch_options`, which has the same fields."""
 
     number: int
     epoch: int
@@ -105,7 +106,8 @@ UNBOUNDED: Final = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a peer may do, and what becomes of it; see `tm_admission`; the fields are the same. A time of 0: never."""
+    """What a peer may do, and how the switch treats it; see `tm_admission`, which has the same fields. A time of 0:
+    never."""
 
     number: int
     queue_bytes_max: int
@@ -125,7 +127,7 @@ class Admission:
 
 
 class Subscribed(NamedTuple):
-    """A filter that a subscriber holds; `connection` serves it, if one does."""
+    """A filter that a subscriber holds; `connection` is the one that serves the subscriber, or None."""
 
     filter: bytes
     handle: int
@@ -136,7 +138,7 @@ class Subscribed(NamedTuple):
 
 
 class Shed(NamedTuple):
-    """Messages of a source that somebody behind a neighbour misses; see `tm_shed`."""
+    """Messages of a source that clients behind a neighbour miss; see `tm_shed`."""
 
     neighbour: int
     source: int
@@ -146,14 +148,15 @@ class Shed(NamedTuple):
 
 
 class ClockOffset(NamedTuple):
-    """What to add to our time to get a neighbour's; it is off by half of the round trip at most."""
+    """What to add to this router's time to get a neighbour's; it is off by half of the round trip at most."""
 
     offset_us: int
     round_trip_us: int
 
 
 class Switch(RemoteRouters):
-    """It takes `table` over: add and remove through the switch alone, and close the switch first."""
+    """A switch over `table`, which it takes over: add and remove through the switch alone, and close the switch
+    first."""
 
     def __init__(self, table: Table, options: SwitchOptions) -> None:
         self._table = table
@@ -179,13 +182,14 @@ class Switch(RemoteRouters):
 
     @property
     def descriptor(self) -> int:
-        """Readable when `poll` has something to do."""
+        """A descriptor that is readable when `poll` has something to do."""
         return int(lib.tm_switch_descriptor(self.c))
 
     # --- connections ---------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int = -1) -> int | None:
-        """A new connection over a non-blocking socket that is the switch's from here on, or by hand; None: no room."""
+        """Open a connection over a non-blocking socket that the switch owns from here on, or over none (-1); None: no
+        room."""
         result = lib.tm_switch_open(self.c, descriptor, self._number)
         if result in (lib.TM_TOO_MANY, lib.TM_NO_MEMORY):
             return None
@@ -193,21 +197,22 @@ class Switch(RemoteRouters):
         return int(self._number[0])
 
     def admit(self, connection: int, admission: Admission) -> None:
-        """A client gets a subscriber of its own, a link none. Gone if it has ended meanwhile; OutOfMemory, or Refused
-        where there is no room for another subscriber: then it greets still."""
+        """Let a peer in; a client gets a subscriber of its own, a link none. Gone if the connection has ended
+        meanwhile; OutOfMemory, or Refused, where there is no room for another subscriber: then the connection is still
+        greeting."""
         check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
         if not admission.is_link:
             self._table.knows(self.subscriber_of(connection))
 
     def subscriber_of(self, connection: int) -> int:
-        """The number of the subscriber that a client's connection serves; Gone if it serves none any more."""
+        """Return the number of the subscriber that a client's connection serves; Gone if it serves none any more."""
         found = int(lib.tm_switch_subscriber_of(self.c, connection))
         if found == lib.TM_SUBSCRIBER_NONE:
             raise Gone("the connection serves no subscriber")
         return found
 
     def connection_of(self, subscriber: int) -> int | None:
-        """The number of the connection that serves it."""
+        """Return the number of the connection that serves `subscriber`; None: none does."""
         found = self.subscriber(subscriber).connection
         return None if found == lib.TM_CONNECTION_NONE else found
 
@@ -230,7 +235,8 @@ class Switch(RemoteRouters):
         check(lib.tm_switch_pause(self.c, connection, is_paused))
 
     def forget(self, connection: int, steps: int) -> int:
-        """After CLOSED: drop at most `steps` filters; how many are left. At 0 the number is free again."""
+        """Drop at most `steps` filters of a connection whose CLOSED has come; return how many are left. At 0 its number
+        is free again."""
         check(lib.tm_switch_forget(self.c, connection, steps, self._number))
         return int(self._number[0])
 
@@ -241,33 +247,33 @@ class Switch(RemoteRouters):
         check(lib.tm_switch_step(self.c, step))
 
     def resume(self, budget_us: int) -> tuple[list[SwitchEvent], int]:
-        """Go on with connections that waited, for a while; what happened, and how many wait still."""
+        """Go on, for `budget_us`, with connections that waited; return what happened, and how many still wait."""
         check(lib.tm_switch_resume(self.c, budget_us, self._number, self._events, self._count))
         return self._taken(), int(self._number[0])
 
     def newest(self, publisher: int) -> int:
-        """The highest counter of a message that is known of it, if it is not too far ahead; 0: none."""
+        """Return the highest counter of a message that is known of `publisher`, if it is not too far ahead; 0: none."""
         return int(lib.tm_switch_newest(self.c, publisher))
 
     # --- bytes ---------------------------------------------------------------------------------------------------
 
     def poll(self, budget_us: int) -> list[SwitchEvent]:
-        """Serve the sockets that are ready."""
+        """Serve the sockets that are ready, for `budget_us`; return the events."""
         check(lib.tm_switch_poll(self.c, budget_us, self._events, self._count))
         return self._taken()
 
     def tick(self) -> list[SwitchEvent]:
-        """What time alone brings; call it about ten times a second."""
+        """Do what is due by time alone, and return the events; call it about ten times a second."""
         check(lib.tm_switch_tick(self.c, self._events, self._count))
         return self._taken()
 
     def feed(self, connection: int, data: bytes | bytearray | memoryview) -> list[SwitchEvent]:
-        """Bytes of a connection without a socket."""
+        """Take in bytes of a connection without a socket; return the events."""
         check(lib.tm_switch_feed(self.c, connection, ffi.from_buffer(data), len(data), self._events, self._count))
         return self._taken()
 
     def output(self, connection: int, bytes_max: int) -> bytes:
-        """At most `bytes_max` of what a connection without a socket has to send; they count as sent."""
+        """Return at most `bytes_max` of what a connection without a socket has to send; they count as sent."""
         start, size = ffi.new("uint8_t **"), self._count
         check(lib.tm_switch_output(self.c, connection, start, size))
         data = bytes(ffi.buffer(start[0], min(size[0], bytes_max))) if size[0] else b""
@@ -287,14 +293,14 @@ class Switch(RemoteRouters):
         return frame.take(self.c, subscriber, filters)
 
     def unsubscribe(self, subscriber: int, subscription: int) -> bool:
-        """False: it has no such subscription."""
+        """Remove a subscription; False: `subscriber` has no such subscription."""
         result = lib.tm_switch_unsubscribe(self.c, subscriber, subscription)
         if result != lib.TM_ABSENT:
             check(result)
         return bool(result == lib.TM_OK)
 
     def subscribed(self, handle: int) -> Subscribed | None:
-        """The filter with the lowest handle from `handle` on."""
+        """Return the filter with the lowest handle from `handle` on; None: there is none."""
         found = self._subscribed
         result = lib.tm_switch_subscribed(self.c, handle, found)
         if result == lib.TM_ABSENT:
@@ -324,28 +330,28 @@ class Switch(RemoteRouters):
         return SubscriberFigures.read(c)
 
     def increments(self, first: int, end: int = CONNECTIONS_MAX) -> tuple[list[Increment], int]:
-        """What connections from `first` to before `end` have gained since this was asked last, some of them, and where
-        to go on: at `end` or beyond the last one all are told."""
+        """Return what connections from `first` to before `end` have gained since the last call, at most INCREMENTS of
+        them, and where to go on: at `end`, or past the last connection, all are told."""
         rows, count = ffi.new("tm_increment[]", INCREMENTS), self._count
         self._number[0] = first
         check(lib.tm_switch_increments(self.c, self._number, end, rows, INCREMENTS, count))
         return [Increment.read(rows[index]) for index in range(count[0])], int(self._number[0])
 
     def unlinked(self) -> dict[int, int]:
-        """Neighbour -> messages for it that found no link, since this was asked last; some of them, none when all are
-        told."""
+        """Return for each neighbour how many messages for it found no link since the last call. One call returns a
+        part; an empty one, all are told."""
         rows, count = ffi.new("tm_unlinked[]", INCREMENTS), self._count
         check(lib.tm_switch_unlinked(self.c, rows, INCREMENTS, count))
         return {int(rows[index].neighbour): int(rows[index].messages) for index in range(count[0])}
 
     def shed(self) -> list[Shed]:
-        """What was dropped between routers since this was asked last."""
+        """Return what was dropped between routers since the last call."""
         rows = self._shed
         count = lib.tm_switch_shed(self.c, rows)
         return [Shed(row.neighbour, row.source, row.messages, row.bytes, row.reason) for row in rows[0:count]]
 
     def clock(self, connection: int) -> ClockOffset | None:
-        """The neighbour's, by the best heartbeat since this was asked last; None: there was none."""
+        """Return a neighbour's clock, by the best heartbeat since the last call; None: there was no heartbeat."""
         offset, round_trip = ffi.new("int64_t *"), ffi.new("uint64_t *")
         result = lib.tm_switch_clock(self.c, connection, offset, round_trip)
         if result == lib.TM_ABSENT:
@@ -354,7 +360,7 @@ class Switch(RemoteRouters):
         return ClockOffset(int(offset[0]), int(round_trip[0]))
 
     def record(self, records: RecordRing | None) -> None:
-        """Note messages there from now on. They must not be closed before the switch is, or has others."""
+        """Note messages in `records` from now on. Do not close `records` before the switch is closed, or has others."""
         self._records = records
         check(lib.tm_switch_record(self.c, records.c if records is not None else ffi.NULL))
 
@@ -369,11 +375,11 @@ class Switch(RemoteRouters):
         lib.tm_switch_fail_allocation(self.c, n)
 
     def plant(self, bug: Bug, every: int) -> None:
-        """Let each delivery of so many go wrong; an event PLANTED tells of it. For tests."""
+        """Let one delivery in `every` go wrong; an event PLANTED tells of each. For tests."""
         check(lib.tm_switch_plant(self.c, bug, every))
 
     def advance(self, ms: int) -> None:
-        """Let its clock run ahead by so much more. For tests."""
+        """Let the switch's clock run ahead by `ms` more. For tests."""
         lib.tm_switch_advance(self.c, ms)
 
 

@@ -26,11 +26,11 @@ LOSSES: Final = frozenset(DROP_REASONS) - {
     *("unmatched", "duplicate", "transit", "parent", "epoch"),
     *("expired", "draining", "not_in_step"),
 }
-"""Reasons for which somebody misses a message. Of the others, some are of second copies and what nobody wanted, and
-some of what its publisher is told of."""
+"""Reasons for which a client misses a message. The others are about second copies, about messages that no client
+wanted, or about losses that the publisher is told of."""
 
 MATCH_BUCKET_LEAST: Final = 6
-"""Bucket i of `match_ns` holds matches of less than 2**(i + this) ns, the last one all others."""
+"""Bucket i of `match_ns` holds matches of less than 2**(i + MATCH_BUCKET_LEAST) ns, the last bucket all others."""
 
 
 class _Figures:
@@ -43,7 +43,7 @@ class _Figures:
 
 @dataclass(frozen=True, slots=True)
 class SwitchFigures(_Figures):
-    """See `tm_switch_stats`."""
+    """The counters of a switch; see `tm_switch_stats`."""
 
     C_TYPE = "tm_switch_stats"
 
@@ -73,7 +73,7 @@ class SwitchFigures(_Figures):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionFigures(_Figures):
-    """See `tm_connection_stats`."""
+    """The counters of one connection; see `tm_connection_stats`."""
 
     C_TYPE = "tm_connection_stats"
 
@@ -95,7 +95,7 @@ class ConnectionFigures(_Figures):
 
 @dataclass(frozen=True, slots=True)
 class SubscriberFigures(_Figures):
-    """See `tm_subscriber_stats`."""
+    """The counters of one subscriber; see `tm_subscriber_stats`."""
 
     C_TYPE = "tm_subscriber_stats"
 
@@ -109,7 +109,8 @@ class SubscriberFigures(_Figures):
 
 
 class Increment(NamedTuple):
-    """What a connection's counters have gained; `dropped` and `refused` by DROP_REASONS, `queued_bytes` is now."""
+    """What a connection's counters have gained; `dropped` and `refused` by DROP_REASONS. `queued_bytes` is the present
+    value."""
 
     connection: int
     messages_in: int

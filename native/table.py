@@ -33,7 +33,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 
 class InterfaceKind(enum.IntEnum):
-    """What stands behind an interface: of a link only whether it matched counts, of a client every filter."""
+    """What stands behind an interface. Of a link only whether it matched counts, of a client every filter."""
 
     LINK = lib.TM_INTERFACE_LINK
     CLIENT = lib.TM_INTERFACE_CLIENT
@@ -41,7 +41,7 @@ class InterfaceKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableStats:
-    """See `tm_stats` in tm_api.h; the fields are the same."""
+    """The counters of a table; see `tm_stats` in tm_api.h, which has the same fields."""
 
     filters: int
     constraints: int
@@ -143,7 +143,7 @@ class Table:
 
     @property
     def c(self) -> _Cdata:
-        """The table as C knows it, for others of this package that keep the table alive."""
+        """The table as C knows it, for modules of this package that keep the table alive."""
         if self._table is None:
             raise ValueError("the table is closed")
         return self._table
@@ -158,15 +158,17 @@ class Table:
         return int(self._handle[0])
 
     def remove(self, handle: int) -> None:
-        """KeyError if nothing has this handle."""
+        """Remove the filter with this handle; KeyError if there is none."""
         check(lib.tm_table_remove(self.c, handle))
 
     def add_many(self, filters: Batch, interfaces: array[int]) -> array[int]:
-        """Add every filter of the batch, in one crossing; their handles. If one is refused, none has been added."""
+        """Add every filter of the batch, in one crossing; return their handles. If one is refused, none has been
+        added."""
         return self._add_many(filters, interfaces, ffi.NULL)
 
     def remove_many(self, handles: array[int]) -> None:
-        """Remove in one crossing; KeyError at the first handle that nothing has, with those before it removed."""
+        """Remove filters in one crossing; KeyError at the first handle that no filter has, with those before it
+        removed."""
         check(lib.tm_table_remove_many(self.c, *_counted(handles), ffi.NULL, ffi.new("size_t *")))
 
     def _add_many(self, filters: Batch, interfaces: array[int], nanoseconds: _Cdata) -> array[int]:
@@ -188,7 +190,7 @@ class Table:
         check(lib.tm_table_set_interface(self.c, interface, kind))
 
     def view(self, grouping: Grouping) -> TableView:
-        """Register a grouping for as many matches as there may be; it ends when it is closed, or with the table."""
+        """Register a grouping for any number of matches; it ends when it is closed, or with the table."""
         return TableView(self, grouping)
 
     def settle(self, steps: int) -> int:
@@ -203,7 +205,7 @@ class Table:
         return TableStats(*(int(getattr(stats, field.name)) for field in fields(TableStats)))
 
     def probes(self) -> Probes:
-        """Walks all of the table: for tests of its hashes."""
+        """Walk all of the table, and return how far searches go: for tests of its hashes."""
         probes = ffi.new("tm_probes *")
         lib.tm_table_probes(self.c, probes)
         return Probes(int(probes.searches), int(probes.slots), int(probes.longest))
@@ -233,7 +235,7 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> list[int]:
-        """The interfaces (with a grouping: the groups) that want the message."""
+        """Return the interfaces (with a grouping: the groups) that want the message."""
         with self._query(candidates, grouping) as query:
             self._match(attributes, query, Mode.INTERFACES, query.group_count)
         return sorted(self._rows.groups(0, self._rows.c.count))
@@ -244,7 +246,7 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> dict[int, int]:
-        """For each interface or group that wants the message, the handle of one filter that says so."""
+        """Return for each interface or group that wants the message the handle of one filter that matches."""
         with self._query(candidates, grouping) as query:
             self._match(attributes, query, Mode.WHICH, query.group_count)
         return dict(sorted(self._rows.pairs()))
@@ -252,20 +254,20 @@ class Table:
     def match_all(
         self, attributes: Mapping[str, Value] | bytes, candidates: Candidates | None = None
     ) -> list[tuple[int, int]]:
-        """(interface, handle) of every filter that matches, of the interfaces that are clients."""
+        """Return (interface, handle) of every filter that matches, of the interfaces that are clients."""
         with self._query(candidates, None) as query:
             if self._match(attributes, query, Mode.ALL, _BATCH_ROWS) == lib.TM_TOO_MANY:
                 self._match(attributes, query, Mode.ALL, self._rows.c.count)
         return sorted(self._rows.pairs())
 
     def match_some(self, attributes: Mapping[str, Value] | bytes, capacity: int) -> tuple[list[tuple[int, int]], int]:
-        """At most `capacity` of what `match_all` finds, unordered, and how many there are."""
+        """Return at most `capacity` of what `match_all` finds, unordered, and how many there are in all."""
         with self._query(None, None) as query:
             self._match(attributes, query, Mode.ALL, capacity)
         return self._rows.pairs(capacity), int(self._rows.c.count)
 
     def _match(self, attributes: Mapping[str, Value] | bytes, query: Query, mode: Mode, capacity: int) -> int:
-        """Leave the answer in `_rows`; TM_TOO_MANY, which only Mode.ALL can meet, is for the caller."""
+        """Match one message and leave the answer in `_rows`; return TM_OK, or, for Mode.ALL only, TM_TOO_MANY."""
         data = packed_attributes(attributes)
         count = self._decoder.decode(data)
         hits = self._rows.ask(max(capacity, 1), with_handles=mode is not Mode.INTERFACES)
@@ -282,7 +284,7 @@ class Table:
         candidates: Candidates | None = None,
         grouping: Grouping | TableView | None = None,
     ) -> list[list[int]]:
-        """`match` for each message; Refused names the first one that is malformed."""
+        """Do what `match` does for each message; Refused names the first one that is malformed."""
         batch = messages if isinstance(messages, Batch) else Batch.of(messages)
         with self._query(candidates, grouping) as query:
             return self._match_batch(batch, query)
@@ -314,7 +316,7 @@ class Table:
 
     @contextmanager
     def _query(self, candidates: Candidates | None, grouping: Grouping | TableView | None) -> Iterator[Query]:
-        """A grouping that is no view yet is one for as long as the query is asked."""
+        """Give a query; a grouping that is no view yet is registered for as long as the query is used."""
         if isinstance(grouping, TableView):
             yield Query(self._interface_count, candidates, grouping)
         elif grouping is not None:
@@ -358,12 +360,12 @@ class Table:
         return Measurement(nanoseconds, int(total_ns[0]), int(matched[0]), int(checksum[0]))
 
     def measure_add(self, filters: Batch, interfaces: array[int]) -> tuple[array[int], array[int]]:
-        """As `add_many`, with the nanoseconds that each add took."""
+        """Do what `add_many` does; also return the nanoseconds that each add took."""
         nanoseconds = array("I", bytes(4 * len(filters)))
         return self._add_many(filters, interfaces, _numbers(nanoseconds)), nanoseconds
 
     def measure_remove(self, handles: array[int]) -> array[int]:
-        """As `remove_many`; the nanoseconds that each removal took."""
+        """Do what `remove_many` does; return the nanoseconds that each removal took."""
         nanoseconds = array("I", bytes(4 * len(handles)))
         check(lib.tm_table_remove_many(self.c, *_counted(handles), _numbers(nanoseconds), ffi.new("size_t *")))
         return nanoseconds

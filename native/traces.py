@@ -1,6 +1,6 @@
-"""What became of a message that somebody asks about, out of the bytes of an event TRACED.
+"""What became of a message that a client asks about, out of the bytes of an event TRACED.
 
-Law: the layout is that of `tm_trace` in tm_api.h; of each list the first rows are there, and all are counted.
+Law: the layout is that of `tm_trace` in tm_api.h; the first rows of each list are there, and all are counted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ UNTRACED: Final = "not dropped: it went on untraced, as its client asks for too 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """`dropped` is a drop reason, UNTRACED where that is all there is to say, empty where it was not dropped. Times are
-    nanoseconds."""
+    """What a switch did with one message, or would do. `dropped` is a drop reason, UNTRACED where nothing else is
+    known, empty where the message was not dropped. Times are nanoseconds."""
 
     trace: int
     source: int
@@ -31,11 +31,11 @@ class Trace:
     is_dry: bool
     dropped: str
     satisfied: Rows
-    """(client, subscription) that it satisfies, or would."""
+    """(client, subscription) that the message satisfies, or would."""
     matched: Rows
-    """(router, filter id): one matching filter of each router that it is sent on to."""
+    """(router, filter id): one matching filter of each router that the message is sent on to."""
     links: tuple[int, ...]
-    """Neighbours it was queued for."""
+    """Neighbours that the message was queued for."""
     clients: tuple[int, ...]
     satisfied_count: int
     matched_count: int

@@ -24,15 +24,15 @@ class TamisError(Exception):
 
 
 class Refused(TamisError, ValueError):
-    """A value, message, constraint or filter outside the model; the sentence says what is allowed."""
+    """Raised for a value, message, constraint or filter outside the model; the sentence says what is allowed."""
 
 
 class NeverMatches(Refused):
-    """A filter that no message can satisfy, with the reason in words."""
+    """Raised for a filter that no message can satisfy; the sentence says why."""
 
 
 class SyntaxRefused(TamisError):
-    """Text that does not parse. `line` and `column` count from 1; `text` is the whole input."""
+    """Raised for text that does not parse. `line` and `column` count from 1; `text` is the whole input."""
 
     def __init__(self, problem: str, text: str, line: int, column: int, hint: str = "") -> None:
         super().__init__(problem)
@@ -56,17 +56,17 @@ class SyntaxRefused(TamisError):
 
 
 class PredicateError(SyntaxRefused):
-    """Predicate text that does not parse or does not compile."""
+    """Raised for predicate text that does not parse or does not compile."""
 
 
 class MessageTextError(SyntaxRefused):
-    """Attributes on a command line that do not parse."""
+    """Raised for attributes on a command line that do not parse."""
 
 
 class FrameError(TamisError):
-    """The peer's bytes break the rules of the wire. `code` is the number an error frame carries.
+    """Raised where the peer's bytes break the rules of the wire. `code` is the number an error frame carries.
 
-    After most codes the connection is closed; a few cost one frame or one entry (`wire.codes.NOT_FATAL`).
+    After most codes the connection is closed; a few refuse only one frame or one entry (`wire.codes.NOT_FATAL`).
     """
 
     def __init__(self, code: int, problem: str) -> None:
@@ -76,11 +76,11 @@ class FrameError(TamisError):
 
 
 class VersionRefused(FrameError):
-    """The peer speaks no protocol version that we speak."""
+    """Raised for a peer that speaks no protocol version that this program speaks."""
 
 
 class ConfigError(TamisError):
-    """Every mistake of one file at once; `str()` prints one a line as `file:line:column: path: what`."""
+    """Raised with every mistake of one file at once; `str()` prints one a line as `file:line:column: path: what`."""
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))

@@ -1,4 +1,4 @@
-"""What a match means, once, obviously: the twin that every engine is judged by.
+"""What a match means, written once and plainly: every engine is compared with this.
 
 Law: this file is the semantics. It is slow on purpose; it shares no code with the normal form, covering or any engine.
 A constraint holds iff the message has the attribute, of the same kind, and the value satisfies it; a negated one holds

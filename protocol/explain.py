@@ -1,6 +1,6 @@
 """Why a predicate matched a message, or why not, constraint by constraint.
 
-Law: whether something holds is asked of `evaluate.py`; this file only adds what was seen in the message.
+Law: `evaluate.py` decides whether a constraint holds; this file only adds what the message has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from tamis.protocol.values import Value, kind_of
 
 @dataclass(frozen=True, slots=True)
 class ConstraintVerdict:
-    """`value` is what the message has under the constraint's name, None where it has nothing."""
+    """Whether one constraint holds. `value` is what the message has under the constraint's name, None where it has
+    nothing."""
 
     constraint: Constraint
     holds: bool

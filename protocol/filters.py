@@ -1,8 +1,8 @@
 """Constraint, filter and predicate as immutable values.
 
-Law: what can be built is within the limits and has operands of the kinds its operator takes. Operands are kept in
-canonical form (1.0 is 1, an `in` is a sorted set), otherwise a filter says what its writer wrote; `normal.py` gives the
-form in which equal meanings are equal objects. What an operator means stands in `evaluate.py` alone.
+Law: an object that exists is within the limits and has operands of the kinds its operator takes. Operands are kept in
+canonical form (1.0 is 1, an `in` is a sorted set); otherwise a filter is as it was written. `normal.py` gives the form
+in which equal meanings are equal objects. Only `evaluate.py` says what an operator means.
 """
 
 from __future__ import annotations

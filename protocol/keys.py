@@ -1,4 +1,4 @@
-"""A 64-bit key for a filter: what routers, logs and frames call it by.
+"""A 64-bit key for a filter, by which routers, logs and frames name it.
 
 Law: filters with equal normal forms have equal keys, on every machine and in every version that says FORMAT below;
 different ones differ but for the chance of a 64-bit hash. The key is the little-endian BLAKE2b of 8 bytes over:
@@ -21,7 +21,8 @@ from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value
 
 FORMAT = 1
-"""Goes up whenever a filter's key would change: by this encoding, or by a change of the normal form."""
+"""The number of this encoding. It goes up whenever a filter's key would change: by the encoding, or by the normal
+form."""
 
 
 def filter_key(filter_: Filter) -> int:

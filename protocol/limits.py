@@ -152,4 +152,4 @@ TABLE_BYTES_PER_CLIENT_MIN = 65_536
 """The least that `limits.table_bytes_per_client` may be: room for some hundred ordinary filters."""
 
 TABLE_SHARE_OF_CLIENT = 10
-"""By default one client's filters may take the tenth part of what the table of clients' filters may."""
+"""The part of the bytes of the table of clients' filters that one client's filters may take by default, a tenth."""

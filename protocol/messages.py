@@ -17,7 +17,8 @@ from tamis.protocol.values import Value, check_name, check_value, identity
 
 
 class MessageId(NamedTuple):
-    """End-to-end identity: the publisher's number and its own counter, both unsigned 64 bit. (0, 0) is "none yet"."""
+    """The identity of a message from end to end: the publisher's number and its own counter, both unsigned 64 bit. (0,
+    0) is "none yet"."""
 
     origin: int = 0
     counter: int = 0
@@ -33,7 +34,7 @@ class Message:
         object.__setattr__(self, "attributes", MappingProxyType(check_attributes(dict(self.attributes))))
 
     def __eq__(self, other: object) -> bool:
-        """Whether attributes (1 and 1.0 are one value, 1 and true are two), payload and id are equal."""
+        """Return whether attributes (1 and 1.0 are one value, 1 and true are two), payload and id are equal."""
         if not isinstance(other, Message):
             return NotImplemented
         return self.id == other.id and self.payload == other.payload and self._content() == other._content()

@@ -1,8 +1,9 @@
-"""Checks the names by which clients and routers present themselves.
+"""Check the names by which clients and routers present themselves.
 
 Law: such a name is text that a person can read and that does nothing where it is shown: no control characters, no marks
 that are invisible or turn the direction of what follows, no line or paragraph separators, no halves of surrogate pairs,
-no private characters. A letter of a later Unicode than ours is let through, and escaped where it is shown.
+no private characters. A letter of a later Unicode version than this Python knows is let through, and escaped where it
+is shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A table of filters that asks `evaluate.py` about every one of them: slow, and beyond doubt.
+"""A table of filters that asks `evaluate.py` about every one of them: slow, and surely right.
 
 Law: an interface is given iff one of its filters matches, once, in the order in which interfaces were first added.
 """

@@ -1,8 +1,8 @@
-"""What a router writes down: the kinds of records of an event log and their fields, one table of each.
+"""What a router writes down: the kinds of records of an event log and their fields, as one table.
 
 Law: a record is one JSON object on a line. It has the fields of its kind in this table and those that every record has,
-no others; a field that does not apply is left out. A kind may gain fields under the same version; what changes a
-field's meaning or takes one away raises VERSION. Times are Unix time in microseconds by the clock of the router that
+no others; a field that does not apply is left out. A kind may gain fields under the same version; a change that alters
+a field's meaning or takes one away raises VERSION. Times are Unix time in microseconds by the clock of the router that
 writes; `clock` records tell how far that is from its neighbours'.
 """
 
@@ -26,7 +26,8 @@ class RecordField:
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
-    """`family`: into whose files it goes. Messages have files of their own: they are many, and read apart."""
+    """One kind of record. `family` says into which files it goes: messages have files of their own, as they are many,
+    and read apart."""
 
     name: str
     meaning: str

@@ -1,7 +1,7 @@
-"""Makes text that a stranger has chosen safe to be seen by a person.
+"""Make text that a stranger has chosen safe for a person to see.
 
 Law: what is shown is printable and has one meaning: characters that would do something (control a terminal, break a
-line, turn its direction) or cannot be seen stand as escapes. Text without such is shown as it is.
+line, turn its direction) or cannot be seen stand as escapes. Text without such characters is shown as it is.
 """
 
 from __future__ import annotations

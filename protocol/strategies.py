@@ -1,7 +1,7 @@
-"""The strategies by which routers share the work of filtering: what everybody may know of each.
+"""The strategies by which routers share the work of filtering: the facts about each that all parts of Tamis may know.
 
 Law: this is the one list of strategies. How routers follow one stands in `router/core/strategies/`, under the same
-names; nothing else in Tamis compares the name of a strategy, but asks for a property that is stated here.
+names; nothing else in Tamis compares the name of a strategy, but reads a property that is stated here.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class StrategyFacts:
     """A strategy, and what may be expected of a network that follows it."""
 
     name: str
-    """As experiments and `tamis simulate --strategy` say it."""
+    """The name in experiments and in `tamis simulate --strategy`."""
     key: str
-    """As `strategy.name` of a topology file says it."""
+    """The value of `strategy.name` in a topology file."""
     options: Mapping[str, Option]
     """The other keys of `strategy` in a topology file that choose it. The first entry of a `key` has the defaults."""
     recorded: str
-    """As records of routers say it."""
+    """The name in the records of routers."""
     sentence: str
     asks: Asks = field(default=Asks.WANTED, kw_only=True)
     loses_nothing: bool = True
@@ -61,6 +61,15 @@ STRATEGIES: Final = (
         goes_where_wanted=False,
     ),
     StrategyFacts(
+        "paper-bytes",
+        "advertise",
+        {"mode": "paper-bytes"},
+        "advertise (paper, bytes)",
+        "The same, but an advertisement stops only where each of its filters is known byte by byte; for experiments.",
+        loses_nothing=False,
+        goes_where_wanted=False,
+    ),
+    StrategyFacts(
         "flood",
         "flood",
         {"prune": True},
@@ -84,12 +93,13 @@ DEFAULT: Final = STRATEGIES[0]
 
 
 def options_of(key: str) -> Mapping[str, Option]:
-    """The options that `strategy.name: key` of a topology file takes, with their defaults; none if nobody has `key`."""
+    """Return the options that `strategy.name: key` of a topology file takes, with their defaults; none if no strategy
+    has `key`."""
     return next((strategy.options for strategy in STRATEGIES if strategy.key == key), {})
 
 
 def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:
-    """The strategy that `strategy.name` and its options in a topology file choose; KeyError: there is none."""
+    """Return the strategy that `strategy.name` and its options in a topology file choose; KeyError: there is none."""
     found = [strategy for strategy in STRATEGIES if (strategy.key, strategy.options) == (key, options)]
     if not found:
         raise KeyError(f"strategy {key} has no {', '.join(f'{name}: {value}' for name, value in options.items())}")
@@ -97,5 +107,5 @@ def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:
 
 
 def recorded_as(text: str) -> StrategyFacts | None:
-    """The strategy that records name by `text`; None where this release knows none of that name."""
+    """Return the strategy that records name by `text`; None where this release knows none of that name."""
     return next((strategy for strategy in STRATEGIES if strategy.recorded == text), None)

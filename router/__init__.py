@@ -8,6 +8,6 @@
     records/       what a router writes down            admin/         HTTP for people and their tools
     supervisor/    several routers of one machine, started and kept
 
-Law: a message never becomes a Python object here. C moves it (`tamis.native.Switch`); this package decides who is let
-in, what they subscribe to, and when they have to go. Nothing holds the loop for more than 50 ms.
+Law: a message never becomes a Python object here. C moves it (`tamis.native.Switch`); this package decides which peers
+are let in, what they subscribe to, and when they have to go. Nothing holds the loop for more than 50 ms.
 """

@@ -1,4 +1,4 @@
-"""A network of routers in virtual time: the same core objects, faults of every kind, and a judge who knows the truth.
+"""A network of routers in virtual time: the same core objects, faults of every kind, and a judge that knows the truth.
 
 Law: a run is a function of its scenario; the same seed gives the same trace, whatever the hash seed. What the judge
 (`oracle/`) uses to judge shares no code with the routers.

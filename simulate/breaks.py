@@ -165,7 +165,7 @@ class Forgetful(PublisherWindows):
     def enter(self, publisher: int, counter: int) -> EntryVerdict:  # noqa: ARG002 - the signature is the windows'
         return EntryVerdict.NEW
 
-    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the same
+    def fresh(self, publisher: int, counter: int) -> bool:  # noqa: ARG002 - the signature is the windows'
         return True
 
 
@@ -218,7 +218,7 @@ def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the
     return lambda kit: replace(kit, parts=replace(kit.parts, **parts))
 
 
-def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - so have those of RunParts
+def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of RunParts have their types
     return lambda kit: replace(kit, **pieces)
 
 

@@ -1,7 +1,7 @@
 """The clients of a world: where each is connected, and what it wants there.
 
-Law: a client's wishes outlive its connections. The truth is told before the router is; a connection that was superseded
-does not come about.
+Law: a client's wishes outlive its connections. The truth is told of a change before the router is; an attempt to
+connect that a later one has replaced does nothing.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class SimulatedClient:
     wishes: set[int] = field(default_factory=set)
     is_connected: bool = False
     attempts: int = 0
-    """How many connections have ended or were given up."""
+    """How many of its connections have ended, or attempts to connect were given up."""
 
 
 class ClientsWorld(Protocol):
-    """The world, as its clients need it."""
+    """What clients need of the world."""
 
     clock: Clock
     recorder: RunRecorder
@@ -51,13 +51,14 @@ class SimulatedClients:
         return self._all[number]
 
     def of(self, router: int) -> list[SimulatedClient]:
-        """Those whose router has this index, connected or not."""
+        """Return the clients whose router has index `router`, connected or not."""
         return [client for client in self._all if client.home == router]
 
     # What they want.
 
     def subscribe(self, client: SimulatedClient, wish: int) -> bool:
-        """Whether its router was told now; otherwise it will be when the client connects."""
+        """Add a wish; return whether the client's router was told now. Otherwise it is told when the client
+        connects."""
         if wish in client.wishes:
             return False
         client.wishes.add(wish)
@@ -77,13 +78,14 @@ class SimulatedClients:
         self.move(client, after_us, client.home)
 
     def move(self, client: SimulatedClient, after_us: int, home: int) -> None:
-        """To the router with that index."""
+        """Let a client disconnect, and after `after_us` connect to the router with index `home`."""
         self.disconnect(client)
         client.home = home
         self.connect_after(client, after_us)
 
     def connect_after(self, client: SimulatedClient, after_us: int) -> None:
-        """Unless its connection changes meanwhile, or its router takes no clients then."""
+        """Connect `client` after `after_us`, unless its connection changes meanwhile or its router takes no clients
+        then."""
         self._world.clock.after(after_us, self._connect, (client, client.attempts))
 
     def _connect(self, what: tuple[SimulatedClient, int]) -> None:
@@ -102,7 +104,7 @@ class SimulatedClients:
         self.lose_connection(client)
 
     def lose_connection(self, client: SimulatedClient) -> None:
-        """Its router, if it still lives, is not told."""
+        """Let the connection of `client` be lost; its router, if it still lives, is not told."""
         client.is_connected = False
         client.attempts += 1
         for wish in client.wishes:

@@ -1,8 +1,8 @@
-"""What is going to be done to a network: operations as plain data, made up front from a seed.
+"""What is done to a network: operations as plain data, made up front from a seed.
 
 Law: an operation says what is tried; where it makes no sense any more (because others were left out) nothing happens.
-So any part of a list is a list, which is what shrinking needs. Times are within a round; rounds are apart until all is
-at rest.
+So any part of a list of operations can be run by itself, which shrinking needs. Times count from the beginning of a
+round; between rounds the network comes to rest.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ LOSSY_ROUNDS: Final = 0.2
 
 
 def kinds_of(mix: str) -> tuple[str, ...]:
-    """`all`, `worst`, `none` or names joined by commas; ValueError for others."""
+    """Return the kinds of faults in `mix`: `all`, `worst`, `none` or names joined by commas; ValueError for others."""
     if mix in MIXES:
         return MIXES[mix]
     names = tuple(mix.split(","))

@@ -1,7 +1,8 @@
 """Many runs, added up: `python -m tamis.simulate.ledger --minutes 120 --seed-from 1 --processes 2`.
 
-Law: a line of the ledger is one whole run, which its seed and its shape repeat. Seeds are taken upwards from where the
-ledger ends, or from --seed-from, so that no two lines are of one seed. A run that was interrupted leaves no line.
+Law: a line of the ledger is one whole run, which can be run again by its seed and its shape. Seeds are taken upwards
+from where the ledger ends, or from --seed-from, so that no two lines have one seed. A run that was interrupted leaves
+no line.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ from tamis.simulate.topologies import KINDS
 
 LEDGER = Path(__file__).parents[1] / "bench" / "results" / "simulation.jsonl"
 ACCIDENTS_UNTIL = 5_040
-"""Seeds up to this one have accidents alone; those from there on have clocks that are off and a hostile router, too."""
+"""Seeds up to this one have accidents alone; later ones also have clocks that are off and a hostile router."""
 SIZES = (*(2, 3, 4, 5, 6, 8, 10, 12, 16) * 9, 20, 24, 32, 48, 64)
-"""An operation costs as many steps as there are routers, and each step more: one of 64 costs a hundred of 2."""
+"""Sizes to draw from. An operation takes as many steps as there are routers, and each step more work: a run of 64
+routers takes as long as a hundred of 2."""
 BROADCASTS: tuple[Broadcast, ...] = (*("source-trees",) * 8, "shared-tree", "reverse-path")
 
 
 def scenario_of(seed: int, operations: int, mix: str | None = None, strategy: str = DEFAULT.name) -> Scenario:
-    """The run of a seed: shapes in turn, sizes and layers by chance; faults of `mix`, or else by the seed."""
+    """Return the run of a seed: shapes in turn, sizes and layers by chance; faults of `mix`, or else by the seed."""
     random = Random(f"{seed}/ledger")
     kind = tuple(KINDS)[seed % len(KINDS)]
     broadcast = random.choice(BROADCASTS)

@@ -1,9 +1,10 @@
 """A router that lies: what it sends besides what its core says.
 
-Law: it has one router's place and links, and may state anything about any other router. A forgery that may be believed
-until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed taints
-nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
-itself, since that would harm no other router. A router whose clock is ahead believes more, until its neighbours refuse.
+Law: the liar has one router's place and links, and may state anything about any other router. A forgery that may be
+believed until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed
+taints nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
+itself, since that would harm no other router. A router whose clock is ahead believes more, until its neighbours refuse
+its epochs.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ NOBODY: Final = 0xDEAD
 ABSURD_MS: Final = (3 * DAY_MS, 30 * DAY_MS, 3_650 * DAY_MS)
 PLAUSIBLE_MS: Final = (0, 1, 3_600_000, 20 * 3_600_000)
 LIES_FROM: Final = 1 << 40
-"""From this number on: publishers and serials of messages that nobody published."""
+"""Publishers and serials of messages that were never published are numbered from here on."""
 
 
 class LiarsWorld(Protocol):
-    """The world, as a liar needs it."""
+    """What a liar needs of the world."""
 
     clock: Clock
     recorder: RunRecorder
@@ -55,7 +56,7 @@ class LiarsWorld(Protocol):
     wishes: tuple[Wish, ...]
 
     def unix_ms(self) -> int:
-        """What a clock that is right says."""
+        """Return what a clock that is right shows."""
 
 
 class Liar:
@@ -152,8 +153,8 @@ class Liar:
     # Messages.
 
     def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
-        """Send a message that nobody published: of an epoch that no clock lets anybody believe, or from a router that
-        is not the source's parent."""
+        """Send a message that was never published: of an epoch that no clock allows, or from a router that is not the
+        source's parent."""
         source = random.choice(self._world.nodes)
         latest_ms = max(node.unix_ms() for node in self._world.nodes)
         epoch = random.choice((2**63, TOP, latest_ms + 4 * DAY_MS))

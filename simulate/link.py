@@ -1,9 +1,9 @@
 """A link between two routers: a line that may be cut, and the sessions that come and go on it.
 
-Law: what an end knows of a session is its own business: one end may believe in a session that the other gave up.
-Numbers of sessions grow, a new one replaces the old. An end that has none dials after a pause; greeting takes a round
-trip. Bytes that cannot arrive are noticed by the silence, as heartbeats would (they are not simulated one by one:
-nothing else is learnt of them).
+Law: each end knows of a session only what it has noticed itself: one end may believe in a session that the other gave
+up. Numbers of sessions grow, a new session replaces the old one. An end that has none dials after a pause; greeting
+takes a round trip. An end notices that no bytes arrive by the silence, as it would by heartbeats, which are not
+simulated one by one, since they tell nothing else.
 """
 
 from __future__ import annotations

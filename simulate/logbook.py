@@ -30,7 +30,7 @@ from tamis.simulate.workload import CONTENTS, Wish
 CLIENTS_FROM: Final = 1_000
 """Interfaces below this number are links; from it on they are connections."""
 PUBLISHERS_FROM: Final = 1_000_000
-"""From this number on: connections of publishers, which want nothing and never leave."""
+"""Connections of publishers are numbered from here on; they want nothing and never leave."""
 
 
 @dataclass(slots=True)

@@ -133,16 +133,16 @@ class Node:
         self._listeners: dict[int, tuple[int, ...]] = {}
         self._linked: set[int] = set()
         self._waiting: dict[int, deque[Packet]] = {}
-        """What a neighbour sent since one had to wait (R5c)."""
+        """Neighbour -> the packets that came from it since one of them had to wait (R5c)."""
 
     # Life and death.
 
     def unix_ms(self) -> int:
-        """The time by this router's own clock, which may be off."""
+        """Return the time by this router's own clock, which may be off."""
         return self._unix_ms() + self.clock_off_ms
 
     def set_clock(self, off_ms: int) -> None:
-        """From now on the clock is `off_ms` ahead of the right time."""
+        """Set the clock to `off_ms` ahead of the right time."""
         self.clock_off_ms = off_ms
         if self.alive:
             self.forwarder.epoch_max = 0  # read anew
@@ -202,12 +202,13 @@ class Node:
         self._handle(Sent(neighbour, session))
 
     def carried(self, neighbour: int, packet: Packet) -> None:
-        """In the order in which they came by each link: what has to wait holds up those behind it."""
+        """Take a packet of `neighbour`, in the order in which packets came by its link: one that has to wait holds up
+        those behind it."""
         self._waiting.setdefault(neighbour, deque()).append(packet)
         self._go_on(self.life)
 
     def _go_on(self, life: int) -> None:
-        """Take what need not wait, until nothing more moves."""
+        """Take the packets that need not wait, until nothing more moves."""
         has_moved = self.alive and life == self.life
         while has_moved:
             has_moved = False

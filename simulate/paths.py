@@ -1,6 +1,6 @@
 """Shortest paths, computed once for all routers that see the same topology.
 
-Law: graphs of equal digest are equal, so the first one, with what was derived from it, serves for all of them.
+Law: graphs of equal digest are equal, so the first one, with what was derived from it, serves all routers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the routers of a run are made of.
+"""The parts that the routers of a run are made of.
 
-Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part
-of `RunParts`. The product's code has no switches for experiments.
+Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part of `RunParts`.
+The product's code has no switches for experiments.
 """
 
 from __future__ import annotations

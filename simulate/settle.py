@@ -31,7 +31,8 @@ PROBE_GAP_US: Final = 2 * MS
 PROBE_PUBLISHER: Final = 1_000
 EPOCHS_AHEAD_MS: Final = DAY_MS
 """How far an epoch may lie ahead of a clock. One that lies further ahead is refused by that clock, so it may be given
-up again: a router with a single neighbour takes that one's clock on trust, and one that most refuse goes back."""
+up again: a router with a single neighbour takes that neighbour's clock on trust, and one whose epoch most of its
+neighbours refuse goes back."""
 GLANCE: Final = 4
 """How many routers are looked at before each operation."""
 ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
@@ -142,7 +143,8 @@ class Rest:
             self._versions.look(node.number, node.life, view.versions(node), self._epoch_max)
 
     def _learnt(self, router: int, body: Body) -> None:
-        """8, after each statement: what a router held in between may excuse it for going back, or accuse it."""
+        """Invariant 8, after each statement: look at the versions that a statement changed, as what a router held in
+        between may excuse it for going back, or accuse it."""
         if not self.compares or not isinstance(body, ReceiverAdvertisement | UpdateReply):
             return
         node, epoch_max = self._world.by_number[router], self._epoch_max

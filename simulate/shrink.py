@@ -1,7 +1,7 @@
 """The fewest operations that still fail: delta debugging over the list.
 
-Law: a smaller run counts if it breaks one of the invariants that the whole one broke first. The search is bounded by
-runs, and says what it has when they are used up.
+Law: a smaller run counts if it breaks the same invariant that the whole one broke first. The search is bounded by runs,
+and returns the best run it has when they are used up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Filters to issuers in plain Python: what the C table is in a router.
+"""Which issuers want a message, in plain Python: what the C table is in a router.
 
-Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer. What
-a filter matches is asked of `tamis.protocol.evaluate`, once for each filter.
+Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer.
+`tamis.protocol.evaluate` says what a filter matches, once for each filter.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class NetworkWait:
 
 
 class WaitsWorld(Protocol):
-    """The world, as waits need it."""
+    """What waits need of the world."""
 
     clock: Clock
     recorder: RunRecorder
@@ -49,8 +49,9 @@ class Waits:
         node.ask(Await(number))
 
     def answered(self, router: int, number: int) -> None:
-        """1. Where a frame was silently lost, a link may still be unknown, and who is behind it: then the router
-        answers for those it sees."""
+        """Invariant 1: judge the answer to a wait: all routers in reach know what the client wants. Where a frame was
+        silently lost, a link may still be unknown, and the routers behind it: then the router answers for those it
+        sees."""
         ticket = self._tickets.pop(number, None)
         world, recorder = self._world, self._world.recorder
         truth, now_us = recorder.truth, world.clock.now_us
@@ -67,14 +68,14 @@ class Waits:
             recorder.counts["judged waits"] += 1
 
     def _is_deceived(self, other: int, router: int) -> bool:
-        """Whether one holds of the other a statement that was forged in this round, newer than all that this one has
-        said: it may have confirmed truly before, and of that its issuer has not heard."""
+        """Return whether `other` holds a statement of `router` that was forged in this round and is newer than all that
+        `router` has made: `other` may have confirmed truly before, and `router` has not heard of the forgery."""
         world = self._world
         held, said = (view.versions(world.by_number[each]).get(router) for each in (other, router))
         return router in world.recorder.truth.forged and held is not None and said is not None and held > said
 
     def at_rest(self) -> None:
-        """9: none is left, but of routers whose life has ended."""
+        """Invariant 9: report waits that have no answer at rest, except those of routers whose life has ended."""
         for number, ticket in self._tickets.items():
             node = self._world.by_number[ticket.router]
             if node.alive and node.life == ticket.life:

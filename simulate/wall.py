@@ -1,6 +1,6 @@
 """The wall clocks of routers that write records: virtual time from a fixed date on.
 
-Law: each goes wrong by a constant that the seed and the router's name give it, and by nothing else.
+Law: each clock is wrong by a constant that the seed and the router's name give it, and by nothing else.
 """
 
 from __future__ import annotations

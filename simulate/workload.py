@@ -1,4 +1,4 @@
-"""What is said and what is asked for: few contents, so that everything can be tried, and filters of every kind over
+"""The messages and filters of a run: few contents, so that everything can be tried, and filters of every kind over
 them.
 
 Law: a content is a number; its attributes are `CONTENTS[number]`. A filter has a plain form (tuples, which the oracle

@@ -112,7 +112,7 @@ class World:
             self.clients.connect_after(client, self._random.randint(50 * MS, 300 * MS))
 
     def meaning(self, packed: bytes) -> int:
-        """Return the contents that the judge takes `packed` to match; KeyError if nobody ever asked for it."""
+        """Return the contents that the judge takes `packed` to match; KeyError if no client ever asked for it."""
         return self._meanings[packed]
 
     def unix_ms(self) -> int:
@@ -278,7 +278,8 @@ class World:
                 self.liar.lie(self._random, may_be_believed=bool(args[2]))
 
     def leave_victims_alone(self) -> None:
-        """Begin each link anew, without lies, that is the only one of a victim of the hostile router."""
+        """Reset each open link that is the only one of a victim of the hostile router, so that the next session is
+        without lies."""
         if self.liar is not None:
             for link in self.links:
                 if link.open and any(self.liar.owns(end) for end in link.name if end != self.liar.node.number):
@@ -317,7 +318,8 @@ class World:
         return message
 
     def _stream(self) -> None:
-        """While the news of it spreads, if it does: a link takes up to a second to be there."""
+        """Publish a stream of messages at one router while the news of a change spreads, if it does: a link takes up to
+        a second to come up."""
         router, content = self._random.randrange(len(self.nodes)), self._random.randrange(len(CONTENTS))
         say = Say(0, STREAM_PUBLISHER + router, router, content, 0, 0)
         begins_us = self._random.randint(0, 800 * MS)

@@ -6,10 +6,10 @@
 
 `testing.blocking` has the same without asyncio; docs/how-to/test-your-program.md shows both, and a fixture of pytest.
 
-    errors    what goes wrong                       ports     where routers listen
-    process   a child that does not outlive us      router    one router: started, killed, paused, asked
-    links     links that are cut and go dark        network   routers and their links, by a plan
-    proxy     the process that links run through    blocking  the same for code without an event loop
+    errors    what goes wrong                           ports     where routers listen
+    process   a child that ends with its parent         router    one router: started, killed, paused, asked
+    links     links that are cut and go dark            network   routers and their links, by a plan
+    proxy     the process that links run through        blocking  the same for code without an event loop
 
 Law: there is one way to start a router: the supervisor's command line (`router_command`), which `tamis up` runs, and
 with it `make run`. Nothing that is started here outlives the block that started it: a router dies with its parent, the

@@ -5,7 +5,7 @@
         network["b"].kill()
 
 Law: nothing is decided here. An event loop in a thread runs the same routers as `tamis.testing.running`, and each
-method waits there for the one of the same name.
+method waits there for the method of the same name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class LoopThread:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run `coroutine` there; return what it returns, or raise what it raises. After Ctrl-C it is cancelled."""
+        """Run `coroutine` in the thread; return what it returns, or raise what it raises. After Ctrl-C it is
+        cancelled."""
         running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return running.result()
@@ -45,7 +46,7 @@ class LoopThread:
 
     @contextlib.contextmanager
     def entered(self, manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
-        """What `manager` gives, entered and left there."""
+        """Enter `manager` in the thread and give its value; leave it there afterwards."""
         value = self.run(_enter(manager))
         try:
             yield value
@@ -59,7 +60,7 @@ class LoopThread:
         return not self._loop.is_closed()
 
     def close(self) -> None:
-        """Cancel what still runs there, let it end, and end the thread."""
+        """Cancel what still runs in the thread, let it end, and end the thread."""
         self.run(_end_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -88,7 +89,7 @@ async def _leave(manager: AbstractAsyncContextManager[object], error: BaseExcept
 
 
 class BlockingRouter:
-    """A `RouterProcess` whose methods return when it is done. `process` has the rest."""
+    """A `RouterProcess` whose methods return when they are done. `process` has the rest."""
 
     def __init__(self, process: RouterProcess, loop: LoopThread) -> None:
         self.process, self._loop = process, loop
@@ -99,32 +100,32 @@ class BlockingRouter:
 
     @property
     def file(self) -> Path:
-        """Its topology file."""
+        """The router's topology file."""
         return self.process.file
 
     @property
     def log(self) -> Path:
-        """The file of its log."""
+        """The file of the router's log."""
         return self.process.log
 
     @property
     def said(self) -> Mapping[str, Any]:
-        """What it said when it was ready."""
+        """What the router said when it was ready."""
         return self.process.said
 
     @property
     def address(self) -> str:
-        """Where it takes clients, as `tamis.blocking.connect` wants it."""
+        """Where the router takes clients, as `tamis.blocking.connect` wants it."""
         return self.process.address
 
     @property
     def port(self) -> int:
-        """The TCP port where it takes clients; ValueError if it takes them on a Unix socket."""
+        """The TCP port where the router takes clients; ValueError if it takes them on a Unix socket."""
         return self.process.port
 
     @property
     def admin(self) -> str:
-        """Where its administration is, as `tamis status` wants it."""
+        """Where the router's administration is, as `tamis status` wants it."""
         return self.process.admin
 
     @property
@@ -140,28 +141,28 @@ class BlockingRouter:
         self._loop.run(self.process.start())
 
     def kill(self) -> None:
-        """End it with SIGKILL, as a power cut would; return when it is gone."""
+        """End the router with SIGKILL, as a power cut would; return when it is gone."""
         self._loop.run(self.process.kill())
 
     def leave(self) -> int:
-        """End it with SIGTERM, as an operator would; return its exit code when it is gone."""
+        """End the router with SIGTERM, as an operator would; return its exit code when it is gone."""
         return self._loop.run(self.process.leave())
 
     def pause(self) -> None:
-        """Stop it with SIGSTOP: its connections stay, and nothing moves."""
+        """Stop the router with SIGSTOP: its connections stay, and nothing moves."""
         self.process.pause()
 
     def resume(self) -> None:
-        """Let it go on after `pause`."""
+        """Let the router go on after `pause`."""
         self.process.resume()
 
     def ask(self, path: str) -> Any:  # noqa: ANN401 - what JSON gives
-        """A page of its administration, such as "/status"; OSError if it does not answer."""
+        """Return a page of its administration, such as "/status"; OSError if it does not answer."""
         return self._loop.run(self.process.ask(path))
 
 
 class BlockingNetwork:
-    """A `RouterNetwork` whose methods return when it is done. `network["a"]` is a router."""
+    """A `RouterNetwork` whose methods return when they are done. `network["a"]` is a router."""
 
     def __init__(self, network: RouterNetwork, loop: LoopThread) -> None:
         self._network, self._loop = network, loop
@@ -171,7 +172,7 @@ class BlockingNetwork:
         return self.routers[name]
 
     def status(self) -> dict[str, dict[str, Any]]:
-        """The page /status of each router that runs, by name."""
+        """Return the page /status of each router that runs, by name."""
         return self._loop.run(self._network.status())
 
     def set_link(self, a: str, b: str, state: ProxyState) -> float:
@@ -189,7 +190,8 @@ class BlockingNetwork:
 
 @contextlib.contextmanager
 def running(folder: Path, plan: NetworkPlan) -> Iterator[BlockingNetwork]:
-    """The routers of a plan, ready, perhaps not linked yet; all are gone afterwards. `folder` holds their files."""
+    """Start the routers of a plan and give them, ready, perhaps not linked yet; all are gone afterwards. `folder` holds
+    their files."""
     with (
         contextlib.closing(LoopThread()) as loop,
         loop.entered(network_module.running(folder, plan)) as network,
@@ -206,7 +208,8 @@ def started(
     prefix: Sequence[str] = (),
     options: Sequence[str] = (),
 ) -> Iterator[BlockingRouter]:
-    """A router of a topology file that you wrote, ready; the arguments are those of `tamis.testing.started`.
+    """Start a router of a topology file that you wrote, and give it, ready; the arguments are those of
+    `tamis.testing.started`.
 
     At the end it is asked to leave: EndedBadly if it ends with another exit code than 0.
     """

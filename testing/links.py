@@ -14,7 +14,8 @@ Seen = Callable[[str, str, float], None]
 
 
 class Links:
-    """`ports` are where each link is connected to, `states` what it is now, both by its name."""
+    """The links of a network. `ports` has the port where each link is connected to, `states` its present state, both by
+    its name."""
 
     def __init__(self, seen: Seen) -> None:
         self.ports: dict[str, int] = {}

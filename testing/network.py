@@ -31,17 +31,17 @@ from tamis.testing.router import RouterProcess
 QUIET_POLL_S: Final = 0.05
 LINKED_S: Final = 30.0
 _SETTLED_S: Final = 0.3
-"""So long nothing happens in a network that has said all it had to say."""
+"""Seconds in which nothing happens in a network whose routers have nothing left to tell each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkPlan:
-    """Which routers there are, and how they are linked.
+    """The routers of a network, and how they are linked.
 
     `links` are (one end, other end, cost). `keys` go into the topology file as they are, `keepalive` into each link.
-    `environments` is what a router sees besides our own environment, by its name; `prefix` stands in front of the
-    command of every router. With `is_proxied`, links run through a process where they can be cut and go dark; those in
-    `missing` (names as `link_name` gives them) are cut from the beginning.
+    `environments` has variables that a router sees besides those of this process, by its name; `prefix` stands in front
+    of the command of every router. With `is_proxied`, links run through a process where they can be cut and go dark;
+    those in `missing` (names as `link_name` gives them) are cut from the beginning.
     """
 
     routers: tuple[str, ...]
@@ -55,13 +55,14 @@ class NetworkPlan:
 
 
 def line(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
-    """A plan of routers, each linked to the one before; one name is one router alone. `keys`: of the topology file."""
+    """Return a plan of routers, each linked to the one before; one name is one router alone. `keys`: of the topology
+    file."""
     links = tuple((one, other, 1) for one, other in itertools.pairwise(names))
     return NetworkPlan(names, links, keys=keys, is_proxied=is_proxied)
 
 
 def ring(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
-    """A plan of three routers or more in a circle. `keys`: of the topology file."""
+    """Return a plan of three routers or more in a circle. `keys`: of the topology file."""
     if len(names) < 3:
         raise ValueError(f"a ring has three routers or more, not {len(names)}")
     links = tuple((one, other, 1) for one, other in itertools.pairwise([*names, names[0]]))
@@ -69,13 +70,13 @@ def ring(*names: str, is_proxied: bool = False, **keys: object) -> NetworkPlan:
 
 
 def link_name(a: str, b: str) -> str:
-    """The name of the link between two routers, in whichever order they are given."""
+    """Return the name of the link between two routers, in whichever order they are given."""
     return f"{min(a, b)}-{max(a, b)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a router listens over all of its lives, as its topology file says it."""
+    """Where a router listens over all of its lives, as its topology file has it."""
 
     clients_port: int
     neighbours_port: int
@@ -83,17 +84,17 @@ class Listening:
 
     @classmethod
     def reserved(cls, admin: Path) -> Listening:
-        """Two ports that no other router of this process has; `admin` is the path of the socket."""
+        """Reserve two ports that no other router of this process has; `admin` is the path of the socket."""
         return cls(lasting_port(), lasting_port(), admin)
 
     def keys(self) -> dict[str, str]:
-        """The keys of the router in a topology file."""
+        """Return the keys of the router in a topology file."""
         ports = {"clients": self.clients_port, "neighbours": self.neighbours_port}
         return {key: f"127.0.0.1:{port}" for key, port in ports.items()} | {"admin": f"unix:{self.admin}"}
 
 
 class RouterNetwork:
-    """The routers of a plan. `network["a"]` is one of them, `ends` are the two of a link by its name."""
+    """The routers of a plan. `network["a"]` is one of them, `ends` has the two routers of a link by its name."""
 
     def __init__(self, folder: Path, plan: NetworkPlan, seen: Seen) -> None:
         self.plan = plan
@@ -113,7 +114,7 @@ class RouterNetwork:
     # --- life --------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Start all; return when all are ready, linked or not. NotReady if one is not."""
+        """Start all routers; return when all are ready, linked or not. NotReady if one is not."""
         if self.plan.is_proxied:
             targets = {name: self._listening[_accepting(*ends)].neighbours_port for name, ends in self.ends.items()}
             states: dict[str, ProxyState] = {name: "cut" if name in self.plan.missing else "open" for name in targets}
@@ -126,12 +127,12 @@ class RouterNetwork:
                 raise trouble
 
     async def close(self) -> None:
-        """Kill all that runs."""
+        """Kill every router that runs, and end the proxy."""
         await asyncio.gather(*(router.kill() for router in self.routers.values()))
         await self.links.close()
 
     def _topology(self, router: RouterProcess) -> dict[str, object]:
-        """As this router reads it."""
+        """Return the topology as this router reads it."""
         routers: dict[str, dict[str, str]] = {}
         for name, listening in self._listening.items():
             routers[name] = listening.keys() | {"data": str(self.routers[name].file.with_suffix(""))}
@@ -159,7 +160,7 @@ class RouterNetwork:
     # --- what they say of themselves ---------------------------------------------------------------------------------
 
     async def status(self) -> dict[str, dict[str, Any]]:
-        """The page /status of each router that runs, by name; a router that does not answer is left out."""
+        """Return the page /status of each router that runs, by name; a router that does not answer is left out."""
         asked = [router for router in self.routers.values() if router.is_running and not router.is_paused]
         answers = await asyncio.gather(*(router.ask("/status") for router in asked), return_exceptions=True)
         return {
@@ -200,7 +201,8 @@ class RouterNetwork:
         return sum(router.is_running for router in self.routers.values())
 
     async def _known_of_too_few(self) -> dict[str, int]:
-        """How many routers each one knows of, by name, if that is not as many as run; 0 if it does not answer."""
+        """Return how many routers each one knows of, by name, if that is not as many as run; 0 if it does not
+        answer."""
         told = await self.status()
         asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
         known = {name: _network_of(told[name])["routers"] if name in told else 0 for name in asked}
@@ -208,12 +210,12 @@ class RouterNetwork:
 
 
 def _network_of(status: dict[str, Any]) -> dict[str, Any]:
-    """What a router says of its network; one without neighbours knows itself and is quiet."""
+    """Return what a router says of its network; one without neighbours knows itself and is quiet."""
     return status["network"] or {"routers": 1, "quiet_s": math.inf}
 
 
 def _accepting(a: str, b: str) -> str:
-    """The end that is dialled: the larger number."""
+    """Return the end that is dialled: the one with the larger number."""
     return max(a, b, key=stable_number)
 
 
@@ -221,9 +223,9 @@ def _accepting(a: str, b: str) -> str:
 async def running(
     folder: Path, plan: NetworkPlan, seen: Seen = lambda _link, _what, _at: None
 ) -> AsyncIterator[RouterNetwork]:
-    """The routers of a plan, ready, perhaps not linked yet; all are gone afterwards.
+    """Start the routers of a plan and give them, ready, perhaps not linked yet; all are gone afterwards.
 
-    Their files, logs and data are in `folder`, which must exist. `seen` is told when sessions of proxied links come
+    Their files, logs and data are in `folder`, which must exist. `seen` is called when sessions of proxied links come
     and go. NotReady if a router does not start.
     """
     network = RouterNetwork(folder, plan, seen)

@@ -19,7 +19,7 @@ _LAST_BYTES_MAX: Final = 4_096
 
 
 async def spawn(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
-    """Start `command` with a pipe for its output; what it says on stderr is appended to `log`.
+    """Start `command` with a pipe for its output; what it writes to stderr is appended to `log`.
 
     `environment` is added to that of this process.
     """
@@ -37,7 +37,7 @@ async def spawn(command: Sequence[str], log: Path, environment: Mapping[str, str
 
 
 def last_words(log: Path) -> str:
-    """The last lines of a log, on one line; empty if there is none."""
+    """Return the last lines of a log, on one line; empty if there is none."""
     if not log.exists():
         return ""
     end = log.read_bytes()[-_LAST_BYTES_MAX:].decode(errors="replace")

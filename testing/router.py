@@ -20,7 +20,8 @@ from tamis.testing.process import last_words, spawn
 
 READY_S: Final = 60
 LEAVE_S: Final = 60
-"""A router drains its queues before it ends: `limits.drain_ms` of its topology is shorter than that."""
+"""Seconds that a router may take to leave: it drains its queues first, and `limits.drain_ms` of its topology is
+shorter."""
 ASK_S: Final = 5
 
 
@@ -36,12 +37,13 @@ class RouterProcess:
         prefix: Sequence[str] = (),
         options: Sequence[str] = (),
     ) -> None:
-        """`name` is its id in `file`. `environment` is added to ours, `prefix` stands in front of the command (such as
-        `prlimit --nofile=64`), `options` behind it."""
+        """`name` is its id in `file`. `environment` is added to that of this process, `prefix` stands in front of the
+        command (such as `prlimit --nofile=64`), `options` behind it."""
         self.name, self.file = name, file
         self.log = file.with_name(f"{name}.log")
         self.said: dict[str, Any] = {}
-        """What it said when it was ready: `clients` and `admin`, where it listens, and `pid`. Empty until then."""
+        """What the router said when it was ready: `clients` and `admin`, where it listens, and `pid`. Empty until
+        then."""
         self.process: asyncio.subprocess.Process | None = None
         self.is_paused = False
         self._environment = dict(environment or {})
@@ -51,18 +53,18 @@ class RouterProcess:
 
     @property
     def address(self) -> str:
-        """Where it takes clients, as `tamis.connect` wants it; NotReady before it has said so."""
+        """Where the router takes clients, as `tamis.connect` wants it; NotReady before it has said so."""
         first = self._listens("clients")
         return f"tamis+{first}" if first.startswith("unix:") else first
 
     @property
     def port(self) -> int:
-        """The TCP port where it takes clients; ValueError if it takes them on a Unix socket."""
+        """The TCP port where the router takes clients; ValueError if it takes them on a Unix socket."""
         return int(self.address.rpartition(":")[2])
 
     @property
     def admin(self) -> str:
-        """Where its administration is, as `tamis status` wants it: host:port or unix:path."""
+        """Where the router's administration is, as `tamis status` wants it: host:port or unix:path."""
         return self._listens("admin").removeprefix("http://")
 
     @property
@@ -106,14 +108,16 @@ class RouterProcess:
         self.said = json.loads(line)
 
     async def kill(self) -> None:
-        """End it with SIGKILL, as a power cut would; return when it is gone. Nothing happens if it does not run."""
+        """End the router with SIGKILL, as a power cut would; return when it is gone. Nothing happens if it does not
+        run."""
         if self.is_running:
             self.send_signal(signal.SIGKILL)
             await self._started().wait()
         self.is_paused = False
 
     async def leave(self) -> int:
-        """End it with SIGTERM, as an operator would; return its exit code when it is gone. EndedBadly after LEAVE_S."""
+        """End the router with SIGTERM, as an operator would; return its exit code when it is gone. EndedBadly after
+        LEAVE_S."""
         self.send_signal(signal.SIGTERM)
         try:
             async with asyncio.timeout(LEAVE_S):
@@ -123,24 +127,24 @@ class RouterProcess:
             raise EndedBadly(f"router {self.name} still ran {LEAVE_S} s after SIGTERM") from None
 
     def pause(self) -> None:
-        """Stop it with SIGSTOP: its connections stay, and nothing moves."""
+        """Stop the router with SIGSTOP: its connections stay, and nothing moves."""
         self.send_signal(signal.SIGSTOP)
         self.is_paused = True
 
     def resume(self) -> None:
-        """Let it go on after `pause`."""
+        """Let the router go on after `pause`."""
         self.send_signal(signal.SIGCONT)
         self.is_paused = False
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal; nothing happens if it has just ended."""
+        """Send the router a signal; nothing happens if it has just ended."""
         with contextlib.suppress(ProcessLookupError):
             self._started().send_signal(number)
 
     # --- what it says of itself --------------------------------------------------------------------------------------
 
     async def ask(self, path: str) -> Any:  # noqa: ANN401 - what JSON gives
-        """A page of its administration, such as "/status", from JSON.
+        """Return a page of its administration, such as "/status", from JSON.
 
         OSError if it does not answer in ASK_S, or refuses; /readyz says what is missing, and is no refusal.
         """
@@ -171,8 +175,8 @@ async def started(
     prefix: Sequence[str] = (),
     options: Sequence[str] = (),
 ) -> AsyncIterator[RouterProcess]:
-    """A router of a topology file that you wrote, ready. At the end it is asked to leave: EndedBadly if it ends with
-    another exit code than 0; a router that the block has killed is let be."""
+    """Start a router of a topology file that you wrote, and give it, ready. At the end it is asked to leave: EndedBadly
+    if it ends with another exit code than 0; a router that the block has killed is let be."""
     router = RouterProcess(name, file, environment=environment, prefix=prefix, options=options)
     try:
         await router.start()

@@ -5,12 +5,21 @@ Law: each test runs as it would without this file; in the profile `quick`, prope
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("quick", max_examples=8)
+gc.disable()  # while tests are collected next to nothing becomes garbage
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Let garbage be collected from here on, and leave out what the collection of the tests made."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

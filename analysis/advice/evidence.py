@@ -1,7 +1,7 @@
 """What the rules look at, each a small table made of the records.
 
-Law: figures of messages are of the recorded ones, totals are by the counters, which know of all. Times are the mean
-without the slowest hundredth: a match that the system interrupted says nothing about an engine.
+Law: figures of messages are those of the recorded messages, totals those of the counters, which count all messages.
+Times are the mean without the slowest hundredth: a match that the system interrupted says nothing about an engine.
 """
 
 from __future__ import annotations
@@ -66,9 +66,10 @@ def match_times(messages: DataFrame) -> DataFrame:
 
 
 def overflows(interface: DataFrame, messages: DataFrame) -> DataFrame:
-    """For each interface that lost messages to a full queue: how many, the most that one overflow took, from an empty
-    queue to the next one, and the size of a message: of those that the router recorded as dropped, or of all that it
-    did, but no less than the counters have it. (These miss what was queued and never written.)"""
+    """Return a row for each interface that lost messages to a full queue: how many, the most that one overflow
+    took, from an empty queue to the next one, and the size of a message: of those that the router recorded as
+    dropped, or of all that it recorded, but no less than the counters have it. (The counters miss what was queued
+    and never written.)"""
     one = ("router", "epoch", "interface")
     lost = F.coalesce(F.try_element_at("dropped", F.lit(QUEUE_FULL)), F.lit(0))
     is_empty = (F.coalesce("queued_bytes", F.lit(0)) == 0).cast("long")

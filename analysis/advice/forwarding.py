@@ -1,7 +1,8 @@
-"""Along which trees, with how exact a knowledge of what lies behind a link, and whether it pays to know at all.
+"""Along which trees, with how exact a knowledge of what lies behind a link, and whether that knowledge is worth its
+cost.
 
-Law: a message needs the links that join its source with the routers that delivered it, each once. What it crossed
-beyond that was in vain, or a way round.
+Law: a message needs the links that join its source with the routers that delivered it, each once. Further frames were
+in vain, or went a longer way.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def trees(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _nothing_to_say(topology: Topology, messages: int) -> str:
-    """Why frames say nothing about the trees; empty if they do."""
+    """Return why frames say nothing about the trees; empty if they do."""
     if len(topology.routers) == 1:
         return "there is one router"
     facts = topology.strategy.facts

@@ -1,7 +1,7 @@
 """The edge of the advice: a topology file and a study in; tables, a changed file and a patch out.
 
 Law: what is written lies beside the other answers. The user's own file is read and never written, and the changed one
-is read back before anybody sees it: a file that would not load is no advice.
+is read back before it is shown: a file that would not load is no advice.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def order(evidence: Evidence) -> Iterator[Advice]:
         return
     then = ", ".join(row["name"] for row in names[:NAMES_SHOWN])
     why = f"{_order_told(evidence)}. Engine sff orders so by itself, tamis puts each filter under its rarest test"
-    yield Advice("order", "order of attributes", "not in Tamis yet", now, why, f"{then} (for engines pst and kdtree)")
+    yield Advice("order", "order of attributes", "not in Tamis yet", now, why, f"{then} (for engine pst)")
 
 
 def _order_told(evidence: Evidence) -> str:

@@ -1,8 +1,8 @@
 """How long a queue must be so that its receiver loses nothing.
 
 Law: had a queue had room, it would have been longer by no more than what it lost since it was last empty. So a bound
-that is larger by that is enough for the same traffic. Where memory does not allow it, no bound helps: that receiver
-is slower than what it asked for.
+that is larger by that is enough for the same traffic. Where memory does not allow it, no bound helps: that receiver is
+slower than the traffic that it asked for.
 """
 
 from __future__ import annotations

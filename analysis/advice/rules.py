@@ -1,7 +1,7 @@
-"""The rules by name: what each looks at, from where on it speaks up and why from there, and what it promises.
+"""The rules by name: what each looks at, from where on it advises a change and why from there, and what it promises.
 
-Law: a rule is a function of the evidence alone and says something about each of its options, if only why nothing is
-to change.
+Law: a rule is a function of the evidence alone and says something about each of its options, if only why nothing is to
+change.
 """
 
 from __future__ import annotations

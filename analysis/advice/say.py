@@ -1,7 +1,8 @@
-"""What a rule is told, and what it says.
+"""The evidence that a rule is given, and the advice that it gives.
 
-Law: advice that changes the file has edits, a figure, what it was and what it is promised to be; advice that changes
-nothing says why. A figure is one that a later analysis finds again under the same rule, so that it can be held to it.
+Law: advice that changes the file has edits, a figure, what that was and what it is promised to be; advice that changes
+nothing says why. A figure is one that a later analysis finds again under the same rule, so that the promise can be
+checked.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Final
 
 from tamis.bench.matching import libraries, workloads
 from tamis.bench.matching.workloads import Workload
-from tamis.native import Table, engines_with
+from tamis.native import Table, engine_spelled
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import MATCH_STEPS_MAX
 
@@ -29,22 +29,31 @@ class EnginesDisagree(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An engine, with options or without (`sff:circuit=each`), and, if it has that option, its rounds; or
-    `library:NAME`, which has no table of ours."""
+    """An engine with its rounds, if it has that option, and other options that were asked for; or `library:NAME`, which
+    has no table of ours."""
 
     engine: str
     rounds: int | None = None
+    options: tuple[tuple[str, int | str], ...] = ()
+
+    @property
+    def variant(self) -> str:
+        """All but the rounds."""
+        return self.engine + "".join(f" {name}={value}" for name, value in self.options)
 
     @property
     def label(self) -> str:
-        return self.engine if self.rounds is None else f"{self.engine} r={self.rounds}"
+        return self.variant if self.rounds is None else f"{self.variant} r={self.rounds}"
 
     @property
     def library(self) -> str | None:
         return self.engine.removeprefix(libraries.PREFIX) if self.engine.startswith(libraries.PREFIX) else None
 
     def table(self) -> Table:
-        options = {} if self.rounds is None else {"rounds": self.rounds}
+        options: dict[str, int | str] = {
+            **dict(self.options),
+            **({} if self.rounds is None else {"rounds": self.rounds}),
+        }
         return Table(self.engine, hash_seed=_HASH_SEED, match_steps=MATCH_STEPS_MAX, options=options)
 
 
@@ -79,21 +88,24 @@ class Setup:
 
 
 def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tuple[Contender, ...]:
-    """One contender for each engine, or for each number of rounds if it has that option; LibraryMissing says what to
-    install."""
+    """One contender for each engine, spelled `NAME` or `NAME:OPTION=VALUE:...`, or for each number of rounds if it has
+    that option and does not say its own; LibraryMissing says what to install."""
     chosen: list[Contender] = []
-    with_rounds = engines_with("rounds")
     known = (*Table.engines(), *(libraries.PREFIX + name for name in libraries.NAMES))
     for asked in engines:
-        engine = libraries.present_name(asked)
-        base = engine if engine in known else engine.partition(":")[0]
-        if base not in known:
+        spelled = libraries.present_name(asked)
+        if spelled not in known and spelled.partition(":")[0] not in known:
             raise ValueError(f"no engine {asked!r}; one of {', '.join(known)}")
-        if name := Contender(engine).library:
+        if name := Contender(spelled).library:
             libraries.check_installed(name)
-        is_several = base in with_rounds and ":rounds=" not in engine
-        several = [Contender(engine, count) for count in rounds] if is_several else [Contender(engine)]
-        for each in several if base in Table.engines() else []:
-            each.table().close()  # says what is wrong with an option before anything is measured
-        chosen.extend(several)
+            chosen.append(Contender(spelled))
+            continue
+        engine, options = engine_spelled(spelled)
+        engine.values(options)  # says what is wrong with an option before anything is measured
+        others = tuple((name, value) for name, value in options.items() if name != "rounds")
+        if "rounds" not in engine.options:
+            chosen.append(Contender(engine.name, None, others))
+        else:
+            counts = [int(options["rounds"])] if "rounds" in options else rounds
+            chosen.extend(Contender(engine.name, count, others) for count in counts)
     return tuple(dict.fromkeys(chosen))

@@ -5,6 +5,7 @@ Law: a figure is a list of settings and a drawing of their results, nothing more
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from tamis.analysis.svg import Axis, PlotLine, plot
@@ -33,8 +34,10 @@ FIGURE_11_ROUNDS = (0, 1, 5, 10, 20, 30, 50, 70, 100)
 FIGURE_11_CONSTRAINTS = (500_000, 5_000_000)
 
 
-def setting(filter_count: int, interface_count: int | None, chosen: tuple[Contender, ...]) -> Setup:
-    return Setup("sigcomm03", filter_count, interface_count, MESSAGES, NAMES, SEED, chosen)
+def setting(
+    filter_count: int, interface_count: int | None, chosen: tuple[Contender, ...], workload: str = "sigcomm03"
+) -> Setup:
+    return Setup(workload, filter_count, interface_count, MESSAGES, NAMES, SEED, chosen)
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -43,6 +46,13 @@ def setting(filter_count: int, interface_count: int | None, chosen: tuple[Conten
 def targets(runner: Runner, filters_max: int) -> list[Measured]:
     chosen = contenders(["sff", "tamis"])
     return runner.all(setting(n, i, chosen) for n, i in TARGETS if n <= filters_max)
+
+
+def even(runner: Runner, filters_max: int) -> list[Measured]:
+    """The targets with few interfaces, of which every one has as many filters."""
+    chosen = contenders(["sff", "tamis"])
+    few = [(n, i) for n, i in TARGETS if n <= filters_max and i is not None]
+    return runner.all(setting(n, i, chosen, "sigcomm03-even") for n, i in few)
 
 
 def growth(runner: Runner, filters_max: int) -> list[Measured]:
@@ -88,8 +98,9 @@ def draw_rounds(measured: Sequence[Measured]) -> str:
     """The advantage over no rounds, in percent, over the number of rounds."""
     lines = []
     for colour, each in enumerate(measured):
-        plain = next(result.mean_us for result in each.results if result.rounds == 0)
-        points = [(float(result.rounds or 0), 100 * (1 - result.mean_us / plain)) for result in each.results]
+        able = [result for result in each.results if math.isfinite(result.mean_us)]
+        plain = next((result.mean_us for result in able if result.rounds == 0), None)
+        points = [(float(result.rounds or 0), 100 * (1 - result.mean_us / plain)) for result in able] if plain else []
         lines.append(PlotLine(f"{each.setup.filter_count:,} filters", points, colour))
     x = Axis.over("pre-processing rounds", [a for line in lines for a, _ in line.points], log=False)
     y = Axis.over("advantage of the selectivity table (%)", [b for line in lines for _, b in line.points], log=False)
@@ -126,7 +137,7 @@ def _series(
     points: dict[str, list[tuple[float, float]]] = {}
     looks: dict[str, tuple[str, str]] = {}
     for each in measured:
-        for result in each.results:
+        for result in (one for one in each.results if math.isfinite(one.mean_us)):
             key = name(each.setup, result)
             points.setdefault(key, []).append((across(each.setup), result.mean_us))
             looks[key] = (label(result), key.removeprefix(label(result)))

@@ -54,11 +54,12 @@ class Journal:
 
 
 def build_digests() -> dict[str, str]:
-    """Of the compiled extension, and of the benchmarks' own sources."""
+    """Of the compiled extension, of the benchmarks' own sources, and of those that draw filters and messages."""
     sources = sorted(_HERE.rglob("*.py"))
     return {
         "extension": _digest([Path(_tm.__file__)]),
         "bench": _digest(sources),
+        "workloads": _digest([path for path in sources if path.parent.name == "workloads" or path.name == "words.py"]),
     }
 
 

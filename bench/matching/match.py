@@ -24,11 +24,13 @@ _ASKED_DURING: Final = 50  # messages, while a sample of the filters is out
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One contender's figures. Times of messages exclude decoding; `spread` is (slowest - fastest) / fastest repeat.
+    """One contender's figures; `engine` has its options, but for the rounds. Times of messages exclude decoding;
+    `spread` is (slowest - fastest) / fastest repeat.
 
     Of a library less is known: what it cannot tell is None. `share` is the share of the filters that it expresses, and
     `tamis_us` the time of `tamis` on those; `note` says how, or why there are no figures: then its time is infinite.
-    `steps` are those of `tm_stats`, of a message; `passes` is how often each message was timed.
+    `steps` are those of `tm_stats`, of a message; `passes` is how often each message was timed, and `repeats_us` what
+    each of the three repeats says alone.
     """
 
     engine: str
@@ -48,6 +50,7 @@ class Result:
     ratio: float = 1.0
     steps: float | None = None
     passes: int | None = None
+    repeats_us: list[float] | None = None
     instructions: float | None = None
     churn: float | None = None
     share: float | None = None
@@ -57,7 +60,8 @@ class Result:
 
 def run(setup: Setup, workload: Workload, progress: Progress, seconds_max: float = math.inf) -> list[Result]:
     """Measure every contender on `workload`, which the setup made; EnginesDisagree if they do. One that would take
-    longer than `seconds_max` to match the messages has a note in place of its figures."""
+    longer than `seconds_max` to match the messages has a note in place of its figures; of one whose updates take longer
+    fewer are timed."""
     interfaces = setup.deal()
     ours = [contender for contender in setup.contenders if contender.library is None]
     measured = dict(zip(ours, _run_ours(ours, setup, workload, interfaces, progress, seconds_max), strict=True))
@@ -79,7 +83,7 @@ def _run_ours(
     try:
         measure_in_turns(built, workload.messages, setup, progress, seconds_max)
         able = [each for each in built if each.too_slow is None]
-        updates = _update(able, setup, workload, interfaces, progress)
+        updates = _update(able, setup, workload, interfaces, progress, seconds_max)
         _check_after_updates(able, setup, workload.messages)
         return [_result(each, updates.get(each.contender)) for each in built]
     finally:
@@ -88,13 +92,18 @@ def _run_ours(
 
 
 def _update(
-    tables: list[Built], setup: Setup, workload: Workload, interfaces: array[int], progress: Progress
+    tables: list[Built],
+    setup: Setup,
+    workload: Workload,
+    interfaces: array[int],
+    progress: Progress,
+    seconds_max: float,
 ) -> dict[Contender, UpdateTimes]:
     asked = Batch.of(workload.messages[i] for i in range(min(_ASKED_DURING, len(workload.messages))))
     times, answers = {}, {}
     for each in tables:
         progress(f"updates of {each.contender.label}")
-        told, answers[each.contender.label] = update(each, workload.filters, interfaces, setup.seed, asked)
+        told, answers[each.contender.label] = update(each, workload.filters, interfaces, setup.seed, asked, seconds_max)
         times[each.contender] = told
     check_equal({label: {checksum} for label, checksum in answers.items()})
     return times
@@ -132,7 +141,11 @@ def _run_library(
 
 def with_ratios(results: list[Result]) -> list[Result]:
     base_us = min(result.mean_us for result in results if result.engine == results[0].engine)
-    return [replace(result, ratio=base_us / result.mean_us) for result in results]
+    able = (math.isfinite(result.mean_us) for result in results)
+    return [
+        replace(each, ratio=base_us / each.mean_us if is_able else 0.0)
+        for each, is_able in zip(results, able, strict=True)
+    ]
 
 
 def fastest_of_each(results: list[Result]) -> list[Result]:
@@ -149,7 +162,7 @@ def _result(built: Built, updates: UpdateTimes | None) -> Result:
     singles = sorted(times.best_us()) if times.repeats else []
     mean_us = sum(singles) / len(singles) if singles else math.inf
     return Result(
-        engine=built.contender.engine,
+        engine=built.contender.variant,
         rounds=built.contender.rounds,
         build_s=built.build_s,
         mean_us=mean_us,
@@ -165,6 +178,7 @@ def _result(built: Built, updates: UpdateTimes | None) -> Result:
         checksum=checksum_text(min(times.checksums, default=0)),
         steps=times.steps if times.repeats else None,
         passes=times.passes,
+        repeats_us=times.repeats_us(),
         note=built.too_slow,
     )
 

@@ -83,4 +83,6 @@ def _cells(result: Result) -> list[str]:
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - a figure, a word, or a table of them
     if isinstance(value, dict):
         return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value

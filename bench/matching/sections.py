@@ -54,6 +54,11 @@ def targets(runner: Runner, filters_max: int) -> Section:
     return _plain("Targets", "The sizes that targets are set for.", figures.targets(runner, filters_max))
 
 
+def even_spread(runner: Runner, filters_max: int) -> Section:
+    about = "As many filters on every interface (`sigcomm03-even`); elsewhere their number is drawn, as paper 004 says."
+    return _plain("Even spread", about, figures.even(runner, filters_max))
+
+
 def growth(runner: Runner, filters_max: int) -> Section:
     measured = figures.growth(runner, filters_max)
     about = "Time per message as the table grows; F is one interface for each filter."
@@ -209,8 +214,8 @@ def adversary(runner: Runner, filters_max: int) -> Section:
 
 
 def _adversary_row(name: str, chosen: tuple[Contender, ...], count: int) -> dict[str, Any] | None:
-    search = Search(chosen[0], count, ordinary_us(chosen[0], count), figures.SEED)
-    return worst_row(name, chosen, search, ADVERSARY_TRIES, ADVERSARY_SECONDS, lambda _words: None)
+    search = Search(chosen, count, ordinary_us(chosen[0], count), figures.SEED)
+    return worst_row(name, search, ADVERSARY_TRIES, ADVERSARY_SECONDS, lambda _words: None)
 
 
 def _settings(sizes: Iterable[tuple[int, int | None]], filters_max: int) -> list[Setup]:
@@ -218,6 +223,6 @@ def _settings(sizes: Iterable[tuple[int, int | None]], filters_max: int) -> list
 
 
 SECTIONS: tuple[Callable[[Runner, int], Section], ...] = (
-    *(targets, growth, updates, grouping, instructions_per_message, adversary, against_libraries),
+    *(targets, even_spread, growth, updates, grouping, instructions_per_message, adversary, against_libraries),
     *(filters_per_interface, rounds, beyond),
 )

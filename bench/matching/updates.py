@@ -2,11 +2,12 @@
 
 Law: calls are timed one by one in C, at full size; time that other processes took is left out (measure_add,
 measure_remove); a removal's mean carries its share of the settling that it left over. The table answers while the
-sample is out, and that answer is part of what is held equal.
+first sample is out, and that answer is part of what is held equal.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from array import array
@@ -19,6 +20,7 @@ from tamis.native import Batch, Table
 
 _AT_ONCE: Final = 50_000
 _SHARE: Final = 4  # no more than a quarter of the table is out at a time
+_FIRST: Final = 1_000  # their times tell how many more there is time for
 _TIMED: Final = 20_000  # at least: p99.9 needs some of them beyond it
 _SETTLE_STEPS: Final = 1_024
 
@@ -40,22 +42,27 @@ class UpdateTimes:
     settle_us: float
 
 
-def update(built: Built, filters: Batch, interfaces: array[int], seed: int, asked: Batch) -> tuple[UpdateTimes, int]:
-    """The times, and the checksum of what the table answers to `asked` while the last sample is out."""
+def update(
+    built: Built, filters: Batch, interfaces: array[int], seed: int, asked: Batch, seconds_max: float
+) -> tuple[UpdateTimes, int]:
+    """The times, and the checksum of what the table answers to `asked` while the first sample is out. In `seconds_max`
+    as many updates are timed as there is time for."""
     rng = random.Random(f"updates {seed}")
-    size = min(_AT_ONCE, max(len(filters) // _SHARE, 1), len(filters))
+    whole = min(_AT_ONCE, max(len(filters) // _SHARE, 1), len(filters))
     adds, removals, settle_ns, answered = array("I"), array("I"), 0, 0
-    while size and len(adds) < _TIMED:
+    start, size = time.perf_counter(), min(whole, _FIRST)
+    while size and len(adds) < max(whole, _TIMED):
         chosen = rng.sample(range(len(filters)), size)
         removals.extend(built.table.measure_remove(array("I", (built.handles[i] for i in chosen))))
         settle_ns += _settle(built.table)
-        if len(adds) + size >= _TIMED:
-            answered = built.table.measure(asked).checksum
+        answered = answered if adds else built.table.measure(asked).checksum
         sample = Batch.of(filters[i] for i in chosen)
         handles, taken = built.table.measure_add(sample, array("I", (interfaces[i] for i in chosen)))
         adds.extend(taken)
         for i, handle in zip(chosen, handles, strict=True):
             built.handles[i] = handle
+        spent = time.perf_counter() - start
+        size = min(whole, int(max(seconds_max - spent, 0) / spent * len(adds))) if seconds_max < math.inf else whole
     return _times(adds, removals, settle_ns), answered
 
 

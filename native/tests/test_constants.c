@@ -63,7 +63,9 @@ static void check_labels(world *w) {
     for (uint32_t n = 0; n < SAMPLES; n++) {
         uint8_t text[TEXT_BYTES];
         uint32_t value = below(&w->d, CONSTANTS);
-        int64_t label = tamis_strings_label(&w->strings, text, text_of(w, value, text));
+        uint32_t length = text_of(w, value, text);
+        uint32_t constant = n % 2 == 0 ? tamis_strings_find(&w->strings, text, length) : TM_NO_STRING;
+        int64_t label = tamis_strings_label(&w->strings, constant, text, length);
         for (uint32_t i = 0; i < CONSTANTS; i++) {
             if (w->held[i]) {
                 int64_t there = w->strings.labels[w->ids[i]];

@@ -1,4 +1,4 @@
-"""The postings of one attribute: which filters of an index say what about it.
+"""The postings of one attribute: which filters of an index constrain it, and how.
 
 Law: `narrower` misses no entry whose region lies inside the one asked for, and `wider` none anchored here whose region
 holds it; both return more, for `covers` to judge.

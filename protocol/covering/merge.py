@@ -26,7 +26,7 @@ from tamis.protocol.normal import normalize, regions_of, spell_region
 from tamis.protocol.values import Value, ValueKind, kind_of
 
 VALUES_MAX = 16
-"""Values that a merged set may have. A range is shorter to send than more of them, and as quick to match."""
+"""Values that a merged set may have at most. A range is shorter to send than more of them, and as quick to match."""
 
 _LEAST_WIDENING = 1e-6
 """The least cost of a merge that admits anything new, however small the model takes it to be."""

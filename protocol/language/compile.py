@@ -120,7 +120,7 @@ class _Expansion:
 
 
 def _first(warnings: list[str]) -> tuple[str, ...]:
-    """Return the first warnings, as many as anyone reads; a product can drop thousands of alternatives."""
+    """Return the first warnings, as many as a person reads; a product can drop thousands of alternatives."""
     shown = limits.DISJUNCTS_MAX
     rest = [f"{len(warnings) - shown} more dropped"] if len(warnings) > shown else []
     return (*warnings[:shown], *rest)

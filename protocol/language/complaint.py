@@ -1,4 +1,4 @@
-"""From the parser's complaint to a mistake in human words, at the place where its writer would look.
+"""Turn the parser's error into a mistake in human words, at the place where the writer would look.
 
 Law: no name of a terminal is ever shown. A token that is whole and misplaced is pointed at; a text that ends too early
 is pointed at behind its last token, unless something was left open, which is then pointed at instead.
@@ -71,7 +71,7 @@ def _about_quote(text: str, at: int) -> SyntaxMistake:
         literals.quoted_end(text, at)
     except SyntaxMistake as mistake:
         return mistake
-    raise AssertionError(f"quoted text at {at} is whole, yet no token")  # the two patterns disagree: a bug of ours
+    raise AssertionError(f"quoted text at {at} is whole, yet no token")  # the two patterns disagree: a bug
 
 
 def _number_hint(number: str) -> str:

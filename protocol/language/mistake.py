@@ -1,4 +1,4 @@
-"""A mistake at a place in a text, before it is known which text and which of our errors it becomes.
+"""A mistake at a place in a text, before it becomes an error of a certain class with a line and a column.
 
 Law: inside the readers a place is an offset; only `refused` turns it into a line and a column, both counted from 1.
 """
@@ -13,7 +13,8 @@ Error = TypeVar("Error", bound=SyntaxRefused)
 
 
 class SyntaxMistake(Exception):
-    """What is wrong at `offset`, and a hint at what to write instead. Callers see what `refused` makes of it."""
+    """What is wrong at `offset`, and a hint at what to write instead. Callers get the error that `refused` makes of
+    it."""
 
     def __init__(self, offset: int, problem: str, hint: str = "") -> None:
         super().__init__(problem)

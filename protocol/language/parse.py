@@ -1,8 +1,8 @@
 """Predicate text to its tree: the limits on the text, and every syntax error in human words.
 
-Law: nothing but a Mistake leaves this file for a text that is wrong. Parsing is LALR, so neither time nor stack depends
-on how a text is nested; how deep a tree may be is checked where it is walked. The parser is built on first use, since
-that and importing it cost a program's start; it keeps no state and may be used by several threads.
+Law: for a text that is wrong only SyntaxMistake leaves this file. Parsing is LALR, so neither time nor stack depends on
+how a text is nested; how deep a tree may be is checked where it is walked. The parser is built on first use, since
+building and importing it delay a program's start; it keeps no state and may be used by several threads.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def parse_tree(text: str) -> Node:
 
 @functools.cache
 def parser() -> Lark:
-    """The parser. Words are reserved everywhere, so the plain lexer serves, and an error can name the token it met."""
+    """Return the parser. Words are reserved everywhere, so the plain lexer serves, and an error can name the token it
+    met."""
     from lark import Lark
 
     grammar = resources.files(__package__).joinpath("grammar.lark").read_text("utf-8")

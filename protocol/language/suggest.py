@@ -1,7 +1,7 @@
 """Hints for a predicate that did not parse: what its writer may have meant.
 
-Law: a hint is a guess and only ever a hint; nothing here decides whether a text is accepted. The tables hold what other
-languages call our operators, and the constructions people bring along from them.
+Law: a hint is a guess and only ever a hint; nothing here decides whether a text is accepted. The tables hold the names
+that other languages have for the operators, and constructions that people bring along from those languages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import enum
 
 
 class Position(enum.Enum):
-    """Where in a predicate a reader stands, by what may come next; the value is that in human words."""
+    """Where in a predicate a reader stands, by what may come next; the value says that in human words."""
 
     CONDITION = "a condition such as `price < 10`"
     OPERATOR = "an operator (= != < <= > >= prefix suffix contains between in)"

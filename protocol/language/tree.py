@@ -62,7 +62,8 @@ class _Placed(NamedTuple):
 
 
 class TreeBuilder:
-    """One method per rule; each gets the list of what the rule's parts became (a token where there is no rule)."""
+    """The callbacks of the parser, one for each rule; each gets what the rule's parts became (a token where there is no
+    rule)."""
 
     def disjunction(self, parts: list[Node]) -> Junction:
         return Junction(tuple(parts), False, parts[0].at)

@@ -1,7 +1,7 @@
 """The msgpack library as this package uses it, typed in one place because the library is not.
 
-Law: whatever reading raises is one of READ_ERRORS; whatever is written are strings, bytes, numbers, booleans, lists and
-maps of them, already checked, so that writing raises only for a string that is not Unicode.
+Law: reading raises only READ_ERRORS. Strings, bytes, numbers, booleans, lists and maps of them are written, which have
+been checked already, so that writing raises only for a string that is not Unicode.
 """
 
 from __future__ import annotations
@@ -22,4 +22,5 @@ array_header: Final[Callable[[int], bytes]] = msgpack.Packer().pack_array_header
 
 OutOfData: Final[type[Exception]] = msgpack.OutOfData
 READ_ERRORS: Final[tuple[type[Exception], ...]] = (ValueError, msgpack.UnpackException)
-"""Cut short, bytes behind the end, a reserved tag, nesting, a container where none may be, invalid UTF-8."""
+"""The errors of reading: cut short, bytes behind the end, a reserved tag, nesting, a container where none may be,
+invalid UTF-8."""

@@ -65,7 +65,7 @@ class AckOf(enum.IntEnum):
 
 
 class Range(NamedTuple):
-    """From `first` to `last`, both included."""
+    """The numbers from `first` to `last`, both included."""
 
     first: U64
     last: U64
@@ -130,7 +130,7 @@ class Lost:
 
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
-    """`numbers` in any order as the fewest ranges: what an Ack carries."""
+    """Return `numbers`, in any order, as the fewest ranges: what an Ack carries."""
     ranges: list[Range] = []
     for number in sorted(set(numbers)):
         if ranges and ranges[-1].last + 1 == number:

@@ -116,7 +116,7 @@ def _too_long(length: int) -> Refused:
 
 
 def _our_mistake(error: FrameError | struct.error) -> Refused:
-    """Return `error`, the decoder's complaint, as Refused: the frame is ours and not a peer's."""
+    """Return `error`, the decoder's complaint, as Refused: this program made the frame, not a peer."""
     if isinstance(error, FrameError):
         return Refused(error.problem)
     return Refused("counters, times and numbers are u64; flags and hop limit are u8")

@@ -1,7 +1,7 @@
-"""A data frame whose parts are read when they are asked for: what a client does with each DELIVER.
+"""A data frame whose parts are decoded when they are read: what a client does with each DELIVER.
 
-Law: making a view checks the header, and that every part lies inside the frame; asking for `extensions` or
-`attributes` checks those. Each time anew: a view keeps nothing but the frame it borrows.
+Law: making a view checks the header, and that every part lies inside the frame; reading `extensions` or `attributes`
+checks those, each time anew: a view keeps nothing but the frame it borrows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Names as 64-bit numbers, and digests of what a router advertises.
 
 Law: these are part of the wire: every implementation computes the same number from the same bytes. A digest of a set is
-the sum modulo 2**128 of the digests of its elements, so that a change costs what changed and order does not matter. It
-finds accidents, not forgeries: an issuer may lie about itself only.
+the sum modulo 2**128 of the digests of its elements, so that a change takes work for what changed and order does not
+matter. It finds accidents, not forgeries: an issuer may lie about itself only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Law: parts of one body leave in order and arrive in order, for a link keeps order; other frames pass between them. A
 fresher (epoch, seq) of the same origin takes the place of an unfinished older one, whose late parts are dropped in
-silence. A part that fits neither is refused, and with it the body it belongs to, not the connection. What is
-unfinished never passes `bytes_max`, whatever the parts promise.
+silence. A part that fits neither is refused, and with it the body it belongs to, not the connection. Unfinished bodies
+never pass `bytes_max` together, whatever the parts promise.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def cut(whole: Whole, body: bytes, part_bytes_max: int) -> list[Part]:
 
 
 class PartAssembler:
-    """Puts the parts of bodies together again. Each session of a link has one."""
+    """Put the parts of bodies together again. Each session of a link has one of these."""
 
     def __init__(self, bytes_max: int = limits.ASSEMBLY_BYTES_MAX) -> None:
         self._bytes_max = bytes_max

@@ -22,10 +22,10 @@ _START: Final = struct.Struct("<IB")
 
 
 class FrameReader:
-    """Frames of one connection, as bytes. You must take all frames after each `feed`, or the buffer grows.
+    """Cut the bytes of one connection into frames. Take all frames after each `feed`, or the buffer grows.
 
     Until `authenticated` is called, all frames together may have UNAUTHENTICATED_BYTES_MAX bytes. Frames of an unknown
-    kind that may be skipped are, and counted in `skipped`.
+    kind that may be skipped are skipped, and counted in `skipped`.
     """
 
     def __init__(self, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:

@@ -36,7 +36,7 @@ connections whose chosen version has them.
 
 
 def page() -> str:
-    """The whole page as text."""
+    """Return the whole page as text."""
     return "\n".join([_INTRO, *(_section(register) for register in REGISTERS)])
 
 
@@ -47,7 +47,7 @@ def _section(register: Register) -> str:
 
 
 def _rows(register: Register) -> Iterator[tuple[str, str, str, str]]:
-    """Number, name, since and meaning of each number, in use and reserved, by ascending number."""
+    """Give number, name, since and meaning of each number, in use and reserved, by ascending number."""
     meanings = register.meanings
     used = [(int(m.value), str(m.name), f"{meanings[m.value].since}", meanings[m.value].text) for m in register.in_use]
     reserved = [(row.number, row.name, "reserved", row.text) for row in register.reserved]

@@ -32,7 +32,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """A number that a later part will use; until then nobody sends it."""
+    """A number that a later part will use; until then it is not sent."""
 
     number: int
     name: str
@@ -53,7 +53,7 @@ class Register:
     """Hexadecimal digits with which numbers are shown; 0: decimal."""
 
     def shown(self, number: int) -> str:
-        """`number` as the pages write it."""
+        """Return `number` as the pages write it."""
         return f"0x{number:0{self.digits}x}" if self.digits else str(number)
 
 

@@ -31,9 +31,10 @@ REQUIRED: Final = inspect.Parameter.empty
 APPENDED: Final = "appended"
 """Stands in the annotation of a field that a version past the first appended: `Annotated[U64, APPENDED]`."""
 REST: Final = "rest"
-"""Stands in the annotation of what is no field of ours: `rest: Annotated[Rest, REST]` holds those of later versions."""
+"""Stands in the annotation of an attribute that is not sent as a field: `rest: Annotated[Rest, REST]` holds the fields
+of later versions."""
 Rest = tuple[bytes, ...]
-"""Packed fields, as they came."""
+"""Packed fields, as they came from the wire."""
 
 
 class Codec(Protocol):
@@ -175,7 +176,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`default` is REQUIRED where there is none."""
+    """One field of a record; `default` is REQUIRED where there is none."""
 
     name: str
     codec: Codec

@@ -105,9 +105,9 @@ LINK: Final = Sides(
 
 
 class Session:
-    """One end's view of a connection. You must tell it every frame sent and received, in order, before acting on it.
+    """One end's view of a connection. Tell it every frame sent and received, in order, before acting on the frame.
 
-    An acceptor learns only from HELLO whether it has a client or a router before it: until then the tables agree.
+    An acceptor learns only from HELLO whether its peer is a client or a router: until then the tables agree.
     """
 
     def __init__(self, sides: Sides, is_connector: bool) -> None:
@@ -116,11 +116,11 @@ class Session:
         self.use(sides)
 
     def use(self, sides: Sides) -> None:
-        """Judge from now on by the tables of another sort of connection: an acceptor's step after HELLO."""
+        """Judge by the tables of another sort of connection from now on, as an acceptor does after HELLO."""
         self._ours, self._theirs = sides if self._is_connector else (sides.acceptor, sides.connector)
 
     def sent(self, kind: FrameKind) -> None:
-        """Note that we are about to send `kind`; Refused if we may not send it now."""
+        """Note that this end is about to send `kind`; Refused if it may not send that now."""
         if (self.state, kind) not in self._ours:
             raise Refused(f"{kind.name} is not ours to send: {self.state.value}")
         self.state = self._ours[self.state, kind]

@@ -1,8 +1,8 @@
-"""Packs and reads large records a slice at a time, so that a caller can do other things in between.
+"""Pack and read large records a slice at a time, so that a caller can do other things in between.
 
-Law: the bytes and the values are those of `Record.plain` and `Record.read`, as is what is refused. A generator yields
-between ROWS_PER_SLICE elements of a list and the next, and between any two that hold lists themselves; then it returns
-the result.
+Law: the bytes and the values are those of `Record.plain` and `Record.read`, and the same input is refused. A generator
+yields between ROWS_PER_SLICE elements of a list and the next, and between any two that hold lists themselves; then it
+returns the result.
 """
 
 from __future__ import annotations

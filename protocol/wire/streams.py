@@ -18,9 +18,9 @@ from tamis.protocol.wire.routing_bodies import (
 )
 
 Stream = tuple[FrameKind, int]
-"""Bodies of one kind and origin: they stay in order."""
+"""The kind and the origin of bodies that stay in order."""
 REPORTS: Final[Stream] = (FrameKind.TRACE_RECORD, 0)
-"""What routers say of messages, dry runs included: all of it takes one turn."""
+"""The stream of reports on messages, dry runs included: all of them take turns as one stream."""
 
 _KINDS: Final[dict[type, FrameKind]] = {
     LinkState: FrameKind.LSA,

@@ -4,5 +4,5 @@
     view       what there is to look at           routes     links and routes as JSON
     metrics    the Prometheus page                exposition its text format
 
-Law: a page changes nothing of what the router does, and takes a bounded time however large the tables are.
+Law: a page does not change how the router routes, and takes a bounded time however large the tables are.
 """

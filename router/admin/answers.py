@@ -14,11 +14,11 @@ from tamis.protocol.errors import TamisError
 
 PAGE_BYTES: Final = 256 * 1024
 PAGE_S: Final = 0.015
-"""With an item that is begun before that, a page stays below 20 ms."""
+"""Seconds of CPU for one page: together with an item that is begun before that, a page stays below 20 ms."""
 HEAD_BYTES: Final = 1_024
-"""Room in a page for what stands around its items."""
+"""Bytes kept in a page for what stands around its items."""
 TEXT_CUT: Final = 16_384
-"""Characters that are left of a text too long for a page."""
+"""Characters that are kept of a text too long for a page."""
 
 
 class Answer(NamedTuple):
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class BadRequest(TamisError):
-    """A request that cannot be answered as asked."""
+    """Raised for a request that cannot be answered as asked; `answer` says why."""
 
     def __init__(self, status: int, what: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ def json_answer(value: object, status: int = 200) -> Answer:
 
 
 class Budget:
-    """What one page may cost."""
+    """The CPU time that one page may take, from now on."""
 
     def __init__(self, seconds: float = PAGE_S) -> None:
         self._end_s = time.thread_time() + seconds
@@ -68,7 +68,7 @@ class Items:
         return self._is_full or len(self._texts) >= self._limit or (bool(self._texts) and self._budget.is_spent)
 
     def add(self, form: dict[str, object]) -> bool:
-        """False: there is no room for it any more, and it begins the next page."""
+        """Append an item; False: there is no room for it, and it begins the next page."""
         text = json.dumps(form)
         if len(text) > self._bytes_max:
             text = json.dumps(_cut(form))
@@ -80,14 +80,14 @@ class Items:
         return True
 
     def page(self, name: str, **around: object) -> Answer:
-        """All of them under this name, behind what stands around them."""
+        """Return the page: the values of `around`, then all items under `name`."""
         head = json.dumps(around)[:-1]
         comma = ", " if around else ""
         return Answer(f'{head}{comma}"{name}": [{", ".join(self._texts)}]}}\n'.encode())
 
 
 def _cut(form: dict[str, object]) -> dict[str, object]:
-    """Long texts shortened, and how many characters they had; long lists likewise."""
+    """Shorten long texts and lists, and add their lengths."""
     cut: dict[str, object] = {}
     for key, value in form.items():
         if isinstance(value, str | list) and len(value) > TEXT_CUT // (1 if isinstance(value, str) else 16):

@@ -27,7 +27,7 @@ class Exposition:
         self._lines += [f"{name}{_labels(labels)} {_number(value)}" for labels, value in samples]
 
     def histogram(self, name: str, meaning: str, bounds: Sequence[float], counts: Sequence[int], total: float) -> None:
-        """`counts` has one more than `bounds`: what lies above the last one."""
+        """Write a histogram; `counts` has one more than `bounds`, for what lies above the last one."""
         self._head(name, "histogram", meaning)
         below = 0
         for bound, count in zip([*map(_number, bounds), "+Inf"], counts, strict=True):

@@ -1,8 +1,8 @@
-"""Whose requests administration takes: which names it answers to, which origins, which credential.
+"""Which requests administration takes: to which names, from which origins, with which credential.
 
 Law: a page of the Web that a browser shows must not reach a router behind its user's back, not even by a name that has
-been made to lead here. So a request says where it is addressed to, and that has to be us; one that a foreign page makes
-is refused. Health checks alone need no token.
+been made to lead here. So a request names the address it is sent to, which has to be this router's; a request that a
+foreign page makes is refused. Only health checks need no token.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tamis.router.admin.answers import BadRequest
 from tamis.router.daemon.settings import CannotStart
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
-"""They say nothing but yes or no."""
+"""Pages that need no token: they say nothing but yes or no."""
 TOKEN_BYTES_MIN: Final = 16
 TOKEN_BYTES_MAX: Final = 1_024
 _SHOWN: Final = 80
 
 Headers = Mapping[str, str]
-"""By their names in lower case."""
+"""Headers by their names in lower case."""
 Local = tuple[str, int] | None
 """The address and port that a connection has come to; None: a Unix socket."""
 
 
 def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> None:
-    """Problem unless the request is addressed to us; `names` are what we are called besides our address."""
+    """Raise BadRequest unless the request is addressed to this router; `names` are its names besides its address."""
     host = headers.get("host")
     if local is None or host is None:  # no page of the Web reaches a Unix socket, and every browser names a host
         return
@@ -45,7 +45,7 @@ def check_addressed(headers: Headers, local: Local, names: Collection[str]) -> N
 
 
 def check_origin(headers: Headers) -> None:
-    """Problem for what a foreign page has a browser ask."""
+    """Raise BadRequest for a request that a foreign page has a browser make."""
     origin = headers.get("origin")
     if origin is not None and origin.lower() != f"http://{headers.get('host', '').lower()}":
         raise BadRequest(403, f"pages of {shown(origin[:_SHOWN])} may not ask here")
@@ -54,13 +54,13 @@ def check_origin(headers: Headers) -> None:
 
 
 def has_token(headers: Headers, token: bytes) -> bool:
-    """Does the request carry it?"""
+    """Does the request carry `token`?"""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token)
 
 
 def read_admin_token(path: str) -> bytes:
-    """CannotStart if the file is not there, not private, or holds no token."""
+    """Return the token in the file `path`; CannotStart if the file is not there, not private, or holds no token."""
     try:
         with Path(path).open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
@@ -76,7 +76,7 @@ def read_admin_token(path: str) -> bytes:
 
 
 def _own_names(host: str, port: int) -> set[str]:
-    """How an address may be written, with the port where it is not that of HTTP."""
+    """Return how an address may be written, with the port where it is not that of HTTP."""
     hosts = {_bracketed(host)}
     if ipaddress.ip_address(host.partition("%")[0]).is_loopback:
         hosts |= {"localhost", "127.0.0.1", "[::1]"}
@@ -84,7 +84,7 @@ def _own_names(host: str, port: int) -> set[str]:
 
 
 def _is_one_of(host: str, names: Collection[str]) -> bool:
-    """A name without a port is good for any."""
+    """Is `host` one of `names`? A name without a port matches any port."""
     bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     return any(name.lower() in (host, bare) for name in names)
 

@@ -101,7 +101,7 @@ def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None
 
 
 def _limits(page: Exposition, running: RouterView, figures: SwitchFigures) -> None:
-    """What is bounded, beside its bound."""
+    """Add what is bounded, beside its bound."""
     settings = running.settings
     page.gauge("tamis_table_limit_bytes", "What tamis_table_bytes may grow to.", table_bytes_max(settings))
     page.gauge("tamis_switch_limit_bytes", "What tamis_switch_bytes may grow to.", switch_bytes_max(settings))

@@ -1,8 +1,8 @@
 """Path -> answer: what administration shows.
 
-Law: one table says which pages there are, by which method and how often. A page costs a bounded number of bytes and
-of this thread's time (answers.py); where there is more it says where the next page begins. What only a page needs is
-imported when it is asked for.
+Law: one table says which pages there are, by which method and how often. A page takes a bounded number of bytes and of
+this thread's time (answers.py); where there is more it says where the next page begins. Modules that a single page
+needs are imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Request:
 
 
 def answer(request: Request, running: RouterView) -> Answer:
-    """What `request` gets; Problem where it asks for what there is not, or too often."""
+    """Return the page that `request` asks for; BadRequest where there is no such page, or it is asked for too often."""
     if request.path not in PAGES:
         raise BadRequest(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
     page = PAGES[request.path]
@@ -79,7 +79,8 @@ def _health(_: Request, running: RouterView) -> Answer:
 
 
 def _ready(_: Request, running: RouterView) -> Answer:
-    """Once all links that are up have been in step, whatever they are later: others may not go elsewhere for that."""
+    """Answer whether the router is ready: it is once all links that are up have been in step, whatever they are later,
+    so that clients are not sent elsewhere for that."""
     said = {
         "ready": running.is_ready,
         "state": running.life.value,
@@ -98,7 +99,7 @@ def _status(_: Request, running: RouterView) -> Answer:
 
 
 def _connections(request: Request, running: RouterView) -> Answer:
-    """In the order of their numbers, from `cursor` on."""
+    """List connections in the order of their numbers, from `cursor` on."""
     limit, cursor = _page_of(request)
     budget, clients = Budget(), running.clients.by_connection
     items, end = Items(limit, budget), running.connections.places.connections
@@ -113,7 +114,7 @@ def _connections(request: Request, running: RouterView) -> Answer:
 
 
 def _filters(request: Request, running: RouterView) -> Answer:
-    """In the order of their handles, from `cursor` on."""
+    """List filters in the order of their handles, from `cursor` on."""
     limit, handle = _page_of(request)
     items = Items(limit, Budget())
     while (found := running.connections.switch.subscribed(handle)) is not None and not items.is_full:
@@ -124,7 +125,7 @@ def _filters(request: Request, running: RouterView) -> Answer:
 
 
 def _explain(request: Request, running: RouterView) -> Answer:
-    """A message, as a JSON object of its attributes, by the live table."""
+    """List the filters that a message, a JSON object of its attributes, matches in the live table."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -153,7 +154,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
 
 
 def _routes(request: Request, running: RouterView) -> Answer:
-    """Routers in the order of their numbers, from `cursor` on; with the first, what lies behind each neighbour."""
+    """List routers in the order of their numbers, from `cursor` on; with the first, what lies behind each neighbour."""
     network = _network(running)
     limit, cursor = _page_of(request, 2**64 - 1)
     items = Items(limit, Budget())
@@ -167,12 +168,12 @@ def _routes(request: Request, running: RouterView) -> Answer:
 
 
 def _ask_all(_: Request, running: RouterView) -> Answer:
-    """Begin an audit."""
+    """Begin an audit, and answer its ticket."""
     return json_answer({"ticket": _network(running).audit()})
 
 
 def _audited(request: Request, running: RouterView) -> Answer:
-    """How the audit `ticket` went; only the latest is kept."""
+    """Answer how the audit `ticket` went; only the latest is kept."""
     network = _network(running)
     ticket = request.number("ticket", 0, 0, 2**32 - 1)
     if ticket not in network.audits:
@@ -210,7 +211,7 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
 
 
 def _client_name(interface: int, running: RouterView) -> str:
-    """Empty for a subscriber whose client has gone and whose filters are being forgotten."""
+    """Return the name of a subscriber's client; empty where the client has gone and its filters are being forgotten."""
     subscriber = running.clients.by_interface.get(interface)
     return subscriber.name if subscriber is not None and subscriber.client is not None else ""
 

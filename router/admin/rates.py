@@ -1,6 +1,7 @@
-"""How often administration may be asked for what costs others.
+"""How often administration may be asked for pages that cost other users something.
 
-Law: each such page has a bucket of BURST requests, which fills again at so many a second; an empty one refuses.
+Law: each such page has a bucket of BURST requests, which fills again by PER_SECOND requests a second; an empty one
+refuses.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ BURST: Final = {"/explain": 100.0, "/audit": 10.0}
 
 
 class Rates:
-    """`clock` gives seconds."""
+    """The buckets of all pages; `clock` gives seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -21,7 +22,7 @@ class Rates:
         self._left = dict(BURST)
 
     def take(self, page: str) -> bool:
-        """May it be asked for now?"""
+        """Return whether `page` may be asked for now, and count the request."""
         now = self._clock()
         for each, left in self._left.items():
             self._left[each] = min(BURST[each], left + (now - self._filled_s) * PER_SECOND[each])

@@ -1,6 +1,6 @@
 """Links and routes as JSON objects.
 
-Law: routers are shown by their ids, which link states carry; one that has not said its id yet is shown by its number.
+Law: routers are shown by their ids, which link states carry; a router without a link state is shown by its number.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def link_forms(network: Network) -> list[dict[str, Any]]:
 
 
 def network_form(network: Network) -> dict[str, object]:
-    """For the status of a router."""
+    """Return what the status of a router says of its network."""
     core = network.core
     return {
         "links": link_forms(network),
@@ -58,19 +58,19 @@ def network_form(network: Network) -> dict[str, object]:
 
 
 def known_routers(network: Network, cursor: int) -> list[int]:
-    """The numbers of those that this one knows of, in order from `cursor` on."""
+    """Return the numbers of the routers that this one knows of, in order from `cursor` on."""
     core_state = network.core.core_state
     return sorted(router for router in core_state.topology.states.keys() | core_state.rib.entries if router >= cursor)
 
 
 def routes_head(network: Network, broadcast: str) -> dict[str, object]:
-    """Whose routes they are."""
+    """Return which router's routes these are."""
     core = network.core
     return {"router": core.core_state.identity.name, "number": core.me, "epoch": core.epoch, "broadcast": broadcast}
 
 
 def interface_forms(network: Network) -> list[dict[str, object]]:
-    """What lies behind each neighbour: the predicate of an interface is the filters of all routers behind it."""
+    """Return what lies behind each neighbour: the predicate of an interface is the filters of all routers behind it."""
     core, core_state = network.core, network.core.core_state
     behind, filters = Counter[int | None](), Counter[int | None]()
     for router in core_state.trees.routers:

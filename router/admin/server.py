@@ -1,8 +1,8 @@
 """HTTP/1.1 over asyncio streams, by h11.
 
-Law: a request has bounded head, body and time; whatever is wrong with one is answered with a JSON object that says so.
-Nobody is turned away: where all places are taken, the slowest gives way. One page is made at a time, and then the loop
-is everybody else's for as long as the page took; only health checks do not wait for that.
+Law: a request has bounded head, body and time; a bad request is answered with a JSON object that says what is wrong. No
+connection is turned away: where all places are taken, the slowest gives way. One page is made at a time, and then the
+loop does other work for as long as the page took; only health checks do not wait for that.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
 BODY_BYTES_MAX: Final = 131_072
-"""Two strings as long as they may be, and more: reading it takes a few milliseconds."""
+"""Bytes of the largest body: two strings as long as they may be, and more; reading it takes a few milliseconds."""
 UNREAD_BYTES_MAX: Final = 16 * 1_048_576
 HEAD_S: Final = 2.0
-"""From the first byte of a request to the end of its head."""
+"""Seconds from the first byte of a request to the end of its head."""
 IDLE_S: Final = 15.0
 _READ_BYTES: Final = 65_536
 _FULL: Final = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -75,7 +75,7 @@ class AdminServer:
 
 @dataclass(slots=True)
 class _Head:
-    """Of a request that is still being read."""
+    """The head of a request whose body is still being read."""
 
     method: str
     target: str
@@ -87,7 +87,7 @@ class _Head:
 
 
 class _Conversation:
-    """The requests of one connection."""
+    """The requests of one connection, one after the other."""
 
     def __init__(self, server: AdminServer, sock: socket.socket, peer: str) -> None:
         self._server, self._running, self._sock, self._peer = server, server.running, sock, peer
@@ -115,7 +115,7 @@ class _Conversation:
         try:
             await self._hold()
         except (OSError, TimeoutError, h11.LocalProtocolError, asyncio.CancelledError):
-            pass  # the other side went away or is too slow, or we go
+            pass  # the other side went away or is too slow, or this router stops
         finally:
             self._server.over(self)
             with contextlib.suppress(OSError):
@@ -143,7 +143,7 @@ class _Conversation:
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     async def _request(self) -> tuple[_Head | None, bytes]:
-        """The next request; no head: the other side is done."""
+        """Return the next request; None as head: the other side is done."""
         head: _Head | None = None
         body = bytearray()
         loop = asyncio.get_running_loop()
@@ -183,7 +183,7 @@ class _Conversation:
             return problem.answer
 
     async def _check(self, head: _Head) -> None:
-        """Problem for a request that is not taken, whatever it asks for."""
+        """Raise BadRequest for a request that is not taken, whatever page it asks for."""
         running = self._running
         check_addressed(head.headers, self._local(), running.settings.admin_names)
         check_origin(head.headers)
@@ -224,7 +224,7 @@ class _Conversation:
                 left -= len(data)
 
     async def _send(self, answer: Answer, head: _Head | None) -> None:
-        """`head` None: nothing more is read after this answer."""
+        """Send an answer; `head` None: nothing more is read after this answer."""
         headers = [("Content-Type", answer.content_type), ("Content-Length", str(len(answer.body)))]
         headers += list(answer.headers)
         if head is None:

@@ -1,4 +1,4 @@
-"""All that makes up a running router, for those who look at it."""
+"""The parts of a running router that administration looks at."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class RouterLife(enum.Enum):
 
 @dataclass(slots=True)
 class RouterView:
-    """`network` is None where the router stands alone. `listening` says where, by what for: `clients`, `admin`.
-    `admin_token` None: it asks for none."""
+    """A running router. `network` is None where it stands alone. `listening` has addresses by what listens there, such
+    as `clients` and `admin`. `admin_token` None: administration asks for none."""
 
     connections: Connections
     clients: Clients
@@ -43,7 +43,7 @@ class RouterView:
 
     @property
     def is_ready(self) -> bool:
-        """It serves, has been in step with its neighbours once, and nothing is wrong with it."""
+        """Does the router serve, has it been in step with its neighbours once, and is nothing wrong with it?"""
         return (
             self.life is RouterLife.SERVING
             and self.connections.network.was_in_step

@@ -2,13 +2,13 @@
 
     clients      all of them: by connection, by name, by interface
     subscriber   what is kept for one apart from its connection: filters, wishes, what it may do
-    client       one client: greeting, requests, end       greeting     who is it, in which version (sans-IO)
+    client       one client: greeting, requests, end       greeting     its name and version, proved (sans-IO)
     requests     SUBSCRIBE and UNSUBSCRIBE, sliced         acks         their answers
     grants       what a client that is let in may do       tokens       the token file, which grants
-    slowing      wrong credentials slow their address down
-    wishes       what clients want, told to the network    trace_askers  who asks what became of a message
-    dry_run      whom a message would reach
+    slowing      waits for addresses that showed wrong credentials
+    wishes       what clients want, told to the network    trace_askers  clients that ask what became of a message
+    dry_run      subscriptions that a message would reach
 
-Law: a client is the other end of a connection, and serves a subscriber, which is an interface of the table. What it
-asks for is worked off in slices and answered once; after its end nothing of either is left.
+Law: a client is the other end of a connection, and serves a subscriber, which is an interface of the table. Its
+requests are worked off in slices and answered once; after its end nothing of client or subscriber is left.
 """

@@ -16,12 +16,12 @@ from tamis.protocol.wire.frames import encode
 def answer(
     of: AckOf, request: int, done: Sequence[int], refusals: Sequence[Refusal], frame_bytes_max: int
 ) -> Iterator[bytes]:
-    """The frames, in order."""
+    """Give the frames of an answer, in order: `done` are the ids that were taken, `refusals` the others."""
     yield from _frames(of, request, ranges_of(done), tuple(refusals), frame_bytes_max)
 
 
 def refusal(number: int, code: int, reason: str) -> Refusal:
-    """`reason` is cut where a sentence may not be as long."""
+    """Return a refusal; `reason` is cut at the length that a sentence may have."""
     return Refusal(number, code, reason.encode()[:TEXT_BYTES_MAX].decode(errors="ignore"))
 
 

@@ -1,7 +1,7 @@
 """One client as its router sees it: the greeting, then its requests, then its end.
 
-Law: a client is the other end of one connection, and serves a subscriber from its admission to its end. What it asks
-for is worked off by `requests`, and is the subscriber's.
+Law: a client is the other end of one connection, and serves a subscriber from its admission to its end. `requests.py`
+works off its requests, which change the subscriber.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class ClientRegister(Protocol):
-    """Who the clients are, as one of them sees it."""
+    """What a client needs of the list of all clients."""
 
     tokens: TokenFile | None
     slowing: Slowing
@@ -46,26 +46,27 @@ class ClientRegister(Protocol):
 
     @property
     def has_place(self) -> bool:
-        """For one more client that is let in."""
+        """Is there room for one more client to be let in?"""
 
     def policy(self) -> AdmissionPolicy:
-        """What a client that connects now is asked, and told of this router."""
+        """Return what a client that connects now is asked, and told of this router."""
 
     def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
-        """Its greeting is over: the subscriber that it serves. FrameError if there is no room for one."""
+        """Let `client` in, whose greeting is over; return the subscriber that it serves. FrameError if there is no
+        room."""
 
     def admitted(self, subscriber: Subscriber) -> None:
-        """It is served: another one of its name has to go."""
+        """Take in that `subscriber` is served now: another client of the same name has to go."""
 
     def gone(self, client: Client) -> None:
-        """Its connection has ended."""
+        """Take in that the connection of `client` has ended."""
 
     def forgotten(self, client: Client) -> None:
-        """Its filters are out of the table."""
+        """Take in that the filters of `client` are out of the table."""
 
 
 class Client(OtherEnd):
-    """`subscriber` is None, and `frame_bytes_max` 0, until it is let in."""
+    """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is let in."""
 
     CUT = "a client is disconnected"
     IS_LINK = False
@@ -94,11 +95,11 @@ class Client(OtherEnd):
 
     @property
     def requests(self) -> int:
-        """How many are waiting."""
+        """How many requests are waiting."""
         return len(self._requests) if self._requests is not None else 0
 
     def wanted_before(self, at_s: float) -> bool:
-        """Its subscriber had a subscription then, and has one."""
+        """Had its subscriber a subscription at `at_s` (monotonic), and has it one now?"""
         return self.is_open and self.subscriber is not None and self.subscriber.wanted_before(at_s)
 
     def receive(self, kind: FrameKind, frame: bytes) -> None:
@@ -116,7 +117,7 @@ class Client(OtherEnd):
             self._take(decode(frame))
 
     def _take(self, body: object) -> None:
-        """What needs no answer, but for a PING in an unusual spelling, which C leaves to us."""
+        """Take a frame that needs no answer, or a PING in an unusual encoding, which C hands up."""
         if isinstance(body, Ping):
             self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
@@ -149,7 +150,7 @@ class Client(OtherEnd):
         self._register.admitted(self.subscriber)
 
     def _has_to_wait(self, frame: bytes) -> bool:
-        """A credential of an address that has shown wrong ones comes again after a while."""
+        """Put `frame` off, if its address has shown wrong credentials lately; return whether that was done."""
         register = self._register
         wait_s = register.slowing.wait_s(address_of(self.peer)) if register.tokens is not None else 0
         if wait_s > 0:
@@ -172,12 +173,12 @@ class Client(OtherEnd):
             self._held = None
 
     def traced(self, trace: Trace) -> None:
-        """What became of one of its messages here; other routers may have more to say."""
+        """Report what became of one of its messages here; other routers may have more to say."""
         self._register.trace_askers.asks(self, trace.trace)
         self.report(report_of(self.connections.settings.id, trace))
 
     def report(self, report: Report) -> None:
-        """What became of one of its messages somewhere."""
+        """Send the client a report on one of its messages."""
         if self.is_open:
             self.send(kind_of(report), encode(fitted(report, self.frame_bytes_max)))
 

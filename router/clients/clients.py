@@ -1,6 +1,6 @@
-"""The clients of a router: by connection while they are connected.
+"""The clients of a router, by connection while they are connected.
 
-The subscribers that they serve: by name while they are served, by interface until their filters are forgotten.
+The subscribers that they serve are kept by name while they are served, by interface until their filters are forgotten.
 
 Law: a client has a place from its admission until its subscriber is forgotten. Of two clients with one name, the one
 that came later stays. A client that came in by a token leaves when the token is gone.
@@ -36,8 +36,8 @@ from tamis.router.daemon.addresses import address_of
 
 
 class Clients:
-    """`tokens` is None where nobody is asked for one, and may be replaced at any time; then call
-    `hold_against_tokens`."""
+    """The clients of one router. `tokens` is None where no client is asked for one, and may be replaced at any time;
+    then call `hold_against_tokens`."""
 
     def __init__(self, connections: Connections, tokens: TokenFile | None) -> None:
         self.connections, self.tokens = connections, tokens
@@ -55,7 +55,7 @@ class Clients:
         self.new_wishes = lambda: ClientWishes(network)
 
     def policy(self) -> AdmissionPolicy:
-        """What a client that connects now is asked, and told of this router."""
+        """Return what a client that connects now is asked, and told of this router."""
         settings = self.connections.settings
         return AdmissionPolicy(
             name=settings.id,
@@ -71,7 +71,8 @@ class Clients:
     # --- those that come -------------------------------------------------------------------------------------------
 
     def open(self, descriptor: int, peer: str) -> Client | None:
-        """A client that is going to greet, over a socket that is now the switch's, or fed (-1); None: full."""
+        """Open a client that has not greeted, over a socket that the switch owns from here on, or fed (-1); None:
+        full."""
         client = None
         if self.has_place:
             client = self.connections.connect(
@@ -86,15 +87,16 @@ class Clients:
 
     @property
     def has_place(self) -> bool:
-        """For one more client that is let in."""
+        """Is there room for one more client to be let in?"""
         return len(self.by_interface) < self.connections.places.clients
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """A client was, before it became one."""
+        """Count a client that was turned away before it became one."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
 
     def admit(self, client: Client, name: str, admission: Admission, grant: Grant) -> Subscriber:
-        """Its greeting is over: the subscriber that it serves. FrameError if there is no room for one."""
+        """Let `client` in, whose greeting is over; return the subscriber that it serves. FrameError if there is no
+        room."""
         switch = self.connections.switch
         try:
             switch.admit(client.connection, admission)
@@ -113,7 +115,7 @@ class Clients:
         return subscriber
 
     def admitted(self, subscriber: Subscriber) -> None:
-        """It is served: another one of its name has to go."""
+        """Take in that `subscriber` is served now: another client of the same name has to go."""
         older = self.names.get(subscriber.name)
         self.names[subscriber.name] = subscriber
         if older is not None and older.client is not None:
@@ -138,7 +140,7 @@ class Clients:
     # --- those that go ---------------------------------------------------------------------------------------------
 
     def gone(self, client: Client) -> None:
-        """Its connection has ended, and with it its subscriber: nobody serves that any more."""
+        """Take in that the connection of `client` has ended: no client serves its subscriber any more."""
         del self.by_connection[client.connection]
         subscriber = client.subscriber
         if subscriber is not None:
@@ -147,12 +149,12 @@ class Clients:
                 del self.names[subscriber.name]
 
     def forgotten(self, client: Client) -> None:
-        """The filters of its subscriber are out of the table: the place is free."""
+        """Give the place of `client` back: the filters of its subscriber are out of the table."""
         if client.subscriber is not None:
             del self.by_interface[client.subscriber.interface]
 
     def dismiss(self) -> None:
-        """They have to leave now."""
+        """End the sessions of all clients now; what is queued still goes out."""
         self.connections.each(self.by_connection, OtherEnd.leave)
 
     # --- what the network has for them -----------------------------------------------------------------------------
@@ -162,7 +164,7 @@ class Clients:
         self.trace_askers.bring(report)
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic), behind what waits for it."""
+        """Tell each client that wanted something at `before_s` (monotonic) of a loss, behind what waits for it."""
         frame = encode(lost)
         self.connections.each(
             self.by_connection,

@@ -1,7 +1,7 @@
-"""Whom a message would reach, by the live table.
+"""Which subscriptions a message would reach, by the live table.
 
-Law: this is said by the table that the switch matches with, and holds the loop for a bounded time: of what matches,
-only the first so many filters are named, and the rest is counted.
+Law: the table that the switch matches with gives the answer, in a bounded time: at most MATCHES_MAX of the matching
+filters are named, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MATCHES_MAX: Final = 1_000
 
 
 class ReachedSubscriptions(NamedTuple):
-    """Some of the filters that match, as (subscriber, handle) in order, and how many there are."""
+    """Some of the filters that match, as (subscriber, handle) in order, and how many there are in all."""
 
     rows: list[tuple[int, int]]
     total: int

@@ -1,7 +1,7 @@
 """What admission answers for a client: a grant, or a denial with its reason.
 
-Law: it is said once, when the client proves who it is, and does not change. A grant is of everything: any message may
-be published, any predicate subscribed to.
+Law: the answer is given once, when the client proves who it is, and does not change. A grant is of everything: any
+message may be published, any predicate subscribed to.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ class Grant:
     """The client may come in."""
 
     token_digest: bytes | None = None
-    """Of the token by which it does: the grant is over when that token is gone. None: nobody was asked for one."""
+    """Digest of the token by which the client came in: the grant is over when that token is gone. None: no token is
+    asked for."""
 
 
 @dataclass(frozen=True, slots=True)

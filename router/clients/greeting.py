@@ -1,8 +1,8 @@
 """The greeting as the accepting side sees it: HELLO, WELCOME, AUTH, AUTHENTICATED.
 
 Law: nothing is read, sent or timed here. Each frame either gives the answer to send or raises FrameError, after which
-the connection is over. Who may speak when is asked of the session tables; whether a credential is right, and what it
-grants, of the policy.
+the connection is over. The session tables say who may speak when; the policy says whether a credential is right, and
+what it grants.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tamis.router.clients.grants import Denial, Grant
 from tamis.router.connections.admissions import check_said_name
 
 COUNTERS_TOLD: Final = 2
-"""The first version whose AUTHENTICATED says the newest counter."""
+"""The first version whose AUTHENTICATED has the newest counter."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What the router says of itself, and whom it lets in. `judge` decides by a name and a token; None: nobody is asked
-    for one, and everybody comes in."""
+    """What the router says of itself, and which clients it lets in. `judge` decides by a name and a token; None: no
+    token is asked for, and every client comes in."""
 
     name: str
     epoch: int
@@ -39,20 +39,20 @@ class AdmissionPolicy:
     judge: Callable[[str, bytes], Grant | Denial] | None
     nonce: Callable[[], bytes]
     newest: Callable[[int], int]
-    """The highest message counter that is known of a publisher; 0: none."""
+    """(publisher): the highest message counter that is known of it; 0: none is."""
 
     @property
     def method(self) -> AuthMethod:
         return AuthMethod.NONE if self.judge is None else AuthMethod.TOKEN
 
     def admits(self, name: str, credential: bytes) -> Grant | Denial:
-        """What a client of this name may do that shows this credential by the method of the policy."""
+        """Return what a client `name` may do that shows `credential` by the method of the policy."""
         return Grant() if self.judge is None else self.judge(name, credential)
 
 
 class Greeting:
-    """`hello` is what the client said of itself, `method` how it proved it, `version` the one that was chosen; `grant`
-    is there once it has been let in."""
+    """The greeting of one client. `hello` is what the client said of itself, `method` how it proved that, `version` the
+    version that was chosen; `grant` is set once it has been let in."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
@@ -63,7 +63,7 @@ class Greeting:
         self.grant: Grant | None = None
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
-        """The frame that answers `frame`; nothing for an ERROR, with which the client has given up."""
+        """Return the frame that answers `frame`; an empty one for an ERROR, with which the client has given up."""
         self.session.received(kind)
         body = decode(frame)
         if isinstance(body, Hello):

@@ -1,9 +1,8 @@
 """SUBSCRIBE and UNSUBSCRIBE of one client, worked off in order and in slices.
 
 Law: a request is worked off when the one before it is, and answered then; only one that waits for the whole network is
-answered later. The answer to UNSUBSCRIBE goes
-behind what is queued, so that nothing arrives after it. A client with REQUESTS_MAX requests waiting is not read from
-until half of them are done.
+answered later. The answer to UNSUBSCRIBE goes behind what is queued, so that nothing arrives after it. A client with
+REQUESTS_MAX requests waiting is not read from until half of them are done.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdd
 
 REQUESTS_MAX: Final = 16
 FILTERS_AT_ONCE: Final = 50
-"""Between two looks at the clock; of large ones the switch takes fewer."""
+"""Filters taken between two looks at the clock; of large ones the switch takes fewer."""
 SLICE_S: Final = 0.004
-"""Of additions and removals. A filter takes microseconds or, where it is large or its table is, a hundred times as
-long."""
+"""Seconds of additions or removals in one slice. A filter takes microseconds; one that is large, or in a large table, a
+hundred times as long."""
 REASONS_MAX: Final = 100
-"""Refusals of one request that are told in words; the others by their code alone."""
+"""Refusals of one request that are explained in words; further ones have their code alone."""
 
 _Slices = Generator[None, None, None]
 
 
 class Requester(Protocol):
-    """A client, as its requests see it."""
+    """What requests need of their client."""
 
     connections: Connections
     connection: int
@@ -50,7 +49,7 @@ class Requester(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """It is let in, and not ending."""
+        """Is the client let in, and not ending?"""
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
 
@@ -62,7 +61,7 @@ class Requester(Protocol):
 
 
 class Requests:
-    """What one client has asked for, for the subscriber that it serves, and is not done."""
+    """What one client has asked for and is not done, for the subscriber that it serves."""
 
     __slots__ = ("_client", "_frames", "_is_running", "_subscriber")
 
@@ -122,7 +121,8 @@ class Requests:
             say_so()
 
     def _tell(self, frame: SubscribeFrame, first: int, refused: set[int]) -> None:
-        """Subscriptions from the one at `first` on have just been taken, but for these."""
+        """Tell listeners of the subscriptions from `first` on that have just been taken, without those of ids in
+        `refused`."""
         client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
         taken = [id_ for id_ in now if id_ not in refused] if refused else now
         client.connections.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
@@ -162,7 +162,7 @@ def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
 
 
 def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:
-    """Why nothing of the frame is taken, if that is so."""
+    """Return why nothing of the frame is taken; None: that is decided filter by filter."""
     if client.connections.is_draining:
         return RefusalCode.DRAINING, "the router is draining"
     if frame.is_durable:

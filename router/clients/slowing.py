@@ -1,8 +1,8 @@
-"""Addresses that have shown wrong credentials have to wait before the next one is looked at.
+"""Addresses that have shown wrong credentials have to wait before the next credential is looked at.
 
 Law: the wait grows with the failures of the address and is bounded; it concerns no other address. Right credentials
-wait, too: if they did not, who has no answer at once would know that the guess was wrong. An address is forgotten
-QUIET_S after its last failure, and where there are more than ADDRESSES_MAX, the one that failed least recently.
+wait, too: else a peer without an answer at once would know that its guess was wrong. An address is forgotten QUIET_S
+after its last failure, and where there are more than ADDRESSES_MAX, the one that failed least recently.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 FREE: Final = 3
-"""Failures that cost nothing: somebody has mistyped."""
+"""Failures of an address that cost no wait, as people mistype."""
 FIRST_S: Final = 0.1
 MOST_S: Final = 1.0
-"""Below what a client waits for an answer, and a thousand guesses are a quarter of an hour."""
+"""The longest wait: shorter than a client waits for an answer, and a thousand guesses take a quarter of an hour."""
 QUIET_S: Final = 60.0
 ADDRESSES_MAX: Final = 10_000
-"""About 2 MiB."""
+"""Addresses remembered, about 2 MiB."""
 
 
 class _Failures(NamedTuple):
     times: int
     last_s: float
     free_s: float
-    """When the next one is looked at."""
+    """When the next credential is looked at."""
 
 
 class Slowing:
-    """`clock` gives seconds."""
+    """The waits of all addresses; `clock` gives seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -39,12 +39,12 @@ class Slowing:
         return len(self._of)
 
     def wait_s(self, address: str) -> float:
-        """How long a credential from there still has to wait; 0: not at all."""
+        """Return how long a credential from `address` still has to wait; 0: not at all."""
         failures = self._of.get(address)
         return 0.0 if failures is None else max(0.0, failures.free_s - self._clock())
 
     def failed(self, address: str) -> None:
-        """A credential from there was wrong."""
+        """Note that a credential from `address` was wrong."""
         now, before = self._clock(), self._of.get(address)
         count = 1 if before is None or now - before.last_s > QUIET_S else before.times + 1
         wait_s = 0.0 if count <= FREE else min(MOST_S, FIRST_S * 2.0 ** min(count - FREE - 1, 10))
@@ -54,5 +54,5 @@ class Slowing:
             self._of.popitem(last=False)
 
     def _is_quiet(self, now: float) -> bool:
-        """Has the address that failed least recently done so long ago?"""
+        """Is the last failure of the address that failed least recently longer ago than QUIET_S?"""
         return now - next(iter(self._of.values())).last_s > QUIET_S

@@ -1,8 +1,8 @@
 """A subscriber: what a router keeps for a client that was let in, apart from the connection by which it came.
 
-Law: it is in the switch under its interface, which is the table's, from the client's admission until its last filter is
-forgotten. What is said to it and heard of it goes by its client, the other end of the connection that serves it; it is
-without one where that has ended.
+Law: a subscriber is in the switch under its interface, which is the table's, from the client's admission until its last
+filter is forgotten. Frames reach it and come from it through its client, the other end of the connection that serves
+it; it has no client once that connection has ended.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Serving(Protocol):
     """The other end of the connection that serves a subscriber."""
 
     def fail(self, error: FrameError, kind: int = 0) -> None:
-        """It has to go, and is told why."""
+        """Tell the client what was wrong, and end its connection if the error is fatal."""
 
 
 class Subscriber:
-    """`interface` is its number in the switch; `client` serves it, while one does."""
+    """One subscriber. `interface` is its number in the switch; `client` serves it, or is None once that has gone."""
 
     __slots__ = (
         *("_make_wishes", "_switch", "_wishes", "client", "filters_max", "grant", "interface", "name"),
@@ -48,24 +48,24 @@ class Subscriber:
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
         self.wants_since_s: float | None = None
-        """When it had its first subscription."""
+        """When it had its first subscription (monotonic); None: it had none."""
 
     @property
     def wishes(self) -> ClientWishes:
-        """What it asks of the network."""
+        """What the client asks of the network."""
         self._wishes = self._wishes or self._make_wishes()
         return self._wishes
 
     def clear_wishes(self) -> Generator[None, None, None]:
-        """It asks nothing of the network any more: told in slices."""
+        """Take back, in slices, all that the client asks of the network."""
         if self._wishes is not None:
             yield from self._wishes.clear()
 
     @property
     def subscriptions(self) -> int:
-        """How many it has."""
+        """How many subscriptions it has."""
         return self._switch.subscriber(self.interface).subscriptions
 
     def wanted_before(self, at_s: float) -> bool:
-        """It had a subscription then, and has one."""
+        """Had it a subscription at `at_s` (monotonic), and has it one now?"""
         return self.wants_since_s is not None and self.wants_since_s <= at_s and self.subscriptions > 0

@@ -5,9 +5,9 @@
     *         9fQ2...
 
 Law: a file that others than its owner may read is refused. A name that has a line comes in with its own token alone;
-`*` is for all others. Tokens are kept as digests and compared in constant time, and an unknown name takes as long as a
-wrong token. A changed file takes effect at the next greeting, also for those who are in; one that has become wrong does
-not, and says so.
+`*` is for all other names. Tokens are kept as digests and compared in constant time, and an unknown name takes as long
+as a wrong token. A changed file takes effect at the next greeting, also for clients that are in; one that has become
+wrong does not, and the log says so.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from tamis.router.daemon.settings import CannotStart
 
 ANYBODY: Final = "*"
 FILE_BYTES_MAX: Final = 1024 * 1024
-"""Some 20,000 clients. The file is read between two messages, and must not take long."""
+"""The file of some 20,000 clients. It is read between two messages, and must not take long."""
 
 _log = logging.getLogger(__name__)
 _Stamp = tuple[int, int, int]
 
 
 class TokenFile:
-    """CannotStart if the file is not there, not private or not well-formed. `digests` are of the tokens, by name: a new
-    mapping whenever they have changed."""
+    """The tokens of one file; CannotStart if the file is not there, not private or not well-formed. `digests` has the
+    digest of each name's token; it is a new mapping whenever tokens have changed."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._stamp, self.digests = _read(path)
 
     def admits(self, name: str, token: bytes) -> Grant | Denial:
-        """May a client of this name come in with this token?"""
+        """Return whether a client `name` may come in with `token`, as a grant or a denial."""
         self._refresh()
         digest = digest_of(token)
         if token and self.still_admits(name, digest):
@@ -52,7 +52,7 @@ class TokenFile:
         return Denial("this name does not come in with this token")
 
     def still_admits(self, name: str, digest: bytes) -> bool:
-        """Does the grant that was given for the token of this digest still hold?"""
+        """Does the grant that was given for the token with this digest still hold?"""
         nobody = digest_of(b"")
         own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
         return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody
@@ -112,5 +112,5 @@ def _name(path: str, number: int, word: bytes) -> str:
 
 
 def digest_of(token: bytes) -> bytes:
-    """Of 32 bytes."""
+    """Return the SHA-256 digest of a token, 32 bytes."""
     return hashlib.sha256(token).digest()

@@ -1,7 +1,7 @@
 """Which client asks what became of a message.
 
-Law: reports come to the router where the message entered, which alone knows who asked. It remembers ASKED_MAX askers,
-the oldest going first; a report for somebody who is forgotten or gone is lost, and nothing else.
+Law: reports come to the router where the message entered, which alone knows the client that asked. It remembers
+ASKED_MAX askers and forgets the oldest first; a report for a client that is forgotten or gone is dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from tamis.protocol.wire.report_bodies import Report
 
 ASKED_MAX: Final = 4_096
-"""Far more than people look at, and a few hundred KiB."""
+"""Askers remembered: far more than people look at, and a few hundred KiB."""
 
 
 class Asker(Protocol):
@@ -22,7 +22,7 @@ class Asker(Protocol):
 
 
 class TraceAskers:
-    """Which client asks about which trace id."""
+    """Trace id -> the client that asks about it."""
 
     def __init__(self) -> None:
         self._clients: OrderedDict[int, Asker] = OrderedDict()

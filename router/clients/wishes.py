@@ -1,7 +1,7 @@
-"""What one client asks of the network, for as long as it is there.
+"""What one client asks of the network, for as long as it is connected.
 
-Law: the core is told of a filter when its subscription is in the switch, and of its end when that is out of it, as
-often as it came. Both in slices.
+Law: the core is told of a filter when its subscription is in the switch, and of its end when that is out of it, each as
+often as there are subscriptions with it. Both are told in slices.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 FILTERS_PER_SLICE: Final = 200
 BYTES_PER_SLICE: Final = 131_072
-"""Of filters; either is a few milliseconds of the core's work."""
+"""Bytes of filters in a slice; either limit is a few milliseconds of the core's work."""
 
 _Slices = Generator[None, None, None]
 
@@ -21,14 +21,14 @@ Filters = Mapping[int, tuple[bytes, ...]]
 
 
 class NetworkOfClients(Protocol):
-    """The network, as far as it is told what clients want."""
+    """What the wishes of clients need of the network."""
 
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
-        """Clients want these, packed; each as often as it is named. `known` is called once every router that can be
-        reached knows all that is wanted now."""
+        """Take in that clients want these packed filters; each counts as often as it is named. `known` is called once
+        every router that can be reached knows all that is wanted now."""
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
-        """Clients want these no more."""
+        """Take in that clients want these filters no more."""
 
 
 class ClientWishes:
@@ -44,8 +44,8 @@ class ClientWishes:
         is_there: Callable[[], bool],
         known: Callable[[], None] | None = None,
     ) -> _Slices:
-        """`added` gives the filters, and is called where they are needed; `is_there` says whether the client still is,
-        `known` is called when every router knows of them."""
+        """Tell the network of filters. `added` returns them, and is called when they are needed; `is_there` says
+        whether the client is still connected; `known` is called when every router knows of them."""
         subscriptions = added()
         left = len(subscriptions)
         for some in _sliced(subscriptions.items()):
@@ -62,12 +62,12 @@ class ClientWishes:
             yield
 
     def clear(self) -> _Slices:
-        """The client has gone."""
+        """Take back all wishes, as the client has gone."""
         yield from self.remove(list(self._held))
 
 
 class _NoWishes(ClientWishes):
-    """Of the clients of a router that stands alone: nobody else has to know, and nothing is kept."""
+    """The wishes of the clients of a router that stands alone: no other router has to know, and nothing is kept."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ NO_WISHES: Final = _NoWishes()
 def _sliced(
     pairs: Iterable[tuple[int, tuple[bytes, ...]]],
 ) -> Generator[list[tuple[int, tuple[bytes, ...]]], None, None]:
-    """Of about FILTERS_PER_SLICE filters each, or of BYTES_PER_SLICE."""
+    """Give the pairs in lists of about FILTERS_PER_SLICE filters each, or of BYTES_PER_SLICE bytes."""
     some, count, size = [], 0, 0
     for pair in pairs:
         some.append(pair)

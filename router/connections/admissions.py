@@ -1,7 +1,8 @@
-"""Who was let in and who was not: counted, and said in the log.
+"""Which connections were let in and which were not: counted, and said in the log.
 
-Law: each connection that was accepted is counted once, as let in or by the reason why not. Of one reason at most
-LOGGED_PER_MINUTE lines are written a minute, the others counted in the next one: strangers must not fill the disk.
+Law: each connection that was accepted is counted once, as let in or by the reason why it was not. At most
+LOGGED_PER_MINUTE lines a minute are written about one reason; the refusals past that are counted in the next line:
+strangers must not fill the disk.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ _log = logging.getLogger(__name__)
 
 
 class Side(enum.StrEnum):
-    """Which door somebody came to."""
+    """The kind of listener at which a connection came in."""
 
     CLIENT = "client"
     NEIGHBOUR = "neighbour"
 
 
 class Reason(enum.StrEnum):
-    """Why somebody was not let in."""
+    """Why a connection was not let in."""
 
     CREDENTIAL = "credential"  # the token, the secret, the certificate or the method is wrong
-    NAME = "name"  # a name that nobody may have
+    NAME = "name"  # the name breaks the rules of names
     VERSION = "version"  # no version in common
-    RULES = "rules"  # it broke a rule of the wire
-    TLS = "tls"  # the handshake failed
+    RULES = "rules"  # the peer broke a rule of the wire
+    TLS = "tls"  # the TLS handshake failed
     TIMEOUT = "timeout"  # no greeting in time
     FULL = "full"  # no place left, or the router is stopping
-    GAVE_WAY = "gave_way"  # another one that had not greeted took its place
+    GAVE_WAY = "gave_way"  # another connection that had not greeted took its place
     DESCRIPTORS = "descriptors"  # the system has no open file left
-    REPLACED = "replaced"  # a later start of that name is there
-    LEFT = "left"  # it went away by itself
+    REPLACED = "replaced"  # a later start of a peer with that name is connected
+    LEFT = "left"  # the peer closed the connection
 
 
 _REASON_OF: Final = {
@@ -54,14 +55,14 @@ _REASON_OF: Final = {
 
 
 class NameRefused(FrameError):
-    """A name that nobody may have."""
+    """Raised for a name that breaks the rules of names."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(ErrorCode.AUTHENTICATION_FAILED, problem)
 
 
 def check_said_name(name: str) -> None:
-    """NameRefused for one that nobody may have."""
+    """Raise NameRefused if `name` breaks the rules of names."""
     try:
         check_peer_name(name)
     except Refused as error:
@@ -69,14 +70,14 @@ def check_said_name(name: str) -> None:
 
 
 class TooLate(FrameError):
-    """No greeting in time."""
+    """Raised when no greeting came in time."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(ErrorCode.UNAUTHENTICATED, problem)
 
 
 def reason_of(error: FrameError) -> Reason:
-    """Why an error of the greeting keeps somebody out."""
+    """Return why an error of the greeting keeps the peer out."""
     if isinstance(error, NameRefused):
         return Reason.NAME
     if isinstance(error, TooLate):
@@ -85,7 +86,7 @@ def reason_of(error: FrameError) -> Reason:
 
 
 class Admissions:
-    """`clock` gives seconds."""
+    """Count and log who is let in; `clock` gives seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.let_in = dict.fromkeys(Side, 0)
@@ -96,13 +97,13 @@ class Admissions:
         self._unsaid: dict[tuple[Side, Reason], int] = {}
 
     def admit(self, side: Side, **said: object) -> None:
-        """`said`: the name, the address and the method."""
+        """Count and log a connection that is let in; `said` has the name, the address and the method."""
         self.let_in[side] += 1
         _log.info("let in", extra=fields(side=side.value, **said))
 
     def refuse(self, side: Side, why: Reason, /, **said: object) -> None:
-        """`said`: the name that was said, if one was, the address, the method and what was wrong. Who leaves without a
-        word is counted alone: checks of a port do that all day."""
+        """Count and log a connection that is not let in; `said` has the name, if one was given, the address, the method
+        and what was wrong. A peer that leaves without a word is only counted: checks of a port do that all day."""
         key = side, why
         self.refused[key] += 1
         if why is Reason.LEFT:

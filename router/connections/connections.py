@@ -1,8 +1,8 @@
-"""The switch and the other ends of its connections: what the one hands up goes to the other.
+"""The switch and the other ends of its connections: events of the switch are handed to the other end they concern.
 
-Law: an event concerns one connection, and a bug in handling it costs that alone. Events are handled in order, for
-EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes from.
-A connection's number is in use from its opening until all of its filters are forgotten.
+Law: an event concerns one connection, and a bug in handling it costs that connection only. Events are handled in order,
+for EVENTS_BUDGET_S a turn; while some are left no socket is read, so that a flood of requests waits where it comes
+from. A connection's number is in use from its opening until all of its filters are forgotten.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ End = TypeVar("End", bound=OtherEnd)
 
 
 class Connections:
-    """`settings` may be replaced at any time."""
+    """The connections of one router. `settings` may be replaced at any time."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Connections:
         loop: asyncio.AbstractEventLoop,
         places: Places | None = None,
     ) -> None:
-        """`places`: as many as the settings ask for, or fewer."""
+        """`places` is what the system allows of the places that the settings ask for; None: all of them."""
         self.settings, self.epoch = settings, epoch
         self.places = places or places_of(settings)
         self.admissions = Admissions(time.monotonic)
@@ -77,7 +77,7 @@ class Connections:
         self._ticking = self.loop.call_later(TICK_S, self._tick)
 
     def close(self) -> None:
-        """Every connection is cut."""
+        """Cut every connection, and free the switch and its tables."""
         if self._ticking is not None:
             self.loop.remove_reader(self.switch.descriptor)
             self._ticking.cancel()
@@ -104,8 +104,8 @@ class Connections:
     # --- connections -----------------------------------------------------------------------------------------------
 
     def connect(self, descriptor: int, peer: str, make: Callable[[int], End]) -> End | None:
-        """Open one over a socket that is now the switch's, or fed (-1), with the other end that `make` makes of its
-        number; None: full."""
+        """Open a connection over the socket `descriptor`, which the switch owns from here on, or one that is fed (-1).
+        `make` makes the other end from the connection's number. None: the switch is full."""
         connection = self.switch.open(descriptor)
         if connection is None:
             _log.debug("the switch has no room for another connection", extra=fields(peer=peer))
@@ -116,7 +116,8 @@ class Connections:
         return end
 
     def behind(self, connection: int) -> tuple[str, bool]:
-        """The name of its other end, empty where it has none, and whether that is a neighbour."""
+        """Return the name at the other end of a connection, empty where there is none, and whether that is a
+        neighbour."""
         end = self._ends.get(connection)
         return (end.name, end.IS_LINK) if end is not None else ("", False)
 
@@ -145,7 +146,7 @@ class Connections:
         self.settle()
 
     def settle(self) -> None:
-        """Filters were removed: let the table do what that left over."""
+        """Let the tables do, in slices, the work that removed filters left over."""
         if not self._is_settling:
             self._is_settling = True
             self.work.add(self._settle())
@@ -161,27 +162,27 @@ class Connections:
     # --- events ----------------------------------------------------------------------------------------------------
 
     def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
-        """Bytes of a connection without a socket."""
+        """Take in bytes of a connection without a socket."""
         self._take(self.switch.feed(connection, data))
 
     @property
     def is_behind(self) -> bool:
-        """Something that was read has not been looked at."""
+        """Are there events that were read and not handled yet?"""
         return bool(self._events)
 
     def when_caught_up(self, callback: Callable[[], None]) -> bool:
-        """Whether events are waiting; then `callback` is called once, when they are handled."""
+        """Return whether events are waiting; if so, `callback` is called once, when they are handled."""
         if self._events:
             self._until_caught_up.append(callback)
         return bool(self._events)
 
     def poll_soon(self) -> None:
-        """Connections were ended: take in at once that they are gone, so that their places are free."""
+        """Take in at the next turn of the loop that connections were ended, so that their places are free."""
         if self._polling_soon is None:
             self._polling_soon = self.loop.call_soon(self._poll)
 
     def come_again(self, end: OtherEnd, kind: FrameKind, frame: bytes) -> None:
-        """A frame whose answer had to wait."""
+        """Hand a frame, whose answer had to wait, to `end` as if it had just come."""
         self._take([SwitchEvent(EventType.FRAME, end.connection, kind, 0, frame, "")])
 
     def _poll(self) -> None:
@@ -227,7 +228,7 @@ class Connections:
             end.fail(error, event.kind)
         except Gone:
             pass  # its CLOSED is on the way
-        except Exception:  # a bug: it is logged, and costs this one its connection
+        except Exception:  # a bug: it is logged, and ends the connection it concerns
             self.health.caught("failed to handle an event", name=end.name, event=event.type)
             end.vanish()
 
@@ -248,7 +249,7 @@ class Connections:
             end.event(event.type)
 
     def resume(self) -> None:
-        """Confirmed publishes wait no longer: go on with the clients that sent them."""
+        """Go on with the connections whose publishes had to wait: these are taken or refused now."""
         self.work.add(self._resume())
 
     def _resume(self) -> Task:
@@ -261,7 +262,7 @@ class Connections:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
-        """Tell everybody; new messages and subscriptions are refused from here on."""
+        """Tell every peer that the router is stopping; new messages and subscriptions are refused from here on."""
         self.is_draining = True
         self.switch.drain(True)
         self.resume()
@@ -269,21 +270,21 @@ class Connections:
         self.each(self._ends, lambda end: end.send(FrameKind.DRAIN, frame) if end.is_open else None)
 
     def dismiss(self) -> None:
-        """Everybody has to leave now."""
+        """End every connection now; what is queued still goes out."""
         self.each(self._ends, OtherEnd.leave)
 
     def each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> None:
-        """Call `do` with each of the other ends that are there when it begins, in slices."""
+        """Call `do` with each of `ends` that is there when the work begins, in slices."""
         self.work.add(_to_each(ends, do))
 
     @property
     def is_empty(self) -> bool:
-        """Nobody is connected any more."""
+        """Is no peer connected any more?"""
         return not self._ends
 
     @property
     def is_flushed(self) -> bool:
-        """Nothing waits to be done, or to be sent to a client."""
+        """Does nothing wait to be done, or to be sent to a client?"""
         is_idle = self.work.is_idle and not self._events
         return is_idle and self.switch.figures().queued_bytes <= self.network.queued_bytes
 

@@ -1,7 +1,8 @@
 """TLS handshakes of connections that have been accepted.
 
-Law: a handshake is a connection that has not greeted: it waits in the same room, has as long as the greeting, and gives
-way as others do, without a word, as nothing can be said yet. Nothing is computed for one before its first byte.
+Law: a connection in its handshake has not greeted: it waits in the same room, has as long as the greeting, and gives
+way as others do, but without an error frame, as none can be sent yet. No handshake is begun before the first byte
+comes.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class TlsDoor:
-    """Opens connections of `side` behind TLS for `opener`; `opened` makes the other end of one whose handshake is
-    over."""
+    """Open connections of `side` behind TLS for `opener`; `opened` makes the other end once a handshake is over."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class TlsDoor:
 
 
 class _Handshake:
-    """From the acceptance to the first byte, and from there to the end of the handshake."""
+    """One connection, from its acceptance to its first byte, and from there to the end of its handshake."""
 
     def __init__(self, door: TlsDoor, sock: socket.socket, peer: str) -> None:
         self._door, self._sock, self._peer = door, sock, peer
@@ -77,7 +77,7 @@ class _Handshake:
         self._end()
 
     def _heard(self) -> None:
-        if not unread_bytes(self._sock.fileno()):  # nothing but its end
+        if not unread_bytes(self._sock.fileno()):  # no byte: the connection has ended
             self._door.room.leave(self)
             self._refuse(Reason.LEFT, "it went away")
             self._end()
@@ -95,7 +95,7 @@ class _Handshake:
         self._end()
 
     async def _shake(self) -> None:
-        """The socket is the transport's from here on."""
+        """Run the handshake; the transport owns the socket from here on."""
         door, self._has_begun = self._door, True
         try:
             await self._loop.connect_accepted_socket(
@@ -105,7 +105,7 @@ class _Handshake:
                 ssl_handshake_timeout=door.greeting_s,
                 ssl_shutdown_timeout=door.greeting_s,
             )
-        except (OSError, EOFError) as error:  # TimeoutError and ssl.SSLError are such
+        except (OSError, EOFError) as error:  # TimeoutError and ssl.SSLError are OSErrors
             self._refuse(Reason.TLS, f"the TLS handshake failed: {error}")
         finally:
             door.room.leave(self)

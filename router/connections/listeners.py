@@ -1,7 +1,7 @@
 """Addresses that are listened on.
 
-Law: binding is done before the router says that it is ready, and what cannot be bound stops the start with a sentence.
-A connection is accepted when there is a place for it, or to be told that there is none.
+Law: addresses are bound before the router says that it is ready; one that cannot be bound stops the start with a
+sentence. A connection is accepted when there is a place for it, or to be told that there is none.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ _log = logging.getLogger(__name__)
 
 
 class Opener(Protocol):
-    """Takes connections over. They wait in `room` until they have greeted."""
+    """Take connections over; they wait in `room` until they have greeted."""
 
     @property
     def room(self) -> WaitingRoom: ...
 
     def open(self, descriptor: int, peer: str) -> object | None:
-        """One over a socket that is its own from here on; None: there is no room for it."""
+        """Open a connection over a socket and own the socket from here on; None: there is no room, and the caller still
+        owns it."""
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """One could not even be opened."""
+        """Count a connection from `peer` that could not even be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class Listener:
 
 
 def bind(address: Address) -> list[Listener]:
-    """One listener for each address that a name stands for; CannotStart if one cannot be had."""
+    """Bind `address`; return one listener for each address that a name stands for. CannotStart if one cannot be
+    bound."""
     try:
         return [_bound_unix(address)] if address.kind == "unix" else _bound_tcp(address)
     except OSError as error:
@@ -79,7 +81,7 @@ def _bound_unix(address: Address) -> Listener:
 
 
 def _remove_stale(path: str) -> None:
-    """A socket that nobody listens on was left behind by a router that was killed."""
+    """Remove the socket that a killed router left at `path`. OSError if a process listens there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe, suppress(FileNotFoundError):
         try:
             probe.connect(path)
@@ -96,7 +98,7 @@ def _bound_tcp(address: Address) -> list[Listener]:
     try:
         for family, kind, protocol, _, where in dict.fromkeys(found):
             listeners.append(_bound(socket.socket(family, kind, protocol), (where[0], port)))
-            port = listeners[0].address.port  # port 0: the others take what the first was given
+            port = listeners[0].address.port  # port 0: the other listeners take the port that the first was given
     except OSError:
         for listener in listeners:
             listener.close()
@@ -124,8 +126,8 @@ def _listening(sock: socket.socket, address: Address) -> Listener:
 
 
 class Acceptor:
-    """Hands the connections of one listener on. Who cannot have a place is told `full`. Without a `spare` descriptor
-    it rests while the system has none."""
+    """Accept the connections of one listener and hand them to `opener`. One that cannot have a place is sent `full`.
+    Without a `spare` descriptor accepting rests while the system has none."""
 
     def __init__(
         self,
@@ -165,7 +167,8 @@ class Acceptor:
                 self._hand_on(sock, f"{where[0]}:{where[1]}" if where else "unix")
 
     def _accept_by_the_spare(self, error: OSError) -> bool:
-        """Out of descriptors or memory. Where nothing helps, the system would call us again at once, for nothing."""
+        """Accept and turn away one connection by the spare descriptor, as descriptors or memory are used up. False:
+        that failed, and accepting rests, as the system would call again at once, for nothing."""
         if self._spare is not None and self._spare.accept(self._listener.sock, self._full):
             self._opener.turned_away(Reason.DESCRIPTORS, "unknown")
             return True

@@ -1,7 +1,7 @@
-"""The other end of a connection, client or router: what it is sent, what it did wrong, how it ends.
+"""The other end of a connection, client or router: what is sent to it, what it did wrong, how it ends.
 
-Law: every frame that leaves from here is told to the session before it is sent, and every one that comes before it is
-acted on. Data frames do not come here. After its end an other end does nothing any more.
+Law: every frame that is sent from here is noted in the session before it is sent, and every frame that comes before it
+is acted on. Data frames do not come here. After its end an other end does nothing any more.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.logs import fields
 
 LINGER_S: Final = 2.0
-"""What is queued for somebody who has to go may take so long to leave."""
+"""How long what is queued for a peer that has to go may take to leave, in seconds."""
 UNREAD_S: Final = 0.05
-"""While bytes of somebody who seems late lie unread, the router looks again after so long."""
+"""How long the router waits before it looks again at a peer that seems late while bytes of it lie unread, in
+seconds."""
 PROBLEM_CHARACTERS_MAX: Final = 256
 FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another connection", 0, True))
 
@@ -37,29 +38,29 @@ _log = logging.getLogger(__name__)
 
 
 class Switchboard(Protocol):
-    """Where connections come together, as one other end needs it."""
+    """What an other end needs of the place where all connections come together."""
 
     settings: RouterSettings
     switch: Switch
     admissions: Admissions
 
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
-        """Call `what` after so long."""
+        """Call `what` after `delay_s` seconds."""
 
     def poll_soon(self) -> None:
-        """Connections were ended: take in at once that they are gone, so that their places are free."""
+        """Take in at once that connections were ended, so that their places are free."""
 
     def when_caught_up(self, callback: Callable[[], None]) -> bool:
-        """Whether events are waiting; then `callback` is called once, when they are handled."""
+        """Return whether events are waiting; if so, `callback` is called once, when they are handled."""
 
 
 class OtherEnd:
-    """`peer` is its address; `name` is empty until it has greeted."""
+    """The other end of one connection. `peer` is its address; `name` is empty until it has greeted."""
 
     CUT: ClassVar[str]
-    """The sentence of the log when one is disconnected for what it did."""
+    """The line of the log when such a peer is disconnected for what it did."""
     IS_LINK: ClassVar[bool]
-    """It is a neighbour, not a client."""
+    """Whether such a peer is a neighbour, not a client."""
     SIDE: ClassVar[Side]
 
     __slots__ = (
@@ -74,7 +75,7 @@ class OtherEnd:
         self.on_pause: Callable[[bool], None] | None = None
         self._session = session
         self._is_greeting, self._is_ending, self._is_paused = True, False, False
-        self.descriptor = -1  # of its socket, the switch's own; -1: it has none
+        self.descriptor = -1  # of the socket, which the switch owns; -1: there is none
         self._room: WaitingRoom | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._is_its_turn()
@@ -85,17 +86,17 @@ class OtherEnd:
 
     @property
     def hold_ms(self) -> int:
-        """How long it may be silent."""
+        """How long the peer may be silent, in milliseconds."""
         raise NotImplementedError
 
     # --- what comes ------------------------------------------------------------------------------------------------
 
     def receive(self, kind: FrameKind, frame: bytes) -> None:
-        """A control frame; FrameError if it is not allowed."""
+        """Take a control frame; FrameError if it is not allowed."""
         raise NotImplementedError
 
     def event(self, type_: int) -> None:
-        """Something about the connection that is no frame."""
+        """Handle an event of the connection that is not a frame."""
         if type_ == EventType.SILENT:
             self.fail(FrameError(ErrorCode.SILENT, f"nothing came for {self.hold_ms} ms"))
         elif type_ == EventType.SLOW:
@@ -109,11 +110,11 @@ class OtherEnd:
 
     @property
     def said(self) -> tuple[str | None, str | None]:
-        """The name and the method that it gave in its greeting, as far as it has."""
+        """The name and the method that the peer gave in its greeting; None for each that it has not given yet."""
         raise NotImplementedError
 
     def wait_in(self, room: WaitingRoom, address: str) -> None:
-        """It is one of those that have not greeted."""
+        """Wait in `room` until the peer has greeted."""
         self._room = room
         room.enter(self, address)
 
@@ -127,7 +128,7 @@ class OtherEnd:
         self.connections.poll_soon()
 
     def _spoke(self) -> None:
-        """A frame of its greeting is here: the answer to ours is its next turn."""
+        """Note that a frame of the greeting is here: once this router has answered, the peer's time begins anew."""
         if self._room is not None:
             self._room.spoke(self)
         self._is_its_turn()
@@ -138,7 +139,7 @@ class OtherEnd:
         self._timer = self.connections.later(self.connections.settings.limits.greeting_ms / 1000, self._too_late)
 
     def _refused(self, reason: Reason, problem: str) -> None:
-        """It is not let in."""
+        """Count and log that this peer is not let in."""
         name, method = self.said
         self.connections.admissions.refuse(self.SIDE, reason, name=name, peer=self.peer, method=method, reason=problem)
 
@@ -150,15 +151,15 @@ class OtherEnd:
     # --- more of what comes ----------------------------------------------------------------------------------------
 
     def traced(self, trace: Trace) -> None:
-        """What became of a message that it sent, where somebody asks."""
+        """Take in what became of a message that the peer sent, if the peer asks for that."""
 
     def unrouted(self, frame: bytes) -> None:
-        """It has sent a message of a source that the switch knows no way for; Gone if it has ended."""
+        """Handle a message of a source that the switch knows no way for; Gone if the connection has ended."""
 
     # --- what goes -------------------------------------------------------------------------------------------------
 
     def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None:
-        """One of our frames; who lets too many of them wait is disconnected."""
+        """Send one of this router's frames; a peer that lets too many of them wait is disconnected."""
         self._session.sent(kind)
         if not self._queue(frame, urgent):
             _log.info("a peer does not read its answers", extra=self._fields())
@@ -171,7 +172,7 @@ class OtherEnd:
         return is_queued
 
     def fail(self, error: FrameError, kind: int = 0) -> None:
-        """Say what was wrong; unless that is of no consequence, it ends here."""
+        """Tell the peer what was wrong; end the connection if the error is fatal, as every error of a greeting is."""
         if self._is_ending:
             return
         fatal = self._is_greeting or is_fatal(error.code)
@@ -188,7 +189,7 @@ class OtherEnd:
             self._end()
 
     def pause(self, is_paused: bool) -> None:
-        """Stop or go on reading from it."""
+        """Stop reading from the peer, or go on."""
         if is_paused is self._is_paused or self._is_ending:
             return
         self._is_paused = is_paused
@@ -199,16 +200,16 @@ class OtherEnd:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """What is queued still goes out."""
+        """End the connection; what is queued still goes out."""
         if not self._is_ending:
             self._end()
 
     def vanish(self) -> None:
-        """Nothing can go out any more."""
+        """End the connection at once; what is queued is dropped."""
         self._end(now=True)
 
     def ended(self) -> None:
-        """The connection is gone."""
+        """Take in that the connection is gone."""
         if self._is_greeting and not self._is_ending:
             self._refused(Reason.LEFT, "it went away")
         self._is_ending, self.is_there = True, False
@@ -217,10 +218,10 @@ class OtherEnd:
         self._cancel_timer()
 
     def forgotten(self) -> None:
-        """Nothing of the connection is left in the switch: its number is free."""
+        """Take in that nothing of the connection is left in the switch: its number is free."""
 
     def dropped(self) -> None:
-        """The router ends, and everything with it; nobody is told."""
+        """Take in that the router ends; no other part is told."""
         self._is_ending, self.is_there = True, False
         self._cancel_timer()
 
@@ -251,7 +252,8 @@ class OtherEnd:
             self._end_late()
 
     def _end_late(self) -> None:
-        """What the router has read is handled. If its next frame was not there, and does not lie unread, it is late."""
+        """Refuse the peer as late, when all that the router has read is handled and the next frame of the greeting was
+        neither among it nor lies unread."""
         if self._timer is not None or self._is_ending or not self._is_greeting:
             return
         if self.is_heard():
@@ -270,5 +272,5 @@ class OtherEnd:
 
 
 def unread_bytes(descriptor: int) -> int:
-    """Bytes that have come on a socket and nobody has read."""
+    """Return how many bytes have come on a socket and were not read."""
     return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -1,8 +1,8 @@
 """How many connections and open files there may be, of each kind.
 
 Law: links, administration and files have places that no client can take. Connections that have not greeted have places
-of their own, a tenth as many as clients have. What the system allows is divided before anybody connects, and one
-descriptor is kept spare, by which those who come too many are told so.
+of their own, a tenth as many as clients have. The descriptors that the system allows are divided before any peer
+connects, and one is kept spare, by which connections past the limit are told that the router is full.
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ from tamis.router.daemon.settings import CannotStart
 GREETING_MIN: Final = 64
 GREETING_MAX: Final = 10_000
 ADMIN_MAX: Final = 40
-"""Of these 8 are for health checks and metrics alone."""
+"""Connections for administration; 8 of these places are for health checks and metrics alone."""
 ADMIN_MIN: Final = 5
 LINK_GREETING_MIN: Final = 16
 PER_LINK: Final = 4
-"""Descriptors: a session's socket and our second handle on it, and the same of the session that it replaces."""
+"""Descriptors: a session's socket and this router's second handle on it, and the same of the session that it
+replaces."""
 CONNECTIONS_PER_LINK: Final = 2
 FILES: Final = 12
-"""Records and their folder, a file being compressed and what it becomes, epoch, settings, tokens, certificate."""
+"""Descriptors: records and their folder, a file being compressed and its result, epoch, settings, tokens,
+certificate."""
 CLOSING: Final = 256
-"""Connections of the switch that have ended and whose end has not been looked at."""
+"""Connections of the switch that have ended and whose end has not been handled yet."""
 _READ_BYTES: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """`clients` are those let in, `greeting` those that are not yet; `link_greeting` are neighbours that are not."""
+    """Places of each kind. `clients` are those let in, `greeting` those not let in yet; `link_greeting` are neighbours
+    not let in yet."""
 
     clients: int
     greeting: int
@@ -45,20 +48,20 @@ class Places:
 
     @property
     def connections(self) -> int:
-        """Of the switch, in all."""
+        """Connections that the switch has room for, in all."""
         wanted = self.clients + self.greeting + CONNECTIONS_PER_LINK * self.links + self.link_greeting + CLOSING
         return min(CONNECTIONS_MAX, wanted)
 
 
 def places_of(settings: RouterSettings) -> Places:
-    """What the settings ask for."""
+    """Return the places that the settings ask for."""
     clients, links = settings.limits.connections, len(settings.links)
     greeting = max(GREETING_MIN, min(GREETING_MAX, clients // 10))
     return Places(clients, greeting, links, max(LINK_GREETING_MIN, 2 * links) if links else 0)
 
 
 def fitted(wanted: Places, descriptors: int) -> Places:
-    """As much of it as so many descriptors are enough for; CannotStart if that is nothing."""
+    """Return as many of the `wanted` places as `descriptors` are enough for; CannotStart if that leaves no client."""
     link_greeting = min(wanted.link_greeting, max(2, descriptors // 8)) if wanted.links else 0
     kept = PER_LINK * wanted.links + link_greeting + FILES + 1
     admin = min(ADMIN_MAX, max(ADMIN_MIN, (descriptors - kept) // 4))
@@ -72,18 +75,19 @@ def fitted(wanted: Places, descriptors: int) -> Places:
 
 
 def open_descriptors() -> int:
-    """Of this process, now."""
+    """Return how many descriptors this process has open now."""
     return len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208 - the one that reads the folder is left out
 
 
 class Spare:
-    """A descriptor for the moment when there is no other."""
+    """A descriptor that is kept for the moment when the system has no other."""
 
     def __init__(self) -> None:
         self._descriptor = _any_descriptor()
 
     def accept(self, listener: socket.socket, said: bytes) -> bool:
-        """Take one connection, tell it something, and close it. False: there is no spare, or nobody waits."""
+        """Accept one connection, send it `said`, and close it. False: there is no spare descriptor, or no connection
+        waits."""
         if self._descriptor is None:
             self._descriptor = _any_descriptor()
             return False
@@ -104,11 +108,11 @@ class Spare:
 
 
 def turn_away(sock: socket.socket, said: bytes) -> None:
-    """Close a connection that has just been accepted, with a word if it takes it at once."""
+    """Close a connection that has just been accepted; send `said` first, if the socket takes it at once."""
     with sock, suppress(OSError):
         sock.setblocking(False)
         sock.send(said)
-        sock.recv(_READ_BYTES)  # what is unread when a socket is closed takes away what was sent
+        sock.recv(_READ_BYTES)  # closing a socket with unread bytes would take away what was sent
 
 
 def _any_descriptor() -> int | None:

@@ -1,8 +1,8 @@
 """What is told each second: that one has passed, and what the counters of connections have gained.
 
-Law: a connection is told of in each second in which one of its counters moved, in slices; a second whose telling is not
-over when the next begins is told with that. Counters are read here alone, as reading them starts them anew, and only
-where somebody listens.
+Law: a connection is told of in each second in which one of its counters moved, in slices; if the telling of one second
+is not over when the next begins, it covers both. Counters are read here alone, as reading them starts them anew, and
+only while something listens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SECOND_S: Final = 1.0
 
 
 class SecondTicker:
-    """It runs from `start` to `stop`."""
+    """Tell listeners each second what has passed, from `start` to `stop`."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -30,7 +30,7 @@ class SecondTicker:
         self._timer = self._connections.later(SECOND_S, self._next)
 
     def stop(self) -> None:
-        """The last counters are told."""
+        """Stop, and tell the last counters."""
         if self._timer is not None:
             self._timer.cancel()
         if self._is_counted():

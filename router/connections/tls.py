@@ -1,7 +1,7 @@
 """Connections behind TLS 1.3: asyncio moves their bytes, the switch their frames.
 
-Law: plain bytes go to the switch as they come and come from it as the transport takes them; while that is full, they
-wait in the switch, where the queue has its bound and its policy.
+Law: decrypted bytes go to the switch as they come; bytes to send come from the switch as the transport takes them.
+While the transport is full they wait in the switch, where the queue has its bound and its policy.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tamis.router.connections.connections import Connections
 
 CHUNK_BYTES: Final = 256 * 1024
-# One for all: what is received is handed on before anything else happens. asyncio fills slices of what it is given, and
-# a slice of a bytearray is a copy.
+# One buffer for all: what is received is handed on before anything else happens. asyncio fills slices of the buffer it
+# is given, and a slice of a bytearray is a copy.
 _receive: Final = memoryview(bytearray(CHUNK_BYTES))
 
 
@@ -32,7 +32,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
 
 
 def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
-    """For the connections to come; CannotStart if it cannot be used, and then nothing has changed."""
+    """Use this certificate for connections to come. CannotStart if it cannot be used; then nothing has changed."""
     try:
         for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
             target.load_cert_chain(tls.certificate, tls.key, password=_no_passphrase)
@@ -55,7 +55,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._is_full = self._is_paused = self._is_ahead = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not one by class
+        self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass of it
         transport.set_write_buffer_limits(high=CHUNK_BYTES)
         self._end = self._opened(self)
         if self._end is None:
@@ -68,7 +68,7 @@ class TlsConnection(asyncio.BufferedProtocol):
 
     @property
     def peer(self) -> str:
-        """Its address."""
+        """The address of the peer."""
         host, port, *_ = self._transport.get_extra_info("peername")
         return f"{host}:{port}"
 
@@ -77,7 +77,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         return self._transport
 
     def when_writable(self, callback: Callable[[], None]) -> None:
-        """Call it once, as soon as the transport takes more."""
+        """Call `callback` once, as soon as the transport takes more."""
         self._writable.append(callback)
         if not self._is_full:
             asyncio.get_running_loop().call_soon(self._tell_writable)
@@ -94,7 +94,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         self.take(_receive[:nbytes])
 
     def take(self, data: bytes | bytearray | memoryview) -> None:
-        """Bytes that have come."""
+        """Hand bytes that have come to the switch."""
         if self._end is not None and self._end.is_there and data:
             self._connections.feed(self._end.connection, data)
             self._is_ahead = self._connections.when_caught_up(self._caught_up)
@@ -123,7 +123,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._regulate()
 
     def _regulate(self) -> None:
-        """Read only what somebody has time for."""
+        """Stop reading while the peer is paused or events are waiting, and go on after that."""
         if self._is_paused or self._is_ahead:
             self._transport.pause_reading()
         else:

@@ -1,4 +1,4 @@
-"""What the switch says of a message, as the report that is sent on."""
+"""Reports on a message, made of what the switch says of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tamis.protocol.wire.report_bodies import (
 
 
 def report_of(router: str, trace: Trace) -> Report:
-    """What the switch of `router` has said of a message, as others are told."""
+    """Return the report on what the switch of `router` did, or would do, with a message."""
     return _dry_run_report(router, trace) if trace.is_dry else _trace_record(router, trace)
 
 

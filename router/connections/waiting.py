@@ -1,11 +1,11 @@
 """Connections that have not greeted yet: how many there may be, and which one gives way to the next.
 
-Law: nobody is kept out by those who wait. Where the room is full, of the address that has most in it the oldest gives
-way: one that has said nothing before one that has, and neither before it had its time. Where all of them still have
-that, the next one waits where it is, in the listener's backlog. Only the time in which the router waits for the peer
-counts, not that in which the peer's bytes lie unread. Each one that gives way makes that time shorter for all: a flood
-of strangers is not waited for. An address from which somebody has just greeted gives no place up: a crowd of honest
-clients is waited for as long as it gets on.
+Law: connections that wait keep no other peer out. When the room is full, the oldest connection of the address that has
+most in it gives way: one that has said nothing before one that has, and neither before it had its time. If all of them
+still have time left, the next connection waits in the listener's backlog. Only the time in which the router waits for
+the peer counts, not that in which the peer's bytes lie unread. Each connection that gives way makes that time shorter
+for all: a flood of strangers is not waited for. An address from which a peer has just greeted gives no place up: a
+crowd of honest clients is waited for as long as it gets on.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ PATIENCE_S: Final = 1.5
 """How long a connection may take for its HELLO, and again for its AUTH, while places are free: a program that opens a
 thousand connections may take so long to speak on the first of them."""
 SILENT_S: Final = 0.005
-"""How long it may stay silent when places are scarce: a client speaks first, its HELLO comes with the packet that opens
-the connection, or right behind it."""
+"""How long a connection may stay silent when places are scarce: a client speaks first, and its HELLO comes with the
+packet that opens the connection, or right behind it."""
 SPOKEN_S: Final = 0.02
-"""How long it may take from HELLO to AUTH when places are scarce: a short round trip, and the client's own turn."""
+"""How long a connection may take from HELLO to AUTH when places are scarce: a short round trip, and the client's own
+turn."""
 FLOOD: Final = 0.25
-"""Patience is over when so great a part of the places has been given up."""
+"""The share of the places that has to be given up for patience to be over."""
 CALM_S: Final = 10.0
-"""It is back when nobody has given way for so long."""
+"""How long no connection may have given way for patience to be back."""
 GETS_ON_S: Final = 0.5
-"""So long after a greeting the address that it came from gives no place up."""
+"""How long after a greeting the address that it came from gives no place up."""
 LOOKED_AT: Final = 64
-"""So many whose bytes lie unread are passed over before somebody else is accepted."""
+"""How many connections whose bytes lie unread are passed over before another connection is accepted."""
 TURNS: Final = 2
-"""Of a client in its greeting, HELLO and AUTH: for so many its time begins anew."""
+"""The turns of a client in its greeting, HELLO and AUTH: each begins its time anew."""
 
 
 class Guest(Protocol):
-    """One that waits."""
+    """A connection that waits."""
 
     def is_heard(self) -> bool:
-        """Have bytes come that nobody has read?"""
+        """Have bytes come that were not read?"""
 
     def give_way(self) -> None:
-        """Close it. It has left the room."""
+        """Close the connection, which has left the room."""
 
 
 class _Place(NamedTuple):
-    """`since_s`: since when the router waits for it; it has had `turns` before."""
+    """The place of a waiting connection: `since_s` is when the router began to wait for it, `turns` how many it has
+    had."""
 
     address: str
     since_s: float
@@ -53,8 +55,8 @@ class _Place(NamedTuple):
 
 
 class WaitingRoom:
-    """`places`: how many there may be. `clock` gives seconds; while the router `is_behind`, having read what it has not
-    looked at, nobody gives way."""
+    """The connections that have not greeted: at most `places`. `clock` gives seconds; while the router `is_behind`,
+    having read what it has not handled, none gives way."""
 
     def __init__(self, places: int, clock: Callable[[], float], is_behind: Callable[[], bool] = lambda: False) -> None:
         self.places = places
@@ -62,13 +64,13 @@ class WaitingRoom:
         self._silent, self._spoken = _ByAddress(), _ByAddress()
         self._place_of: dict[Guest, _Place] = {}
         self._given_up, self._given_up_s = 0, 0.0  # places since the last calm, and when the last of them was
-        self._greeted_s: OrderedDict[str, float] = OrderedDict()  # of addresses; none older than the last by GETS_ON_S
+        self._greeted_s: OrderedDict[str, float] = OrderedDict()  # by address; none older than the last by GETS_ON_S
 
     def __len__(self) -> int:
         return len(self._place_of)
 
     def has_place(self) -> bool:
-        """Is there a place for one more? If need be, somebody gives way."""
+        """Return whether there is a place for one more; if need be, another connection gives way."""
         if len(self) < self.places:
             return True
         if self._is_behind():
@@ -79,18 +81,18 @@ class WaitingRoom:
         )
 
     def enter(self, guest: Guest, address: str) -> None:
-        """`guest` has connected from `address`. One that never asked for a place has a place beyond those that are
-        counted."""
+        """Let `guest` in, which has connected from `address`. One that never asked for a place gets one beyond those
+        that are counted."""
         self._wait_for(guest, address, 0)
 
     def spoke(self, guest: Guest) -> None:
-        """It has said something."""
+        """Note that `guest` has sent a frame of its greeting."""
         place = self._place_of.get(guest)
         if place is not None and place.turns == 0:
             self._next_turn(guest)
 
     def greeted(self, guest: Guest) -> None:
-        """It leaves as it should."""
+        """Let `guest` leave, which has greeted; its address gives no place up for a while."""
         place = self._place_of.get(guest)
         if place is not None:
             now_s, of = self._clock(), self._greeted_s
@@ -101,13 +103,14 @@ class WaitingRoom:
             self.leave(guest)
 
     def leave(self, guest: Guest) -> None:
-        """It has ended. One that is not here may leave, too."""
+        """Forget `guest`, whose connection has ended; one that is not here may leave, too."""
         place = self._place_of.pop(guest, None)
         if place is not None:
             self._among(place.turns).remove(guest, place.address)
 
     def _give_way(self, guests: _ByAddress, patience_s: float) -> bool:
-        """The oldest of the address that has most, if it has had its time."""
+        """Have the oldest connection of the address that has most among `guests` give way, if it has had its time;
+        return whether one did."""
         for _ in range(LOOKED_AT):
             address = guests.most()
             guest = guests.oldest(address)
@@ -127,12 +130,12 @@ class WaitingRoom:
         return PATIENCE_S * (1 - self._given_up / (FLOOD * self.places))
 
     def _gets_on(self, address: str) -> bool:
-        """Has somebody from there just greeted?"""
+        """Has a peer from `address` just greeted?"""
         greeted_s = self._greeted_s.get(address)
         return greeted_s is not None and self._clock() - greeted_s <= GETS_ON_S
 
     def _next_turn(self, guest: Guest) -> None:
-        """It has had its turn; for the next one the router waits anew."""
+        """End the turn of `guest`; its time begins anew."""
         place = self._place_of[guest]
         self._among(place.turns).remove(guest, place.address)
         self._wait_for(guest, place.address, place.turns + 1)
@@ -151,14 +154,15 @@ class WaitingRoom:
 
 
 class _ByAddress:
-    """Guests of each address in the order in which they came, and addresses by how many they have."""
+    """Guests of each address in the order in which they came, and addresses by how many guests they have."""
 
     def __init__(self) -> None:
         self._guests: dict[str, OrderedDict[Guest, None]] = {}
         self._of_size: list[OrderedDict[str, None]] = [OrderedDict()]
 
     def most(self) -> str | None:
-        """The address that has most; of several the one that has had so many for longest."""
+        """Return the address that has most guests; of several the one that has had so many for longest. None: there is
+        no guest."""
         return next(iter(self._of_size[-1]), None)
 
     def oldest(self, address: str | None) -> Guest | None:

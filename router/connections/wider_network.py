@@ -1,6 +1,7 @@
-"""The other routers, as the rooms of this router see them; and their absence.
+"""The other routers, as the rest of this router sees them, and the case that there are none.
 
-Law: a router that stands alone asks nobody whether it does: it has a network of no links, in which all is well.
+Law: a router that stands alone has a network of no links, in which all is well, so that no part has to ask which case
+it is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ class LinkSession(Protocol):
     """A link that is up."""
 
     name: str
-    """Of the neighbour."""
+    """The id of the neighbour."""
     session: int
     connection: int
 
@@ -25,50 +26,51 @@ class WiderNetwork(Protocol):
 
     @property
     def is_in_step(self) -> bool:
-        """Each neighbour that is linked holds what this router held when their link came up."""
+        """Whether each linked neighbour holds what this router held when their link came up."""
 
     @property
     def was_in_step(self) -> bool:
-        """At least once."""
+        """Whether `is_in_step` has been true at least once."""
 
     @property
     def queued_bytes(self) -> int:
-        """How much waits to be sent over links."""
+        """How many bytes wait to be sent over links."""
 
     def start(self) -> None:
-        """Dial those neighbours that this router connects to, and keep on."""
+        """Dial the neighbours that this router connects to, and keep on."""
 
     def tick(self) -> None:
-        """To be called ten times a second."""
+        """Do what is due; to be called ten times a second."""
 
     def unlinked(self) -> Mapping[str, int]:
-        """By neighbour, messages that found no link since this was asked last; some of them, none when all are told."""
+        """Return by neighbour how many messages found no link since the last call. One call returns a part; an empty
+        one, all are told."""
 
     def leave(self) -> None:
-        """Let the others go around this router, which goes on with what still comes."""
+        """State that this router leaves, so that the others go around it; it goes on with what still comes."""
 
     def is_left(self) -> bool:
-        """The others go around it, and since this was asked last nothing has passed."""
+        """Return whether the others go around this router, and no message passed since the last call."""
 
 
 class NoNetwork:
-    """Of a router that stands alone."""
+    """The network of a router that stands alone."""
 
     links: Sequence[LinkSession] = ()
     is_in_step = was_in_step = True
     queued_bytes = 0
 
     def start(self) -> None:
-        """There is nobody to dial."""
+        """Do nothing: there is no neighbour to dial."""
 
     def tick(self) -> None:
-        """Nothing waits for it."""
+        """Do nothing: nothing is due."""
 
     def unlinked(self) -> Mapping[str, int]:
         return {}
 
     def leave(self) -> None:
-        """Nobody goes through it."""
+        """Do nothing: no message goes through this router."""
 
     def is_left(self) -> bool:
         return True

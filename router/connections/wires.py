@@ -1,6 +1,6 @@
-"""What a link runs over, as far as it has to know: can more be written, how long is a round trip.
+"""What a link runs over, as far as the link has to know: whether more can be written, and how long a round trip takes.
 
-Law: a plain socket is the switch's; what is held here is a second descriptor of it, which has to be closed with it.
+Law: the switch owns a plain socket; a PlainWire holds a second descriptor of it, which has to be closed with it.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any, Final, Protocol
 from tamis.router.connections.tls import TlsConnection
 
 NOTSENT_BYTES: Final = 128 * 1024
-"""R12: so little is left unsent in the kernel, in front of the next control frame."""
+"""R12: bytes that the kernel may hold unsent in front of the next control frame."""
 _TCP_NOTSENT_LOWAT: Final = 25
 _RTT: Final = slice(68, 72)
-"""Of struct tcp_info: tcpi_rtt, in microseconds."""
+"""Where struct tcp_info has tcpi_rtt, in microseconds."""
 
 
 class Wire(Protocol):
     def when_writable(self, callback: Callable[[], None]) -> None:
-        """Call it once, as soon as more can be written."""
+        """Call `callback` once, as soon as more can be written."""
 
     def rtt_us(self) -> int | None:
-        """The kernel's measure of a round trip; None over a Unix socket."""
+        """Return the kernel's measure of a round trip; None over a Unix socket."""
 
     def close(self) -> None:
-        """The link has ended."""
+        """Release the wire: the link has ended."""
 
     def abort(self) -> None:
-        """The router ends."""
+        """Cut the connection: the router ends."""
 
 
 class PlainWire:
@@ -59,7 +59,7 @@ class PlainWire:
 
 
 class TlsWire:
-    """asyncio owns the socket."""
+    """A connection behind TLS, whose socket asyncio owns."""
 
     def __init__(self, connection: TlsConnection) -> None:
         self._connection = connection
@@ -73,7 +73,7 @@ class TlsWire:
         return _rtt_us(self._socket)
 
     def close(self) -> None:
-        """The transport is closed by its own protocol."""
+        """Do nothing: the protocol closes the transport itself."""
 
     def abort(self) -> None:
         self._connection.transport.abort()

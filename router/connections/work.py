@@ -1,7 +1,7 @@
-"""Long work in short slices, between which the loop serves everybody else.
+"""Long work in short slices, between which the loop serves everything else.
 
 Law: a task is a generator that yields after each slice; tasks take turns, one slice at each turn of the loop, so that
-none waits behind a longer one. One that fails ends there, and costs whom it was for: `failed` is called.
+none waits behind a longer one. A task that raises ends there, and its `failed` is called.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def _log_it(what: str) -> None:
 
 
 class SlicedWork:
-    """`call_soon` runs something at the next turn of the loop; `caught` is called where a task has failed, while its
-    exception is being handled."""
+    """Tasks that take turns. `call_soon` runs something at the next turn of the loop; `caught` is called where a task
+    has raised, while the exception is being handled."""
 
     def __init__(
         self, call_soon: Callable[[Callable[[], None]], object], caught: Callable[[str], None] = _log_it
@@ -39,7 +39,7 @@ class SlicedWork:
             self._call_soon(self._turn)
 
     def stop(self) -> None:
-        """Leave everything as it is."""
+        """Drop all tasks as they are."""
         self._tasks.clear()
 
     def _turn(self) -> None:

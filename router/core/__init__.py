@@ -5,7 +5,7 @@ same commands, whatever the hash seed, so the order of a set is never seen. Time
 the owner of a core calls it with `Tick` when `core.due_us` has come.
 
     events.py       what can happen                     commands.py     what is to be done about it
-    core.py         which part an event concerns        times.py        every delay, with its reason
+    core.py         which part handles an event         times.py        every delay, with its reason
     timers.py       what is due when                    seldom.py       what may be done only so often
     plausible.py    which epochs are believed           figures.py      what a core says of itself
     statements/     what routers say, hear and hold     ways/           which way messages go

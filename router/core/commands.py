@@ -1,7 +1,7 @@
-"""What a core wants done.
+"""The commands by which a core says what its owner has to do.
 
-Law: commands are carried out in their order. Frames of one neighbour leave in the order of their commands; a session
-that is over is none of theirs any more and they are dropped.
+Law: the owner carries commands out in their order. Frames of one neighbour leave in the order of their commands; a
+frame for a session that has ended is dropped, even if the neighbour has a newer session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tamis.router.core.ways.trees import Trees
 
 
 class NeighbourSession(NamedTuple):
-    """One session with one neighbour."""
+    """One session with one neighbour, by the neighbour's router number and the number of the session."""
 
     neighbour: int
     session: int
@@ -32,10 +32,10 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """R6: filters of an issuer come into the table and go out of it; the new ones first, so that nothing is missing
-    between. The issuer is another router. `added` maps ids to packed filters, and nobody changes it any more; an id
-    that is there already has another filter from now on. A `Held` that follows says that all this is done: it must not
-    leave before."""
+    """R6: put the filters `added` of the router `issuer` into the table, then take those with the ids `removed` out, in
+    this order so that nothing is missing between. `issuer` is another router. `added` maps ids to packed filters, and
+    does not change any more; for an id that is in the table already the filter is replaced. A `Held` that follows
+    confirms all this: it must not leave before it is done."""
 
     issuer: int
     added: Mapping[int, bytes]
@@ -44,18 +44,18 @@ class Install:
 
 @dataclass(frozen=True, slots=True)
 class Reroute:
-    """R5b: messages go by these trees from now on, and by those before them for the hold."""
+    """R5b: send messages by `trees` from now on, and for the hold by the trees before as well."""
 
     trees: Trees
     is_whole: bool
-    """R5c: no way has broken within the hold, so what went by one arrives."""
+    """R5c: whether no way broke within the hold, so that every message sent by an old way arrives."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaysChanged:
-    """Ways of messages to here have broken; clients that wanted something `ago_us` before are told. What is missing was
-    published within `span_us`; `goes_on`: routers that were in reach are not, and what is published there goes on
-    missing."""
+    """Tell clients of a loss: ways of messages to this router have broken. Clients that had a subscription `ago_us`
+    before now are told. The missing messages were published within `span_us`. `goes_on`: some routers have gone out of
+    reach, and what is published there goes on missing."""
 
     span_us: int
     ago_us: int
@@ -64,7 +64,8 @@ class WaysChanged:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """R8: nothing is known of this router any more. Its next life may count its messages anew, from any epoch on."""
+    """R8: drop what is remembered of messages from `router`, of which nothing is known any more. When that router
+    starts again, its messages may carry any epoch and be counted from 1."""
 
     router: int
 
@@ -74,8 +75,8 @@ ANY_EPOCH: Final = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class BoundSource:
-    """Take messages of a router up to the epoch `epoch_max`, whatever is believed of others, until it is bounded anew
-    or forgotten; ANY_EPOCH: take those of any that is believed of all."""
+    """Take messages of `router` up to the epoch `epoch_max`, whatever the bound for all sources is, until a new bound
+    is set or `router` is forgotten. ANY_EPOCH removes the bound of its own: the bound for all sources holds."""
 
     router: int
     epoch_max: int
@@ -83,23 +84,23 @@ class BoundSource:
 
 @dataclass(frozen=True, slots=True)
 class RaiseEpoch:
-    """R9: this router's epoch is now `epoch`, which is another than before, and lower only where the neighbours refuse
-    that one: keep it on disk, and stamp messages with it."""
+    """R9: this router's epoch is now `epoch`: keep it on disk, and stamp messages with it. It differs from the one
+    before, and is lower only where the neighbours refuse that one."""
 
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The answer to `Await`."""
+    """Answer the event `Await` with the same ticket."""
 
     ticket: int
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The answer to `Audit`: `differing` routers held something else than this one; they have been told, or have told
-    us."""
+    """Answer the event `Audit` with the same ticket: `answered` routers have answered, and `differing` names those that
+    held something else than this router. Each of these has been told what it lacked, or has told this router."""
 
     ticket: int
     answered: int
@@ -108,7 +109,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Somebody should look at this."""
+    """Report `text` to the operator."""
 
     text: str
 

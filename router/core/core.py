@@ -1,8 +1,8 @@
-"""The routing core of one router: which part an event concerns, and what has come due.
+"""The routing core of one router: it hands each event to the part that it concerns, and does what has come due.
 
-Law: every event is handled to its end, timers that are due with it; what has to wait has a timer. Parts keep the
-rules, and nothing is decided here that a part could decide. A bad statement costs its own effect only, never the
-session and never what was held.
+Law: `handle` carries an event out to its end, together with the timers that are due with it; work that has to wait gets
+a timer. The parts keep the rules, and nothing is decided here that a part could decide. A bad statement has no effect;
+it never ends a session and never changes what was held.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 @dataclass(frozen=True, slots=True)
 class CoreSettings:
-    """What a topology file says of routing."""
+    """The settings of routing in a topology file."""
 
     broadcast: Broadcast = "source-trees"
     coarse: bool = False
@@ -70,7 +70,7 @@ class CoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class CoreParts:
-    """What a core is made of; an experiment may put something else in a place."""
+    """The classes that make up a core; an experiment may replace any of them."""
 
     identity: type[OwnFreshness] = OwnFreshness
     links: type[Links] = Links
@@ -89,9 +89,9 @@ class CoreParts:
 
 
 class Core:
-    """`start` first; then `handle` each event, with Tick when `due_us` has come, and `work` while `has_work` when
-    idle. `unix_ms` reads the wall clock, by which epochs are judged; `now_us` is of a steady one. `family` is that of
-    the strategy (`layouts.py`)."""
+    """Call `start` first, then `handle` for each event, with `Tick` when `due_us` has come; when idle, call `work`
+    while `has_work`. `unix_ms` reads the wall clock, by which epochs are judged; `now_us` is the time of a steady
+    clock. `family` names the strategies that share this core's protocol (`layouts.py`)."""
 
     family: ClassVar[str] = RIB
 
@@ -140,7 +140,7 @@ class Core:
         return self.core_state.identity.epoch
 
     def epoch_max(self, now_us: int) -> int:
-        """Messages of later epochs of their sources are not believed."""
+        """Return the highest epoch that messages are taken of, where their source has no bound of its own."""
         return max(self.core_state.plausible.by_clock(EPOCH_MAX, now_us), self.core_state.highest)
 
     @property
@@ -152,8 +152,8 @@ class Core:
         return self._advertiser.own.has_work
 
     def links_in_step(self) -> dict[int, bool]:
-        """Neighbour -> whether both ends of the link have caught up (R4), each of which lists it then, and messages may
-        go that way."""
+        """Return for each neighbour whether messages may go over its link: both ends have caught up (R4), and each
+        lists the link."""
         core_state = self.core_state
         return {
             neighbour: link.is_synced
@@ -189,7 +189,7 @@ class Core:
         return self._done()
 
     def work(self, now_us: int) -> list[Command]:
-        """A slice of what may wait: covering."""
+        """Do one slice of the work that may wait, which is covering; return the commands it causes."""
         self.core_state.now_us = now_us
         self._advertiser.own.work()
         self._advertiser.consider()
@@ -238,14 +238,14 @@ class Core:
     def _audit(self, event: Audit) -> None:
         self._audits.start(event.ticket)
 
-    def _leave(self, event: Leave) -> None:  # noqa: ARG002 - it says nothing more
+    def _leave(self, event: Leave) -> None:  # noqa: ARG002 - the event has no fields
         self._states.leave()
 
     def _stood(self, event: Stood) -> None:
         self._states.ways.stood(event.since_us)
 
     def _tick(self, event: Tick) -> None:
-        """What is due comes with every event."""
+        """Do nothing: every event runs the timers that are due."""
 
     # --- bodies
 
@@ -276,9 +276,9 @@ class Core:
             self._predicates.pass_held(body)
 
     def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
-        """A neighbour does not take an epoch, or (epoch 0) answers up to which epoch it does. Every router that hears
-        of a refusal answers, too. Where it concerns this router, all neighbours are asked: it goes back if their clocks
-        say so."""
+        """Take in that a neighbour refuses an epoch, or (epoch 0) up to which epoch it accepts. Each router that hears
+        a refusal answers with what it accepts. If the epoch is this router's own, ask all neighbours: it is lowered if
+        they refuse it."""
         core_state, is_mine = self.core_state, body.issuer == self.me and body.epoch == self.epoch
         core_state.plausible.takes(link.neighbour, body.acceptable, core_state.now_us)
         core_state.ask_for_refused()
@@ -307,7 +307,8 @@ class Core:
         self._predicates.forget(router)
 
     def _unlearn(self, router: int, above: int) -> None:
-        """What is held of a router lies above what is believed by now; something that is believed has come."""
+        """Forget what is held of `router` if its epoch is later than `above`, the highest that is believed now: a
+        statement of `router` with a believed epoch has come."""
         core_state = self.core_state
         version, state = core_state.rib.version(router), core_state.topology.states.get(router)
         if version is not None and version.epoch > above:
@@ -321,7 +322,7 @@ class Core:
     # --- timers
 
     def _jump(self, _: int) -> None:
-        """R9: speak again, newer than what was heard of this router."""
+        """R9: state everything again, with a version newer than any that was heard of this router."""
         core_state, before, who = self.core_state, self.epoch, self.core_state.identity.name
         heard = core_state.identity.newest_heard.epoch
         if core_state.identity.jump(core_state.now_us, core_state.plausible.above(heard, core_state.now_us)):
@@ -332,8 +333,8 @@ class Core:
         self._speak_again(before)
 
     def _lower(self, _: int) -> None:
-        """More than half of the neighbours refuse this router's epoch, as its clock was ahead when it started: go back
-        to one that they take, never below what any of them was heard to hold."""
+        """Lower this router's epoch, if more than half of the neighbours refuse it because this clock was ahead at the
+        start. The new epoch is one that they take, and never below what any of them was heard to hold."""
         core_state, before, plausible = self.core_state, self.epoch, self.core_state.plausible
         believed = plausible.by_clock(0, core_state.now_us)
         least = core_state.identity.least(max(believed, plausible.sure_ms(core_state.now_us) + DAY_MS))

@@ -1,7 +1,8 @@
-"""What can happen to a router, as far as its core is concerned.
+"""The events that a core handles: what can happen to a router, as far as routing is concerned.
 
-Law: an event is a fact that somebody else has checked: bodies have been decoded and are within the limits of the wire,
-a session belongs to the neighbour it names. Neighbours and issuers are router numbers (`stable_number` of the id).
+Law: an event is a fact that its sender has checked: bodies have been decoded and are within the limits of the wire, and
+a session belongs to the neighbour that the event names. Neighbours and issuers are router numbers (`stable_number` of
+the id).
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
 @dataclass(frozen=True, slots=True)
 class LinkUp:
-    """Both ends of a link have greeted. `session` grows with each one of a neighbour; a new one replaces the old."""
+    """The greeting of a link is done at both ends. `session` grows with each session of a neighbour; a new session
+    replaces the old one."""
 
     neighbour: int
     session: int
     cost: int
     version: int = PROTOCOL_VERSION
-    """Of the wire, as the two have chosen it."""
+    """The version of the wire that the two ends have agreed on."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkDown:
-    """A session is over. That of an older session than the present one says nothing."""
+    """A session has ended. The end of a session older than the present one is ignored."""
 
     neighbour: int
     session: int
@@ -33,7 +35,7 @@ class LinkDown:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A body has left of which that was to be told (`Send.is_told`)."""
+    """A body that was sent with `Send.is_told` has left."""
 
     neighbour: int
     session: int
@@ -41,7 +43,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A control body has come, whole."""
+    """A whole control body has come from a neighbour."""
 
     neighbour: int
     session: int
@@ -50,9 +52,10 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class FiltersWanted:
-    """Filters that local clients want from now on, packed; one is wanted as often as it is named.
+    """Local clients want these packed filters from now on; a filter counts as often as it is named.
 
-    With a ticket it is an `Await` besides, which the advertisement of these very filters asks to be confirmed for.
+    With a ticket the event is also an `Await`: the advertisement of these very filters asks the other routers to
+    confirm.
     """
 
     filters: tuple[bytes, ...]
@@ -61,40 +64,40 @@ class FiltersWanted:
 
 @dataclass(frozen=True, slots=True)
 class Unwanted:
-    """The opposite, for as many."""
+    """Local clients no longer want these packed filters; a filter that is named twice is given back twice."""
 
     filters: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """Say `Reached(ticket)` when all that is wanted now is known to every router that can be reached."""
+    """Ask for `Reached(ticket)` when every router that can be reached knows all filters that are wanted now."""
 
     ticket: int
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Ask everybody at once, over the whole tree; `Audited(ticket)` follows."""
+    """Ask for an audit: every router of the tree is asked what it holds; `Audited(ticket)` follows."""
 
     ticket: int
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """This router is going to stop: it says that it has no links, from here on, and goes on forwarding meanwhile."""
+    """This router is going to stop: it states that it has no links, and goes on forwarding meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stood:
-    """This router stood still since then, and goes on: it could not notice what happened meanwhile."""
+    """This router stood still since `since_us`, and goes on now: it could not notice what happened meanwhile."""
 
     since_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed: `due_us` has come, or not."""
+    """Time has passed; `due_us` may have come or not."""
 
 
 Event = LinkUp | LinkDown | Sent | Heard | FiltersWanted | Unwanted | Await | Audit | Leave | Stood | Tick

@@ -1,6 +1,6 @@
-"""What a core says of itself to those that watch it: a simulator's judge, a benchmark, a command.
+"""The figures of a core, for a simulator's judge, a benchmark or a command.
 
-Law: plain values, made when they are asked for; looking changes nothing.
+Law: figures are plain values, made when they are asked for; reading them changes nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 class Figures(NamedTuple):
     digest: bytes
-    """Over all that is known of routers that can be reached: neighbours at rest have the same."""
+    """Digest of all statements about routers that can be reached; neighbours at rest have equal digests."""
     known: frozenset[int]
     """The routers of which anything is kept."""
     unfinished: Mapping[str, int]
-    """What is under way about those in reach, by kind; nothing at rest."""
+    """Kind of work -> how much of it is under way for routers in reach; kinds without any are left out."""

@@ -1,6 +1,7 @@
-"""What may be done only so often, by what it is about.
+"""A limit on how often something is done about one subject.
 
-Law: the same is done once in a period. At the bound of things remembered nothing else is done until one is forgotten.
+Law: the same subject is allowed once in a period. When REMEMBERED_MAX subjects are remembered, no other is allowed
+until one of them is forgotten.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from collections.abc import Hashable
 from typing import Final
 
 REMEMBERED_MAX: Final = 10_000
-"""About 1 MB. A neighbour that names more within a period gets no answer, and needs none."""
+"""Subjects remembered, about 1 MB. A neighbour that names more within a period gets no answer, and needs none."""
 
 
 class Seldom:
     def __init__(self, every_us: int) -> None:
         self._every_us = every_us
-        self._until_us: dict[Hashable, int] = {}  # in the order of time, as the period is one
+        self._until_us: dict[Hashable, int] = {}  # in the order of time, as all have one period
 
     def may(self, what: Hashable, now_us: int) -> bool:
-        """True once in a period."""
+        """Return whether something may be done about `what` now, and remember that it is; True once in a period."""
         until_us = self._until_us
         while until_us and until_us[next(iter(until_us))] <= now_us:
             del until_us[next(iter(until_us))]

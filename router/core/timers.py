@@ -1,6 +1,7 @@
-"""What is due when, by name.
+"""Timers by name.
 
-Law: a name is due once; setting it again moves it. What is due together comes in the order of time, then of setting.
+Law: a name is due once; setting it again moves it. Names that are due together come in the order of their times, then
+of setting.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 class Due(enum.IntEnum):
-    """What a core has timers for; `core.py` has the table of what is then done."""
+    """What a timer of a core is for; `core.py` has the table of what is done when it is due."""
 
-    ISSUE = enum.auto()  # a change of what this router asks for is said
-    MORE = enum.auto()  # a change that is too much for one body goes on
-    NARROW = enum.auto()  # what nobody wants any more is taken back
-    CONFIRM = enum.auto()  # those that have not confirmed are asked again
-    LINKS = enum.auto()  # new links are told
-    REROUTE = enum.auto()  # trees follow the graph
-    WAYS = enum.auto()  # ways that broke are told to clients
-    AGE = enum.auto()  # a router out of reach is forgotten
-    REQUEST = enum.auto()  # a neighbour is compared with
-    ASK = enum.auto()  # a neighbour is asked again
-    ANSWER = enum.auto()  # a neighbour is told more of an answer
-    GAP = enum.auto()  # what is missing of an issuer is asked for
-    PENDING = enum.auto()  # changes of an issuer that wait are applied
-    COLLECT = enum.auto()  # a large predicate is put together; mode paper: the whole tree is asked
-    TIDY = enum.auto()  # what is no longer held and large is emptied
-    DIGESTS = enum.auto()  # neighbours are told what is held
-    HELD = enum.auto()  # issuers are told who holds their advertisement
-    AUDIT = enum.auto()  # a request to the whole tree is over
-    JUMP = enum.auto()  # an epoch is raised
-    LOWER = enum.auto()  # an epoch that others refuse is given up
-    ADVERTISE = enum.auto()  # mode paper: what is wanted is said again
-    COLLECTED = enum.auto()  # mode paper: answers to a request that have come are passed on
+    ISSUE = enum.auto()  # issue a change of what this router asks for
+    MORE = enum.auto()  # go on with a change that is too much for one body
+    NARROW = enum.auto()  # take back what no client wants any more
+    CONFIRM = enum.auto()  # ask those that have not confirmed once more
+    LINKS = enum.auto()  # state new links
+    REROUTE = enum.auto()  # make trees of the changed graph
+    WAYS = enum.auto()  # tell clients of ways that broke
+    AGE = enum.auto()  # forget a router out of reach
+    REQUEST = enum.auto()  # compare with a neighbour
+    ASK = enum.auto()  # ask a neighbour again
+    ANSWER = enum.auto()  # send a neighbour more of an answer
+    GAP = enum.auto()  # ask for what is missing of an issuer
+    PENDING = enum.auto()  # apply changes of an issuer that wait
+    COLLECT = enum.auto()  # put a large predicate together; mode paper: ask the whole tree
+    TIDY = enum.auto()  # empty large predicates that are no longer held
+    DIGESTS = enum.auto()  # send neighbours the digest of what is held
+    HELD = enum.auto()  # tell issuers which routers hold their advertisement
+    AUDIT = enum.auto()  # end a request to the whole tree
+    JUMP = enum.auto()  # raise this router's epoch
+    LOWER = enum.auto()  # lower this router's epoch, which others refuse
+    ADVERTISE = enum.auto()  # mode paper: state again what is wanted
+    COLLECTED = enum.auto()  # mode paper: pass on the answers to a request that have come
 
 
 class Timers(Generic[Name]):
@@ -59,7 +60,7 @@ class Timers(Generic[Name]):
         self._drop_stale()
 
     def set_earlier(self, name: Name, at_us: int) -> None:
-        """As `set`, unless it is due by then anyway."""
+        """Set `name` to `at_us`, unless it is due by then anyway."""
         held = self._due.get(name)
         if held is None or at_us < held[0]:
             self.set(name, at_us)
@@ -73,7 +74,7 @@ class Timers(Generic[Name]):
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_us: int) -> Iterator[Name]:
-        """Those that are due, each forgotten as it comes; setting some meanwhile is allowed."""
+        """Give the names that are due, and forget each as it is given; the caller may set timers meanwhile."""
         while self._heap and self._heap[0][0] <= now_us:
             name = heappop(self._heap)[2]
             del self._due[name]
@@ -81,7 +82,7 @@ class Timers(Generic[Name]):
             yield name
 
     def _drop_stale(self) -> None:
-        """The first of the heap is always in force, and the heap is at most three times as long as it need be."""
+        """Keep a timer that is in force first in the heap, and the heap at most three times as long as it need be."""
         heap, due = self._heap, self._due
         while heap and due.get(heap[0][2]) != heap[0][:2]:
             heappop(heap)

@@ -14,41 +14,43 @@ S: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What a router waits for, and how long."""
+    """How long a router waits, for each thing that it waits for."""
 
     damp_first_us: int = 100 * MS
-    """R1: after an advertisement the next change waits so long, and twice that each time changes keep coming."""
+    """R1: how long the next change waits after an advertisement; twice as long each time changes keep coming."""
     damp_widen_max_us: int = 1 * S
-    """R1: up to so long where somebody asks for something new: it is waiting."""
+    """R1: the longest wait of a change that asks for something new: a client is waiting for it."""
     damp_narrow_max_us: int = 5 * S
-    """R1: up to so long where the change only takes away."""
+    """R1: the longest wait of a change that only takes filters away."""
     topology_damp_max_us: int = 1 * S
-    """As damp_widen_max_us, for a link that comes and goes."""
+    """The longest wait before a new link is stated, for a link that comes and goes."""
     base_wait_us: int = 100 * MS
-    """R2: a change that came before its base waits so long for it; another way may be slower."""
+    """R2: how long a change that came before its base waits for it, as the base may come by a slower way."""
     piece_wait_us: int = 10 * S
-    """R4: pieces of a predicate of which no further one comes for so long are dropped."""
+    """R4: how long the next piece of a predicate may take; then the pieces that have come are dropped."""
     narrow_hold_us: int = 2 * S
-    """R7: what nobody wants any more is still asked for: a client that comes back costs nothing."""
+    """R7: how long a filter that no client wants any more is still asked for: a client that comes back costs
+    nothing."""
     tree_hold_us: int = 2 * S
-    """R5b: messages are taken along old and new trees for so long: longer than news takes to reach everybody."""
+    """R5b: how long messages are taken along old and new trees: longer than news takes to reach every router."""
     way_wait_us: int = 250 * MS
-    """R5c: a message that comes by a new way waits so long at most for those that went the old one: news reaches
-    everybody in that time, and what was on the old way arrives."""
+    """R5c: how long a message that came by a new way waits at most for those that went the old way: in that time news
+    reaches every router, and what was on the old way arrives."""
     unnoticed_us: int = 2 * S
-    """So long messages may have been lost before anybody noticed: the hold time of links, and a second for queues and
-    news."""
+    """How long messages may have been lost before any router noticed: the hold time of links, and a second for queues
+    and news."""
     age_out_us: int = 600 * S
-    """R8: what an unreachable router asked for is kept so long."""
+    """R8: how long the statements of an unreachable router are kept."""
     request_every_us: int = 45 * S
-    """R10: a request to each neighbour so often, a third more or less."""
+    """R10: how often each neighbour is sent a request; a third more or less."""
     retry_us: int = 1 * S
-    """What was asked of a neighbour and not answered is asked again."""
+    """How long a neighbour may take to answer; then it is asked again."""
     answer_every_us: int = 1 * S
-    """R2, R9: the same correction goes to one neighbour, or out of one's own mouth, at most so often."""
+    """R2, R9: the least time between two corrections to one neighbour about one issuer, and between two of this
+    router's jumps."""
     held_merge_us: int = 5 * MS
-    """Those who say that they hold an advertisement are collected for so long."""
+    """How long confirmations of an advertisement are collected before they are passed on."""
     reroute_every_us: int = 20 * MS
-    """R5: a topology in motion makes new trees at most so often."""
+    """R5: the least time between two sets of trees while the topology keeps changing."""
     audit_us: int = 5 * S
-    """An audit that not everybody has answered ends after so long."""
+    """How long an audit lasts that some routers do not answer."""

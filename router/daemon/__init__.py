@@ -1,11 +1,11 @@
 """One router as a process.
 
-    daemon       startup, serve, drain, stop               happenings   what happens, told to who listens
+    daemon       startup, serve, drain, stop               happenings   what happens, told to listeners
     settings     the topology file as this router uses it  exposure     addresses allowed without credentials
     epoch        a number greater at every start           fault_injection  faults put in on purpose
-    logs, notify what others are told                      health       alarms, and exceptions nobody expected
+    logs, notify what people and systemd are told          health       alarms, and unexpected exceptions
     stalls       how long the loop was held                process      what the system says of this process
-    addresses    where somebody connects from
+    addresses    the address that a peer connects from
 
-Law: `daemon` is the only file that knows all rooms; the others here know none of them.
+Law: `daemon` is the only file that knows all folders of the router; the other files here know none of them.
 """

@@ -1,4 +1,4 @@
-"""Where somebody connects from, as far as it is bounded by that.
+"""The address that a peer connects from, for bounds that hold for each address.
 
 Law: an IPv4 address is one; of IPv6 it is the network of 64 bits, all of which one machine may have. Unix sockets are
 one address together.
@@ -10,7 +10,7 @@ import ipaddress
 
 
 def address_of(peer: str) -> str:
-    """Of what `peer` shows: `host:port`, or `unix`."""
+    """Return the address in what `peer` shows: `host:port`, or `unix`."""
     host, _, _ = peer.rpartition(":")
     if ":" not in host:
         return host or peer

@@ -1,9 +1,8 @@
 """One router's life: startup, serve, drain, stop.
 
-Law: it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told, nothing new is taken,
-queues are flushed, other routers go around this one) until nothing is left or the deadline is over; the second leaves
-at once. SIGHUP reads the settings
-again: all that may change changes, or nothing does.
+Law: the router says that it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told,
+nothing new is taken, queues are flushed, other routers go around this one) until nothing is left or the deadline is
+over; the second leaves at once. SIGHUP reads the settings again: all that may change changes, or nothing does.
 """
 
 from __future__ import annotations
@@ -50,21 +49,23 @@ if TYPE_CHECKING:  # a router that stands alone starts without them
     from tamis.router.links.network import Network
 
 QUIET_TICKS: Final = 3
-"""So often in a row must nothing wait before a drain is done: what was on its way when we looked has come and gone."""
+"""How many ticks in a row nothing may wait before a drain is done: what was on its way at the first of them has
+come."""
 
 GC_THRESHOLDS: Final = 20_000, 5, 100
-"""A collection of everything walks each filter that the network wants, and holds the loop for a tenth of a second at
-100,000 of them. Nearly all that goes is freed without one: it comes after some ten million objects more than went."""
+"""Thresholds of the collector. A collection of everything walks each filter that the network wants, and holds the loop
+for a tenth of a second at 100,000 of them. Nearly all objects are freed without one, so it comes only after some ten
+million objects more were made than freed."""
 
 LISTENERS_DESCRIPTORS: Final = 8
-"""The switch's own, those of the loop's threads, and one for each address that is listened on."""
+"""Descriptors: the switch's own, those of the loop's threads, and one for each address that is listened on."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonOptions:
-    """What the command line says."""
+    """The options of the command line."""
 
     file: str
     router_id: str
@@ -73,7 +74,7 @@ class DaemonOptions:
 
 
 class Daemon:
-    """CannotStart or ConfigError where it cannot even begin."""
+    """One router process. CannotStart or ConfigError where it cannot begin."""
 
     def __init__(self, options: DaemonOptions) -> None:
         self._options = options
@@ -83,7 +84,7 @@ class Daemon:
         self._tls = server_context(self._settings.tls) if self._settings.tls else None
         self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
         self._admin_token = _admin_token(self._settings)
-        self._doors: list[Callable[[], object]] = []  # that close the listeners for clients
+        self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
         self._asked = asyncio.Event()
@@ -92,7 +93,7 @@ class Daemon:
         self._running: RouterView
 
     async def run(self) -> int:
-        """Serve until told to stop; the exit code."""
+        """Serve until told to stop; return the exit code."""
         try:
             await self._start()
             await self._serve()
@@ -139,7 +140,7 @@ class Daemon:
         gc.enable()
 
     def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Something that the loop called has raised; what a socket raises is not ours."""
+        """Report what a function called by the loop has raised; errors of sockets go to the loop's own handler."""
         error = context.get("exception")
         if isinstance(error, Exception) and not isinstance(error, OSError):
             self._running.connections.health.caught(str(context.get("message", "a call of the loop failed")), error)
@@ -169,7 +170,7 @@ class Daemon:
                 self._note("clients", "tamis://", listener)
 
     async def _join(self, clients: Clients, epoch: Epoch) -> Network:
-        """Become one of several routers; nothing is dialled yet."""
+        """Make this router one of several; no neighbour is dialled yet."""
         from tamis.router.links.network import Network
 
         network = Network(clients.connections, clients, self._settings, epoch)
@@ -238,7 +239,8 @@ class Daemon:
         self._reloading.append(asyncio.get_running_loop().create_task(self._reload()))
 
     async def _reload(self) -> None:
-        """SIGHUP. A large file takes a while to read, which is done beside the loop."""
+        """Read the settings again, as SIGHUP asks. A large file takes a while to read, which is done beside the
+        loop."""
         async with self._reload_lock:
             notify.reloading()
             try:
@@ -270,7 +272,8 @@ class Daemon:
     # --- drain and stop --------------------------------------------------------------------------------------------
 
     async def _drain(self) -> int:
-        """0: everything was flushed. Other routers go around this one before its links close."""
+        """Drain, and return the exit code: 0 if everything was flushed. Other routers go around this one before its
+        links close."""
         connections, clients = self._running.connections, self._running.clients
         self._enter(RouterLife.DRAINING, "stopping")
         notify.stopping()
@@ -315,7 +318,7 @@ def _admin_token(settings: RouterSettings) -> bytes | None:
 
 
 def serve(options: DaemonOptions) -> int:
-    """One router in the foreground; the exit code."""
+    """Run one router in the foreground; return the exit code."""
     try:
         daemon = Daemon(options)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -335,7 +338,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _places(settings: RouterSettings) -> Places:
-    """What is asked for, or as much of it as the system has descriptors for: each connection is one."""
+    """Return the places that are asked for, or as many as the system has descriptors for: each connection takes one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

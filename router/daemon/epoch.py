@@ -1,8 +1,8 @@
 """The epoch of a router: a number that is greater at every start.
 
-Law: an epoch is on disk before it is used. Without a folder to keep it in it is the time, in Unix milliseconds, and a
-clock that was set back makes neighbours say so (R9). A file that holds no epoch, or one that lies more than a day ahead
-of the clock, stops no start: the log shows what it held, and the time takes its place.
+Law: an epoch is on disk before it is used. Without a folder to keep it in the epoch is the time, in Unix milliseconds,
+and if the clock was set back, neighbours say so (R9). A file that holds no epoch, or one that lies more than a day
+ahead of the clock, stops no start: the log shows what it held, and the time takes its place.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from tamis.router.daemon.settings import CannotStart
 
 _FILE: Final = "epoch"
 _BYTES_MAX: Final = 64
-"""No epoch is longer; more of a file is neither read nor shown."""
+"""Bytes of the longest epoch; more of a file is neither read nor shown."""
 
 _log = logging.getLogger(__name__)
 
 
 def unix_ms() -> int:
-    """The wall clock."""
+    """Return the time of the wall clock in Unix milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 class Epoch:
-    """In the folder `data`, which is made where it is not there; None: nowhere."""
+    """The epoch file in the folder `data`, which is made where it is not there; None: no epoch is kept."""
 
     def __init__(self, data: str | None) -> None:
         self._folder = Path(data) if data else None
 
     def next(self) -> int:
-        """For a new start."""
+        """Return the epoch for a new start, which is on disk."""
         now_ms = unix_ms()
         return self.keep(max(self._kept(now_ms) + 1, now_ms))
 
     def keep(self, epoch: int) -> int:
-        """On disk from now on; CannotStart if it cannot be kept."""
+        """Put `epoch` on disk and return it; CannotStart if it cannot be kept."""
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class Epoch:
         return epoch
 
     def _kept(self, now_ms: int) -> int:
-        """0 where there is none that can be used."""
+        """Return the epoch that is on disk; 0 where there is none that can be used."""
         if self._folder is None:
             return 0
         file = self._folder / _FILE
@@ -73,7 +73,7 @@ class Epoch:
 
 
 def _replace(file: Path, text: str) -> None:
-    """All of it or nothing, and on the disk."""
+    """Replace the text of `file` whole or not at all, and have it on the disk."""
     fresh = file.with_suffix(".new")
     with fresh.open("w") as stream:
         stream.write(text)

@@ -1,7 +1,7 @@
 """Which addresses may be listened on, and which neighbours dialled.
 
-Law: where nothing asks for a credential, only this machine may be at the other end: loopback and Unix sockets. Whoever
-wants otherwise says so with `--insecure`, and it is logged.
+Law: where no credential is asked for, only this machine may be at the other end: loopback and Unix sockets.
+`--insecure` allows others, and the log says so.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _bare_links(settings: RouterSettings) -> Iterator[str]:
 
 
 def _exposed_at(settings: RouterSettings, link: LinkSettings) -> Address | None:
-    """Where others could come in, or answer, in the neighbour's name."""
+    """Return the first address of this link at which another machine could pose as the neighbour; None: there is
+    none."""
     ways = settings.neighbours if link.dial is None else (link.dial,)
     return next(filter(_is_exposed, ways), None)
 
@@ -74,4 +75,4 @@ def _is_exposed(address: Address) -> bool:
     try:
         return not ipaddress.ip_address(address.host).is_loopback
     except ValueError:
-        return True  # a name: what it stands for may change while we listen
+        return True  # a name: what it stands for may change while the router listens

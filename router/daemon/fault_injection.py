@@ -2,8 +2,8 @@
 
     TAMIS_PLANT_BUG=drop:1000 tamis router ...        each 1,000th delivery; or twice:N, astray:N
 
-Law: for tests alone. Read once at the start, off without it; where it is on, the log says so at once and names each
-delivery that went wrong.
+Law: this is for tests only. The variable is read once at the start, and without it nothing goes wrong; with it, the log
+says so at once and names each delivery that went wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def plant(switch: Switch) -> None:
-    """CannotStart if the variable says nothing that can be planted."""
+    """Have `switch` do what the variable asks for; CannotStart if that is no fault there is."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return
@@ -36,7 +36,7 @@ def plant(switch: Switch) -> None:
 
 
 def tell(event: SwitchEvent) -> None:
-    """`went_to` is the same connection, unless it went astray."""
+    """Log a delivery that went wrong; `went_to` is the connection it was meant for, unless it went astray."""
     *_, origin, number, _, _, _, _ = HEADER.unpack(event.frame)
     _log.warning(
         SENTENCE, extra=fields(origin=f"{origin:016x}", number=number, connection=event.connection, went_to=event.code)

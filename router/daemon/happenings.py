@@ -1,8 +1,8 @@
-"""What happens to a router, told to all who listen: the records and the log now, others (a live map) as they come.
+"""What happens to a router, told to all listeners: the records and the log now, others (a live map) as they come.
 
 Law: listeners register once, before the router moves anything, and are called at once, in the order in which they
-registered. Telling what nobody listens to builds nothing and costs a look into one dict. A listener that fails is a
-bug of ours: it is reported, and costs neither the other listeners nor who told. Nothing is told of a single message;
+registered. Telling of an event without listeners builds nothing and takes a look into one dict. A listener that raises
+is a bug: it is reported, and neither the other listeners nor the caller notice. Nothing is told of a single message;
 what messages did is told as the counters of an interface, once a second.
 """
 
@@ -59,7 +59,7 @@ class ControlPassed(NamedTuple):
 
 
 class TopologyChanged(NamedTuple):
-    """Messages go by these trees from now on."""
+    """The trees by which messages go have changed to `trees`; `cause` is what happened before that."""
 
     trees: Trees
     graph: Graph
@@ -77,7 +77,7 @@ class SubscriptionsAdded(NamedTuple):
 
     @property
     def filters(self) -> Mapping[int, tuple[bytes, ...]]:
-        """The packed filters by subscription. They are unpacked when this is first asked."""
+        """The packed filters by subscription. They are unpacked when they are first read."""
         filters = self.frame.filters
         return {id_: filters[id_] for id_ in self.ids}
 
@@ -91,9 +91,9 @@ class SubscriptionRemoved(NamedTuple):
 
 
 class InterfaceCounted(NamedTuple):
-    """What the counters of a connection have gained since this was told last: messages delivered, dropped, refused.
+    """What the counters of a connection have gained since the last such event: messages delivered, dropped, refused.
 
-    `name` is empty while nobody has greeted there."""
+    `name` is empty until the peer has greeted."""
 
     gained: Increment
     name: str
@@ -101,14 +101,14 @@ class InterfaceCounted(NamedTuple):
 
 
 class UnlinkedCounted(NamedTuple):
-    """So many messages for a neighbour found no link to it."""
+    """`messages` messages for a neighbour found no link to it."""
 
     neighbour: str
     messages: int
 
 
 class ConnectionEnded(NamedTuple):
-    """A connection has ended, and what its client subscribed to with it."""
+    """A connection has ended, and with it the subscriptions of its client."""
 
     name: str
     connection: int
@@ -121,13 +121,14 @@ class SecondPassed(NamedTuple):
 
 
 class Alarmed(NamedTuple):
-    """Somebody should look at this router."""
+    """The router has raised the alarm `text`."""
 
     text: str
 
 
 class Happenings:
-    """`failed` is called where a listener has raised, while its exception is being handled."""
+    """Tell listeners what happens. `failed` is called where a listener has raised, while its exception is being
+    handled."""
 
     def __init__(self, failed: Callable[[str], None]) -> None:
         self._failed = failed
@@ -138,11 +139,12 @@ class Happenings:
         self._listeners.setdefault(kind, []).append(listener)
 
     def is_heard(self, kind: type[object]) -> bool:
-        """Whether anybody listens to this kind: for what costs something to find out."""
+        """Is there a listener for events of this kind? Ask before finding out what takes effort."""
         return kind in self._listeners
 
     def tell(self, kind: Callable[Params, Any], *args: Params.args, **more: Params.kwargs) -> None:
-        """Something of this kind has happened; the event is built from the arguments if anybody listens."""
+        """Tell that something of this kind has happened; the event is built from the arguments if there is a
+        listener."""
         listeners = self._listeners.get(kind)
         if listeners is None:
             return

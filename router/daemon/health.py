@@ -1,7 +1,7 @@
-"""What somebody should look at: alarms, and exceptions that nobody expected.
+"""What the operator should look at: alarms, and unexpected exceptions.
 
-Law: an exception while something is handled is a bug of ours: it costs the connection or the task that it happened on,
-is logged with its trace, counted, and is an alarm. Three within a minute make the router unready until a minute has
+Law: an unexpected exception while something is handled is a bug: it ends the connection or the task that it happened
+on, is logged with its trace, counted, and is an alarm. Three within a minute make the router unready until a minute has
 gone by without one. An alarm is logged and counted; the last ALARMS_KEPT are shown.
 """
 
@@ -30,7 +30,8 @@ class Shown(NamedTuple):
 
 
 class Health:
-    """`problems` has, by name, a sentence for each reason why this router is not ready though it serves."""
+    """Alarms and problems of one router. `problems` has, by name, a sentence for each reason why this router is not
+    ready though it serves."""
 
     def __init__(
         self, now_s: Callable[[], float] = time.monotonic, tell: Callable[[str], None] = lambda _: None
@@ -55,14 +56,14 @@ class Health:
             self.alarm(text)
 
     def caught(self, what: str, error: BaseException | None = None, **about: object) -> None:
-        """Called where an exception is handled that nobody expected; `error`, where that one is not being handled."""
+        """Log and count an unexpected exception: the one being handled, or `error` where none is."""
         _log.error(what, exc_info=error or True, extra=fields(**about))
         self.exceptions += 1
         self._bugs_s.append(self._now_s())
         self.alarm(f"{what}: a bug of this router; its log has the trace")
 
     def problem(self, name: str, text: str, for_s: float | None = None) -> None:
-        """From now on, for a while or until it is mended."""
+        """Make the router unready for `for_s` seconds, or (None) until `mended` is called with `name`."""
         self._problems[name] = text, None if for_s is None else self._now_s() + for_s
 
     def mended(self, name: str) -> None:

@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def listen(happenings: Happenings) -> None:
-    """Log what is told, from now on."""
+    """Log links that come and go, and alarms, from now on."""
     happenings.listen(LinkCameUp, _link_up)
     happenings.listen(LinkWentDown, _link_down)
     happenings.listen(Alarmed, _alarmed)

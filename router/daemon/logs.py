@@ -1,7 +1,8 @@
-"""What the router says on standard error, as text for people or as one JSON object a line.
+"""The router's log on standard error, as text for people or as one JSON object a line.
 
-Law: a line is a fixed sentence and fields, so that lines of one kind can be found and counted. Of one sentence at most
-SAME_PER_SECOND lines a second are written, the others counted: a flood of messages must not fill the disk as well.
+Law: a line is a fixed sentence and fields, so that lines of one kind can be found and counted. At most SAME_PER_SECOND
+lines a second are written of one sentence, and the next one counts the others: a flood of messages must not fill the
+disk as well.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SENTENCES_MAX: Final = 1_000
 
 
 def fields(**values: object) -> dict[str, object]:
-    """What stands behind the sentence: `log.info("listening", extra=fields(address=...))`."""
+    """Return the argument for the fields behind the sentence: `log.info("listening", extra=fields(address=...))`."""
     return {"fields": values}
 
 
@@ -37,7 +38,7 @@ def configure(level: str, form: str) -> None:
 
 
 class Throttle(logging.Filter):
-    """Lets SAME_PER_SECOND lines of one sentence pass each second; the next one counts those that did not."""
+    """Let SAME_PER_SECOND lines of one sentence pass each second; the next one counts those that did not."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Telling systemd how it goes (`Type=notify`): one datagram to the socket that NOTIFY_SOCKET names, if any does."""
+"""Tell systemd the state of the router (`Type=notify`): one datagram to the socket that NOTIFY_SOCKET names, if any."""
 
 from __future__ import annotations
 

@@ -6,6 +6,6 @@ import os
 
 
 def resident_bytes() -> int:
-    """The resident memory of the whole process, in bytes."""
+    """Return the resident memory of the whole process, in bytes."""
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - read at every scrape
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

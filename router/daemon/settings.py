@@ -1,7 +1,7 @@
 """The topology file as one router uses it.
 
-Law: what is here comes from the file or is a constant with its reason. A key takes effect at a reload unless it is in
-`RESTART_KEYS`, because something of the running router was built with it.
+Law: what is here comes from the file or is a constant with its reason. A key takes effect at a reload unless
+`restart_keys` names it, because something of the running router was built with it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_st
 
 
 class CannotStart(TamisError):
-    """The router cannot do what its settings ask; the sentence says what to change."""
+    """Raised when the router cannot do what its settings ask; the sentence says what to change."""
 
 
 def load_settings(file: str | Path, router_id: str) -> RouterSettings:
-    """The settings of one router; ConfigError lists every mistake of the file."""
+    """Return the settings of one router; ConfigError lists every mistake of the file."""
     topology = load_topology(file)
     if router_id not in topology.routers:
         known = ", ".join(list(topology.routers)[:20])
@@ -40,7 +40,7 @@ def load_settings(file: str | Path, router_id: str) -> RouterSettings:
 
 
 def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
-    """Keys that differ and take effect only when the router starts again."""
+    """Return the keys that differ and take effect only when the router starts again."""
     keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
     limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
     turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
@@ -57,23 +57,24 @@ def new_table(settings: RouterSettings) -> Table:
 
 
 def table_bytes_max(settings: RouterSettings) -> int:
-    """Half of the memory; with links there are two tables, for its own clients and for the other routers."""
+    """Return the bytes of one table: half of the memory, and half of that with links, as there are two tables then: for
+    the router's own clients and for the other routers."""
     half = settings.limits.memory_bytes // 2
     return half // 2 if settings.links else half
 
 
 def table_bytes_per_client(settings: RouterSettings) -> int:
-    """A client that takes all it may leaves room for nine more."""
+    """Return the bytes of table that one client may use: one that uses them all leaves room for nine more."""
     return settings.limits.table_bytes_per_client or table_bytes_max(settings) // TABLE_SHARE_OF_CLIENT
 
 
 def switch_bytes_max(settings: RouterSettings) -> int:
-    """The other half."""
+    """Return the bytes of memory for the switch: the half that the tables leave."""
     return settings.limits.memory_bytes - settings.limits.memory_bytes // 2
 
 
 def switch_options(settings: RouterSettings, epoch: int, connections: int) -> SwitchOptions:
-    """`connections` in all, of whatever kind."""
+    """Return the options of a switch with `connections` connections of all kinds together."""
     limits = settings.limits
     return SwitchOptions(
         number=stable_number(settings.id),
@@ -88,7 +89,8 @@ def switch_options(settings: RouterSettings, epoch: int, connections: int) -> Sw
 
 
 def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission:
-    """What a client is admitted to; a PING goes out in time for the hold time it has announced."""
+    """Return what a client is admitted with; a PING goes out in time for the hold time that the client has
+    announced."""
     limits, slow = settings.limits, settings.slow_consumer
     queue_bytes_max = max(limits.connection_queue_bytes, limits.frame_bytes)
     return Admission(
@@ -110,8 +112,8 @@ def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission
 
 
 def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
-    """Where publishers are to wait for slow consumers, at most a quarter of a queue: two of them fill the half of it
-    that is left when they are held back. A frame always fits."""
+    """Return the credit of a publisher in bytes. Where publishers wait for slow consumers it is at most a quarter of a
+    queue: two of them fill the half of it that is left when they are held back. A frame always fits."""
     limits = settings.limits
     most = queue_bytes_max // 4 if settings.slow_consumer.policy == "block" else limits.credit_bytes
     return max(min(limits.credit_bytes, most), limits.frame_bytes)
@@ -120,8 +122,8 @@ def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
 def link_admission(
     settings: RouterSettings, link: LinkSettings, number: int, frame_bytes_max: int, hold_ms: int
 ) -> Admission:
-    """What the neighbour `number` is admitted to over `link`; it takes frames of `frame_bytes_max` and waits `hold_ms`
-    for a sign of life. It spends no credit: what is too much is dropped, and told."""
+    """Return what the neighbour `number` is admitted with over `link`; it takes frames of `frame_bytes_max` and waits
+    `hold_ms` for a sign of life. It uses no credit: what is too much is dropped, and told."""
     return Admission(
         number=number,
         queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),

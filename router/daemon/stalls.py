@@ -1,7 +1,7 @@
 """How long the loop was held.
 
 Law: a beat is due every BEAT_S; how late it comes is how long something held the loop, give or take a beat. `held_s`
-counts of that only what this thread computed itself, so that a machine busy with other things is not taken for us.
+counts of that only what this thread computed itself, so that a machine busy with other things does not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 BEAT_S: Final = 0.01
 STALL_S: Final = 0.05
-"""From here on it is a stall: what nothing in the router may do."""
+"""Seconds from which on it is a stall: nothing in the router may hold the loop so long."""
 
 
 class StallWatch:
@@ -25,7 +25,7 @@ class StallWatch:
         self._recently_held_s = 0.0
 
     def taken_held_s(self) -> float:
-        """The longest that the loop was held since this was asked last."""
+        """Return the longest that the loop was held since the last call."""
         held_s, self._recently_held_s = self._recently_held_s, 0.0
         return held_s
 
@@ -42,7 +42,8 @@ class StallWatch:
         self.start()
 
     def note(self, late_s: float, computed_s: float) -> None:
-        """A beat came `late_s` after it was due; since the last one this thread has computed for `computed_s`."""
+        """Note a beat that came `late_s` after it was due; since the last one this thread has computed for
+        `computed_s`."""
         held_s = min(late_s, computed_s)
         self.late_s_max = max(self.late_s_max, late_s)
         self.held_s_max = max(self.held_s_max, held_s)

@@ -1,9 +1,9 @@
 """Links to the neighbours of a router, from the first SYN to the routing core.
 
     network     owns the core: events in, commands out     neighbours  one session for each neighbour
-    neighbour   one of them, over all of its links         figures     what its links have carried
+    neighbour   one neighbour, over all of its links       figures     what its links have carried
     link        one session, from greeting to end          dialler     connecting, again and again
-    greeting    who is it, in which version (sans-IO)      backoff     how long to wait before that
+    greeting    name and version, proved (sans-IO)         backoff     waits between attempts to connect
     outgoing    control frames that wait for one link      packing     a body as frames, once for all links
     incoming    parts -> bodies, in slices                 installing  filters of others into the table, in slices
     routes      trees as the switch has them               losses      losses between routers, told to clients

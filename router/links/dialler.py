@@ -39,16 +39,16 @@ _log = logging.getLogger(__name__)
 
 
 class GreetingStream(Protocol):
-    """Where a greeting takes place."""
+    """Where the dialling end of a greeting sends and receives."""
 
     async def send(self, data: bytes) -> None: ...
 
     async def receive(self, size: int) -> bytes:
-        """Exactly so many bytes; OSError or EOFError if there are no more."""
+        """Return exactly `size` bytes; OSError or EOFError if fewer come."""
 
 
 class TurnedAway(EOFError):
-    """By an ERROR of the neighbour."""
+    """Raised when the neighbour answers with an ERROR."""
 
     def __init__(self, error: Error) -> None:
         super().__init__(f"it says: {error.text}")
@@ -56,7 +56,7 @@ class TurnedAway(EOFError):
 
 
 class Dialler:
-    """Keeps the link to one neighbour up, from `start` to `close`."""
+    """Keep the link to one neighbour up, from `start` to `close`."""
 
     def __init__(self, neighbours: Neighbours, neighbour: Neighbour, context: ssl.SSLContext | None) -> None:
         self._neighbours, self._neighbour, self._context = neighbours, neighbour, context
@@ -68,7 +68,7 @@ class Dialler:
         self._task = asyncio.get_running_loop().create_task(self._run(), name=name)
 
     def close(self) -> None:
-        """A link that is up stays."""
+        """Make no further attempts; a link that is up stays."""
         if self._task is not None:
             self._task.cancel()
 
@@ -145,7 +145,7 @@ class Dialler:
 
 
 def _answer(dialling: Dialling, frame: bytes) -> bytes:
-    """TurnedAway where the neighbour has given up."""
+    """Return the frame that answers `frame`; TurnedAway where that is an ERROR."""
     kind = read_prefix(frame).kind
     body = decode(frame)
     if isinstance(body, Error):
@@ -154,7 +154,8 @@ def _answer(dialling: Dialling, frame: bytes) -> bytes:
 
 
 async def _connected(address: Address) -> socket.socket:
-    """The first of what the address stands for that can be connected to."""
+    """Connect to the first of the addresses that a name stands for at which that succeeds; the last failure is
+    raised."""
     loop = asyncio.get_running_loop()
     if address.kind == "unix":
         return await _connect(socket.AF_UNIX, address.path)
@@ -185,7 +186,7 @@ async def _frame(stream: GreetingStream) -> bytes:
 
 
 class _Socket:
-    """A plain socket as a Stream."""
+    """A plain socket as a GreetingStream."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -205,7 +206,7 @@ class _Socket:
 
 
 class _TlsStream(asyncio.Protocol):
-    """A connection behind TLS as a Stream; `rest` is what came behind the greeting."""
+    """A connection behind TLS as a GreetingStream; `rest` is what came behind the greeting."""
 
     def __init__(self) -> None:
         self.rest = bytearray()
@@ -214,7 +215,7 @@ class _TlsStream(asyncio.Protocol):
         self._is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's is not one by class
+        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's is no subclass of it
 
     def data_received(self, data: bytes) -> None:
         self.rest += data

@@ -1,6 +1,7 @@
 """What each link has carried, over all of its sessions.
 
-Law: sums never go back, whatever sessions come and go; what waits and how it is now are of the present session.
+Law: sums never go back, whatever sessions come and go; what waits now, and the state, are those of the present
+session.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from tamis.router.links.link import Link
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """`dropped` are messages for the neighbour that its queue had no room for, `lost` those it had none for us."""
+    """What links to one neighbour have carried. `dropped` are messages that the queue for the neighbour had no room
+    for, `lost` those that the neighbour says it had no room for."""
 
     messages_in: int = 0
     messages_out: int = 0
@@ -30,7 +32,7 @@ class Carried:
 
 
 def carried(link: Link) -> Carried:
-    """By one session, until now."""
+    """Return what one session has carried until now."""
     counted, out = link.connections.switch.connection(link.connection), link.outgoing
     return Carried(
         *(counted.messages_in, counted.deliveries, counted.bytes_in, counted.bytes_out, counted.dropped, link.lost),

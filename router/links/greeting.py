@@ -5,7 +5,7 @@
 
 Law: nothing is read, sent or timed here. Each frame either gives the frame to send back or raises FrameError, after
 which the link is over. Neither end believes a name before it is proved: by the secret of the link, by the name in a
-certificate, or by nothing where the topology asks for nothing. Which frame is due is asked of the session tables.
+certificate, or by nothing where the topology asks for nothing. The session tables say which frame is due.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tamis.router.connections.admissions import check_said_name
 
 @dataclass(frozen=True, slots=True)
 class LocalIdentity:
-    """What this router says of itself; `nonce` is a new one for each link."""
+    """What this router says of itself; `nonce` is new for each link."""
 
     name: str
     epoch: int
@@ -37,7 +37,7 @@ class LocalIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedNeighbour:
-    """What the topology says of a neighbour; no secret: nothing but its certificate proves its name, if that does."""
+    """What the topology says of a neighbour. Without a secret only its certificate, if it has one, proves its name."""
 
     name: str
     cost: int
@@ -59,7 +59,7 @@ class Greeted:
     hold_ms: int
     cost: int
     version: int
-    """Of the wire, as both have chosen it."""
+    """The version of the wire that both ends have chosen."""
 
 
 Certified = frozenset[str] | None
@@ -67,7 +67,7 @@ Certified = frozenset[str] | None
 
 
 class Dialling:
-    """The end that has connected to `neighbour`. `other` is set once the greeting is over."""
+    """The greeting of the end that has connected to `neighbour`. `other` is set once it is over."""
 
     def __init__(self, me: LocalIdentity, neighbour: ExpectedNeighbour, certified: Certified = None) -> None:
         self._me, self._neighbour, self._certified = me, neighbour, certified
@@ -78,7 +78,7 @@ class Dialling:
 
     @property
     def said(self) -> tuple[str | None, str | None]:
-        """The name and the method of the other end."""
+        """The name that is expected at the other end, and the method by which it is to prove that."""
         return self._neighbour.name, self._neighbour.method.name.lower()
 
     def begin(self) -> bytes:
@@ -93,7 +93,8 @@ class Dialling:
         return self._hello
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
-        """The frame that answers; nothing for the last one, nor for an ERROR, with which the other end has given up."""
+        """Return the frame that answers `frame`; an empty one for the last frame, and for an ERROR, with which the
+        other end has given up."""
         self.session.received(kind)
         body = decode(frame)
         if isinstance(body, Welcome):
@@ -131,8 +132,8 @@ class Dialling:
 
 
 class Accepting:
-    """The end that was connected to. `expected` is asked who a name is, and `admit` whether one who has proved it may
-    come in now: FrameError if not."""
+    """The greeting of the end that was connected to. `expected` returns what the topology says of a name; `admit`
+    raises FrameError if a neighbour that has proved its name may not come in now."""
 
     def __init__(
         self,
@@ -151,12 +152,12 @@ class Accepting:
 
     @property
     def said(self) -> tuple[str | None, str | None]:
-        """The name and the method that the other end has given."""
+        """The name and the method that the other end has given; None for each that it has not given yet."""
         hello, method = self._hello, self._method
         return None if hello is None else hello.name, None if method is None else method.name.lower()
 
     def receive(self, frame: bytes, kind: FrameKind) -> bytes:
-        """The frame that answers; nothing for an ERROR, with which the other end has given up."""
+        """Return the frame that answers `frame`; an empty one for an ERROR, with which the other end has given up."""
         self.session.received(kind)
         body = decode(frame)
         if isinstance(body, Hello):

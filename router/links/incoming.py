@@ -1,7 +1,7 @@
-"""Parts of control bodies, as they come from one link, into bodies.
+"""Bodies, put together from the parts of control bodies that come from one link.
 
 Law: bodies come out in the order in which they were complete. A short one comes out at once; a long one is read in
-slices, and what follows waits for it. What is refused costs that body alone. While more than WAITING_BYTES_MAX wait to
+slices, and what follows waits for it. A body that is refused costs no other. While more than WAITING_BYTES_MAX wait to
 be read, the link is not read from.
 """
 
@@ -21,8 +21,9 @@ WAITING_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX
 
 
 class Incoming:
-    """`heard` gets each body and the bytes of its frames, `refused` what is wrong with one, `pause` whether to stop
-    reading the link. `failed` is called where reading has failed through a bug."""
+    """Put the bodies of one link together. `heard` is called with each body and the bytes of its frames, `refused` with
+    what is wrong with one, `pause` with whether to stop reading the link, `failed` where reading has failed through a
+    bug."""
 
     def __init__(
         self,
@@ -41,7 +42,8 @@ class Incoming:
         self._is_closed = self._is_reading = False
 
     def add(self, part: Part, size: int) -> None:
-        """A part whose frame has `size` bytes. FrameError for one that fits nothing, or a body that is none."""
+        """Take a part whose frame has `size` bytes. FrameError for a part that fits no body, or a body that does not
+        decode."""
         complete = self._assembler.collect(part)
         size += self._sizes.pop((type(part), part.origin), 0) if part.k > 1 else 0
         if complete is None:

@@ -1,8 +1,8 @@
-"""What other routers ask for, into the switch's table and out of it.
+"""What other routers ask for, put into the switch's table and taken out of it.
 
-Law: jobs are done in their order. A short one is done at once if none is before it, a long one in slices; what is added
-comes in before what is removed goes, so that nothing is missing between. A filter that the table refuses is
-counted and left out, and costs no other.
+Law: jobs are done in their order. A short one is done at once if none is before it, a long one in slices; filters are
+added before others are removed, so that nothing is missing between. A filter that the table refuses is counted and left
+out, and costs no other.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tamis.router.daemon.logs import fields
 
 FILTERS_AT_ONCE: Final = 50
 BYTES_AT_ONCE: Final = 16_384
-"""Added between two looks at the clock; a longer filter goes alone."""
+"""Bytes of filters added between two looks at the clock; a longer filter goes alone."""
 REMOVED_AT_ONCE: Final = 32
 SLICE_S: Final = 0.003
-"""What a filter costs depends on its length, which for one that goes nobody here knows, and on the table: so few at
-once, for so long."""
+"""Seconds of one slice. What a filter costs depends on the table and on its length, which is not known here for one
+that is removed: so few are done between two looks at the clock."""
 
 _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
 
 
 class Installer:
-    """`settle` is called when filters were removed."""
+    """Do the jobs of one switch; `settle` is called when filters were removed."""
 
     def __init__(self, switch: Switch, work: SlicedWork, settle: Callable[[], None]) -> None:
         self._switch, self._work, self._settle = switch, work, settle
@@ -47,7 +47,7 @@ class Installer:
         self._queue(self._install(install.issuer, install.added, install.removed))
 
     def afterwards(self, do: Callable[[], None]) -> None:
-        """Do something when all that was added until now is in the table."""
+        """Call `do` when all that was added until now is in the table."""
         self._queue(_once(do))
 
     def _queue(self, job: _Job) -> None:
@@ -63,7 +63,7 @@ class Installer:
             self._jobs.popleft()
 
     def _failed(self) -> None:
-        """One job has, through a bug: those behind it are done."""
+        """Leave the job out that has failed through a bug, and go on with those behind it."""
         self._jobs.popleft()
         if self._jobs:
             self._work.add(self._run(), self._failed)

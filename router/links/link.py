@@ -1,8 +1,8 @@
 """One link: from the connection that a neighbour opened, or that was opened to it, to its end.
 
-Law: a link is a neighbour's session from the end of its greeting to the beginning of its end, and that is told once.
-Bodies that are refused cost themselves; every other fault, silence and a full control queue cost the session, which the
-next one makes good.
+Law: a link is a neighbour's session from the end of its greeting to the beginning of its end, and each of the two is
+told once. A body that is refused costs nothing else; every other fault, silence and a full control queue end the
+session, and the next session makes good what was lost.
 """
 
 from __future__ import annotations
@@ -52,37 +52,38 @@ class LinkedRouter(Protocol):
 
 
 class LinkOwner(Protocol):
-    """All links of this router, as one of them sees them: who hears what comes over it."""
+    """What a link needs of the part that has all links, which takes in what comes over them."""
 
     connections: Connections
 
     def up(self, link: Link, other: Greeted) -> None:
-        """Its greeting is over: give it its neighbour and its session."""
+        """Give `link`, whose greeting is over, its neighbour and its session."""
 
     def down(self, link: Link) -> None:
-        """It ends, or has ended."""
+        """Take in that `link` ends, or has ended."""
 
     def heard(self, link: Link, body: Body, size: int) -> None:
-        """A body whose frames had `size` bytes."""
+        """Take in a body whose frames had `size` bytes."""
 
     def lost(self, link: Link, lost: Lost) -> None:
-        """The neighbour tells of messages that we, or those behind us, will miss."""
+        """Take in that the neighbour tells of messages that this router, or those behind it, will miss."""
 
     def unrouted(self, link: Link, frame: bytes) -> None:
-        """A message of a source without a route has come."""
+        """Handle a message of a source without a route, which has come over `link`."""
 
     def traced(self, report: Report) -> None:
-        """This router has something to report on a message that came over a link."""
+        """Pass on this router's own report on a message that came over a link."""
 
     def reported(self, link: Link, report: Report) -> None:
-        """A neighbour passes on what somebody reports."""
+        """Pass on a report that a neighbour has sent."""
 
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
-        """A neighbour says that somebody else has this router's id."""
+        """Raise an alarm: a neighbour says that another router has this router's id; `is_refused`: it refuses this
+        one."""
 
 
 class Link(OtherEnd):
-    """`neighbour` is None until it has greeted; `session` tells it from that neighbour's other links."""
+    """One link. `neighbour` is None until it has greeted; `session` tells it from that neighbour's other links."""
 
     CUT = "a link is cut"
     IS_LINK = True
@@ -159,7 +160,7 @@ class Link(OtherEnd):
             self._links.heard(self, body, size)
 
     def _told(self, error: Error) -> None:
-        """The neighbour says what we did wrong."""
+        """Note what the neighbour says this router did wrong."""
         _log.warning("a neighbour reports an error", extra=self._fields(code=error.code, text=error.text))
         if self.neighbour is not None:
             self.neighbour.problem = f"it says: {error.text}"
@@ -182,7 +183,7 @@ class Link(OtherEnd):
             self.open(self._greeting.other)
 
     def open(self, other: Greeted) -> None:
-        """The greeting is over."""
+        """Take in that the greeting is over."""
         self._greeted()
         self.name, self.frame_bytes_max, self.since_s = other.name, other.frame_bytes_max, time.time()
         self._links.up(self, other)
@@ -202,7 +203,7 @@ class Link(OtherEnd):
     # --- what goes -------------------------------------------------------------------------------------------------
 
     def post(self, body: Packed, left: Callable[[], None] | None = None) -> None:
-        """Let a body leave when its turn has come; `left` is called when it has."""
+        """Let `body` leave when its turn has come; `left` is called when it has left."""
         self._outgoing.add(body, left)
 
     def report(self, report: Report) -> None:
@@ -211,7 +212,7 @@ class Link(OtherEnd):
             self.post(Packed(report, self.frame_bytes_max, self.connections.work))
 
     def _hand(self, frame: bytes) -> None:
-        with suppress(Refused):  # a request after our own DRAIN: what it would have repaired is ours no more
+        with suppress(Refused):  # a request after this router's DRAIN: it has nothing to repair any more
             self.send(FrameKind(frame[KIND_OFFSET]), frame)
 
     def _overflow(self) -> None:
@@ -220,7 +221,7 @@ class Link(OtherEnd):
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def cut(self, error: FrameError) -> None:
-        """End it now: nobody reads what waits."""
+        """End the link at once and say why, without waiting for what is queued."""
         if self.is_open:
             _log.warning(self.CUT, extra=self._fields(code=error.code, reason=error.problem))
             if self.neighbour is not None:

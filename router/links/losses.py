@@ -1,4 +1,4 @@
-"""Losses between routers, told to the clients of this router and passed on to those behind it.
+"""Losses between routers, told to the clients of this router and passed on to the routers behind it.
 
     ways that broke ────────── core ─────────> clients
     dropped here ───────────── switch ──┬────> clients, where anybody may miss it
@@ -6,8 +6,8 @@
                                         └────> links in the trees of the sources
 
 Law: a loss between routers is told within TELL_EVERY_S at each of them, once for each link, reason and period, and over
-as many links as the farthest router is away. How many messages a client misses of it nobody can know, so none are
-counted to it. What a client's own queue had no room for, the switch tells it.
+as many links as the farthest router is away. How many messages a client misses of it cannot be known, so none are
+counted to it. Losses by a client's own queue are told by the switch.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tamis.router.core.ways.trees import Trees
 
 TELL_EVERY_S: Final = 0.1
 QUEUED_MS: Final = 1_000
-"""A message that is missing may have waited so long on its way before it was dropped."""
+"""How long a missing message may have waited on its way before it was dropped, in milliseconds."""
 SPAN_MS_MAX: Final = 2**32 - 1
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """What one link, or (as to clients) this router, is to be told for one reason."""
+    """What one link, or all clients of this router, are to be told for one reason."""
 
     since_ms: float
     messages: int = 0
@@ -57,8 +57,8 @@ class _Waiting:
 
 
 class LinkLosses:
-    """`trees` gives those that are in force; `tell_link` sends a loss to a neighbour, `tell_clients` to each client
-    that wanted something at a time (monotonic, in seconds)."""
+    """Collect losses and tell them. `trees` returns those that are in force; `tell_link` sends a loss to a neighbour,
+    `tell_clients` to each client that wanted something at a time (monotonic, in seconds)."""
 
     def __init__(
         self,
@@ -75,13 +75,13 @@ class LinkLosses:
     # --- what happens
 
     def ways_changed(self, change: WaysChanged) -> None:
-        """Clients that wanted something before are told."""
+        """Tell clients that wanted something before the ways changed."""
         before_s = time.monotonic() - change.ago_us / 1e6
         span_ms = _span(change.span_us / 1_000)
         self._tell_clients(Lost(0, 0, LossReason.WAY_CHANGED, (), span_ms, change.goes_on), before_s)
 
     def heard(self, neighbour: int, lost: Lost) -> None:
-        """A neighbour says so: of what it dropped for us, or of what it heard of itself."""
+        """Take in a loss that a neighbour tells of: what it dropped for this router, or heard of itself."""
         now_ms = _now_ms()
         since_ms = now_ms - lost.span_ms
         self._note_for_clients(lost, since_ms)
@@ -92,7 +92,7 @@ class LinkLosses:
             self._note(child, Lost(0, 0, onward.reason, sources=sources, hops=onward.hops), since_ms)
 
     def dropped(self) -> None:
-        """What the switch had no room for since this was asked last."""
+        """Take in what the switch had no room for since the last call."""
         hops = max(self._trees().hops.values(), default=0)
         now_ms = _now_ms()
         for shed in self._switch.shed():
@@ -107,7 +107,7 @@ class LinkLosses:
                 self._note(child, Lost(0, 0, lost.reason, sources=below, hops=hops), since_ms)
 
     def tick(self) -> None:
-        """Tell what there is to tell."""
+        """Tell links and clients what has been collected."""
         self.dropped()
         links, self._links = self._links, {}
         clients, self._clients = self._clients, {}
@@ -116,12 +116,13 @@ class LinkLosses:
             self._tell_link(neighbour, waiting.told(reason, now_ms))
         for reason, waiting in clients.items():
             span_ms = _span(now_ms - waiting.since_ms + QUEUED_MS)
-            self._tell_clients(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # who came meanwhile may miss some, too
+            self._tell_clients(Lost(0, 0, reason, (), span_ms), now_ms / 1_000)  # clients that came since may miss some
 
-    # --- who is concerned
+    # --- which neighbours are concerned
 
     def _children(self, sources: Iterable[int], came_from: int | None) -> dict[int, tuple[int, ...]]:
-        """Neighbours to which messages of these go on, and of which; no source: of any."""
+        """Return the neighbours to which messages of `sources` go on, each with those of the sources; no `sources`: of
+        any."""
         trees = self._trees()
         onward: dict[int, list[int]] = {}
         for source in sources:

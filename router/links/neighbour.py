@@ -1,4 +1,4 @@
-"""One neighbour of a router, as the topology file names it, and how it is with it.
+"""One neighbour of a router, as the topology file names it, and the state of its link.
 
 Law: a neighbour outlives its links: what they carried is summed up here.
 """
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Neighbour:
-    """One of the topology file. `problem` is what went wrong last, empty while all is well."""
+    """One neighbour of the topology file. `problem` is what went wrong last, empty while all is well."""
 
     settings: LinkSettings
     expected: ExpectedNeighbour
@@ -34,18 +34,18 @@ class Neighbour:
 
     @classmethod
     def of(cls, settings: LinkSettings) -> Neighbour:
-        """CannotStart if its secret cannot be read."""
+        """Make the neighbour of a link; CannotStart if its secret cannot be read."""
         secret = read_secret(settings.secret) if settings.secret else None
         expected = ExpectedNeighbour(settings.neighbour, settings.cost, settings.keepalive.hold_ms, secret)
         return cls(settings, expected, stable_number(settings.neighbour))
 
     @property
     def carried(self) -> Carried:
-        """By all sessions until now."""
+        """What all sessions have carried until now."""
         return self.past if self.link is None else self.past + carried(self.link)
 
     def failed(self, problem: str) -> None:
-        """An attempt to connect has; each problem is logged once, as there will be many attempts."""
+        """Note that an attempt to connect has failed; each problem is logged once, as there will be many attempts."""
         if problem != self.problem:
             self.problem = problem
             where = str(self.settings.dial)
@@ -53,7 +53,7 @@ class Neighbour:
 
     @property
     def state(self) -> str:
-        """`dialling` and `waiting` are the two sides of not being linked."""
+        """The state of the link: `up`, or else `dialling` or `waiting`, by which end has to connect."""
         if self.link is not None:
             return "up"
         return "waiting" if self.settings.dial is None else "dialling"

@@ -1,8 +1,8 @@
 """The neighbours of a router, and the one session with each.
 
-Law: a neighbour has at most one session. One that greets replaces the one before, unless it comes from an earlier start
-of the neighbour than that: then there are two of that name, the later stays, and all three raise an alarm. An epoch
-that no clock has is the earliest. Up and down are told in turn.
+Law: a neighbour has at most one session. A connection that greets as a neighbour replaces its session, unless it comes
+from an earlier start of the neighbour: then there are two routers of that name, the later one stays, and all three
+raise an alarm. An epoch that no clock has yet counts as the earliest. Up and down are told in turn.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from tamis.router.links.packing import Packed
 from tamis.router.links.tls import names_in
 
 TWIN_S: Final = 10.0
-"""A router that was refused for its twin is not ready for so long: it asks again far more often."""
+"""How long a router that was refused because of its twin is not ready, in seconds: it asks again far more often."""
 
 
 class NetworkListener(Protocol):
-    """Who wants to know what happens; neighbours go by their number."""
+    """What hears of sessions and of what comes by them; neighbours go by their number."""
 
     def up(self, neighbour: int, session: int, cost: int, version: int) -> None: ...
 
@@ -59,12 +59,12 @@ class NetworkListener(Protocol):
     def reported(self, report: Report, came_from: int | None) -> None: ...
 
     def may_have_started(self, neighbour: int, epoch: int) -> bool:
-        """By the clock."""
+        """May `neighbour` have started with `epoch`, by the clock?"""
         ...
 
 
 class Neighbours:
-    """`told` hears of every session."""
+    """The neighbours of one router; `told` hears of every session."""
 
     def __init__(self, connections: Connections, settings: RouterSettings, told: NetworkListener) -> None:
         self.connections = connections
@@ -81,21 +81,22 @@ class Neighbours:
         return LocalIdentity(self._settings.id, self.connections.epoch, limits.frame_bytes, os.urandom(NONCE_BYTES))
 
     def open(self, descriptor: int, peer: str) -> Link | None:
-        """Somebody has connected over a socket, which is now the switch's; None: full."""
+        """Open a link over a socket that the switch owns from here on, to which another router has connected; None:
+        full."""
         return self._accept(descriptor, peer, PlainWire(descriptor, self.connections.loop), None)
 
     def open_tls(self, connection: TlsConnection) -> Link | None:
         return self._accept(-1, connection.peer, TlsWire(connection), names_in(connection.transport))
 
     def opened(self, dialling: Dialling, other: Greeted, descriptor: int, peer: str, wire: Wire) -> Link | None:
-        """We have connected to a neighbour, and the greeting is over; None: full."""
+        """Open a link over a connection that this router has made, whose greeting is over; None: full."""
         link = self._connect(descriptor, peer, dialling, wire)
         if link is not None:
             link.open(other)
         return link
 
     def turned_away(self, reason: Reason, peer: str) -> None:
-        """One was, before it became a link."""
+        """Count a connection that was turned away before it became a link."""
         self.connections.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
 
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
@@ -132,11 +133,13 @@ class Neighbours:
             raise FrameError(ErrorCode.REPLACED, f"a later start of {other.name} is linked")
 
     def _start_of(self, other: Greeted) -> int:
-        """Its epoch, by which starts are told apart; 0 where no clock has that yet, which locks nobody out."""
+        """Return the epoch of the other end, by which starts are told apart; 0 where no clock has that yet, so that
+        such an epoch locks no later start out."""
         return other.epoch if self._told.may_have_started(stable_number(other.name), other.epoch) else 0
 
     def is_twin(self, neighbour: str, says: str, is_refused: bool) -> None:
-        """A neighbour says that somebody else has this router's id; if that one started later, this one is refused."""
+        """Raise an alarm: `neighbour` says that another router has this router's id. `is_refused`: that one started
+        later, so this one is refused and not ready."""
         who = f"another router says that it is {self._settings.id}"
         self.connections.health.alarm_once("twin", f"{who}: {neighbour} says: {says}")
         if is_refused:
@@ -153,7 +156,7 @@ class Neighbours:
     # --- sessions --------------------------------------------------------------------------------------------------
 
     def up(self, link: Link, other: Greeted) -> None:
-        """Its greeting is over."""
+        """Give `link`, whose greeting is over, its neighbour and its session; the session before it is cut."""
         neighbour = self.named[other.name]
         if neighbour.link is not None:
             neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"another link has come from {other.name}"))
@@ -169,7 +172,7 @@ class Neighbours:
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 
     def down(self, link: Link) -> None:
-        """It ends, or has ended; one that never was up says nothing."""
+        """Take in that `link` ends, or has ended; nothing is told of one that never was up."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             neighbour.past, neighbour.link = neighbour.carried, None
@@ -178,34 +181,35 @@ class Neighbours:
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:
-        """A body whose frames had `size` bytes."""
+        """Take in a body whose frames had `size` bytes."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             self.connections.happenings.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
             self._told.heard(neighbour.number, link.session, body)
 
     def lost(self, link: Link, lost: Lost) -> None:
-        """The neighbour tells of messages that we, or those behind us, will miss."""
+        """Take in that the neighbour tells of messages that this router, or those behind it, will miss."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             self._told.lost(neighbour.number, lost)
 
     def tell_loss(self, neighbour: int, lost: Lost) -> None:
-        """Behind the messages that wait; one that is not linked learns of it by the way that has changed."""
+        """Tell a neighbour of a loss, behind the messages that wait; one that is not linked learns of it by the way
+        that has changed."""
         link = self._numbered[neighbour].link
         if link is not None and link.is_open:
             link.send(FrameKind.LOST, encode(lost), urgent=False)
 
     def unrouted(self, link: Link, frame: bytes) -> None:
-        """A message of a source without a route has come."""
+        """Handle a message of a source without a route, which has come over `link`."""
         self._told.unrouted(link.connection, frame)
 
     def traced(self, report: Report) -> None:
-        """This router has something to report on a message that came over a link."""
+        """Pass on this router's own report on a message that came over a link."""
         self._told.reported(report, None)
 
     def reported(self, link: Link, report: Report) -> None:
-        """A neighbour passes on what somebody reports."""
+        """Pass on a report that a neighbour has sent."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
             self._told.reported(report, neighbour.number)
@@ -232,13 +236,14 @@ class Neighbours:
                 packed.when_packed(partial(self._tell_left, links, body, packed))
 
     def _tell_left(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
-        """It has gone out to all of these."""
+        """Tell listeners that a body has left over each of `links`."""
         me = stable_number(self._settings.id)
         for link in links:
             self.connections.happenings.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
 
     def _linked_by(self, link: Link) -> Neighbour | None:
-        """The neighbour whose present link it is; None before its greeting is over, and when it has ended."""
+        """Return the neighbour whose present link this is; None before the end of its greeting and after its own
+        end."""
         neighbour = self.named.get(link.name)
         return neighbour if neighbour is not None and neighbour.link is link else None
 

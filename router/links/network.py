@@ -5,7 +5,7 @@
     time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
                                                 └── WaysChanged ──> clients (losses.py)
 
-Law: commands are carried out in their order. What a `Held` promises is in the table before it leaves. The core is
+Law: commands are carried out in their order. What a `Held` confirms is in the table before it leaves. The core is
 called when something happens, when it is due, and in slices while it has work; never otherwise.
 """
 
@@ -68,12 +68,12 @@ from tamis.router.links.step import WAIT_S, InStep
 from tamis.router.links.tls import dialling_context
 
 STANDSTILL_US: Final = S // 2
-"""A tick that comes so much after the one before, five times what it should: this router stood still."""
+"""How long after the one before a tick shows that this router stood still, in microseconds: five times its period."""
 SOURCES_MAX: Final = 4_096
-"""Routers whose messages in transit are told apart, 8 KiB each; beyond, the one quiet longest is forgotten."""
+"""Routers whose messages in transit are told apart, 8 KiB each; past that the router quiet longest is forgotten."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
-"""R5b: the others send by the trees before for their hold, which begins when they hear that this router leaves. A
-message that somebody sent before that passes here meanwhile, however full the links are."""
+"""R5b: how long the other routers may still send by the trees before, in seconds: the hold, which begins when they hear
+that this router leaves. A message that was sent before passes here meanwhile, however full the links are."""
 
 
 class LocalClients(Protocol):
@@ -83,7 +83,7 @@ class LocalClients(Protocol):
         """Bring a report on a message to the client that asks."""
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic)."""
+        """Tell each client that wanted something at `before_s` (monotonic) of a loss."""
 
 
 class Network:
@@ -133,17 +133,17 @@ class Network:
             dialler.start()
 
     def stop_dialling(self) -> None:
-        """No new links; those that are up stay."""
+        """Make no new links; those that are up stay."""
         for dialler in self._diallers:
             dialler.close()
 
     def leave(self) -> None:
-        """Let the others go around this router, which goes on with what still comes."""
+        """State that this router leaves, so that the others go around it; it goes on with what still comes."""
         self._left_s = time.monotonic()
         self._handle(Leave())
 
     def is_left(self) -> bool:
-        """The others go around it, and since this was asked last nothing has passed."""
+        """Return whether the others go around this router, and no message passed since the last call."""
         figures = self.connections.switch.figures()
         passed, self._passed = self._passed, figures.forwarded + figures.deliveries
         is_over = time.monotonic() - self._left_s >= LEAVE_S and passed == self._passed
@@ -157,7 +157,7 @@ class Network:
 
     @property
     def links(self) -> list[Link]:
-        """Those that are up."""
+        """The links that are up."""
         return self.neighbours.links
 
     @property
@@ -170,24 +170,25 @@ class Network:
 
     @property
     def queued_bytes(self) -> int:
-        """How much of messages and control waits in the switch to be sent over links."""
+        """How many bytes of messages and control wait in the switch to be sent over links."""
         return sum(self.connections.switch.connection(link.connection).queued_bytes for link in self.links)
 
     def unlinked(self) -> dict[str, int]:
-        """By neighbour, messages that found no link since this was asked last; some of them, none when all are told."""
+        """Return by neighbour messages that found no link since the last call; one call returns a part, an empty one:
+        all."""
         return {self.neighbours.name_of(number): count for number, count in self.connections.switch.unlinked().items()}
 
     @property
     def quiet_s(self) -> float:
-        """For how long nobody has said anything new; 0 while something waits to be said or done."""
+        """For how long no router has stated anything new; 0 while something waits to be stated or done."""
         is_sending = any(link.outgoing.queued_bytes for link in self.neighbours.links)
         if self.core.has_work or not self.installer.is_idle or is_sending:
             return 0.0
         return time.monotonic() - self.news_s
 
     def tick(self) -> None:
-        """Ten times a second: losses are told, the core hears of a standstill, and the switch which epochs are
-        believed; that fewer are believed is told at once."""
+        """Do what is due ten times a second: tell losses, tell the core of a standstill, and tell the switch which
+        epochs are believed. When fewer are believed the switch is told at once, not here."""
         self.losses.tick()
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
@@ -210,14 +211,14 @@ class Network:
         self._handle(LinkDown(neighbour, session))
 
     def _sent(self, session: NeighbourSession) -> None:
-        """At the next turn of the loop: what is sent next must not leave before the frame that is in hand."""
+        """Tell the core at the next turn of the loop: what it sends must not leave before the frame that is in hand."""
         self.connections.loop.call_soon(self._handle, Sent(*session))
 
     def heard(self, neighbour: int, session: int, body: Body) -> None:
         if not isinstance(body, SenderRequest | EpochRefused) and not (
             isinstance(body, UpdateReply) and not body.entries
         ):
-            self.news_s = time.monotonic()  # what is asked all the time, and nothing in answer, is no news
+            self.news_s = time.monotonic()  # requests and empty answers come all the time, and are no news
         self._handle(Heard(neighbour, session, body))
 
     def lost(self, neighbour: int, lost: Lost) -> None:
@@ -231,9 +232,9 @@ class Network:
         return epoch <= core_state.plausible.by_clock(core_state.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
-        """Somebody has a report on a message, or (None) this router has: on with it towards where the message entered.
+        """Pass a report, of another router or (`came_from` None) of this one, on towards where its message entered.
 
-        It never goes back: routers that do not agree yet on the topology would play it to and fro.
+        It never goes back the way it came: routers that do not agree yet on the topology would send it to and fro.
         """
         if report.source == self.core.me:
             self._clients.reported(report)
@@ -243,7 +244,7 @@ class Network:
             self.neighbours.pass_on(hop, report)
 
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
-        """Clients of this router want these, packed; each as often as it is named.
+        """Tell the core that clients of this router want these packed filters; each counts as often as it is named.
 
         `known` is called once all that is wanted now is known to every router that can be reached.
         """
@@ -257,14 +258,14 @@ class Network:
         self._handle(Unwanted(tuple(filters)))
 
     def audit(self) -> int:
-        """Ask every router whether it holds what this one does; the number of the answer in `audits`."""
+        """Ask every router whether it holds what this one does; return the ticket of the answer in `audits`."""
         ticket = next(self._tickets)
         self.audits = {ticket: None}
         self._handle(Audit(ticket))
         return ticket
 
     def _handle(self, event: Event) -> None:
-        """What happens while commands are carried out waits until they are."""
+        """Have the core handle `event`; what happens while its commands are carried out waits until they are."""
         self._events.append(event)
         self._note_cause(event)
         if self._is_handling:
@@ -278,7 +279,7 @@ class Network:
         self.step.look()
 
     def _note_cause(self, event: Event) -> None:
-        """What may be why the topology changes: now, or when it is time."""
+        """Note what may be why the topology changes, now or later."""
         if isinstance(event, LinkUp | LinkDown):
             what = "up" if isinstance(event, LinkUp) else "down"
             self._cause = f"link {what}: {self.neighbours.name_of(event.neighbour)}"
@@ -303,7 +304,7 @@ class Network:
     # --- what is to be done ----------------------------------------------------------------------------------------
 
     def _carry_out(self, commands: list[Command]) -> None:
-        """All of them, though one may fail through a bug."""
+        """Carry out all commands, even if one fails through a bug; that one's exception is raised at the end."""
         failed: Exception | None = None
         for command in commands:
             try:

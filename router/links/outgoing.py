@@ -2,9 +2,10 @@
 
     streams    (RA, issuer 7): body body      (UR, me): body      (LSA, 3): body       one frame of each in turn
 
-Law: bodies of one stream leave one after the other, each with its frames in order; those of others pass between. The
-switch is given WINDOW_BYTES at most until the wire has been seen to take more, so that its urgent lane always has
-room for signs of life and errors. At most QUEUE_BYTES_MAX wait; with more, the link is of no use any more.
+Law: bodies of one stream leave one after the other, each with its frames in order; frames of other streams pass
+between. The switch is given WINDOW_BYTES at most until the wire has been seen to take more, so that its urgent lane
+always has room for signs of life and errors. At most QUEUE_BYTES_MAX wait; with more, `overflow` is called, and the
+link has to begin anew.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from tamis.protocol.wire.streams import Stream
 from tamis.router.links.packing import Packed
 
 WINDOW_BYTES: Final = 65_536
-"""One part of the largest size, and so any frame: a quarter of what the switch's urgent lane takes."""
+"""Bytes of one part of the largest size, and so of any frame: a quarter of what the switch's urgent lane takes."""
 QUEUE_BYTES_MAX: Final = 2 * ASSEMBLY_BYTES_MAX
-"""The largest body that a neighbour takes, and as much again of what happens while it is on its way. Frames of
+"""Bytes of the largest body that a neighbour takes, and as much again of what happens while it is on its way. Frames of
 advertisements are shared by all the links that they wait for."""
 
 
 class Outgoing:
-    """`hand` gives one frame to the switch; `when_writable` calls once when the wire takes more; `overflow` is called
-    when too much waits."""
+    """The control frames of one link. `hand` gives one frame to the switch; `when_writable` calls back once when the
+    wire takes more; `overflow` is called when too much waits."""
 
     def __init__(
         self,
@@ -43,16 +44,16 @@ class Outgoing:
         self.queued_bytes = self.frames = self.bytes = 0
 
     def add(self, body: Packed, left: Callable[[], None] | None = None) -> None:
-        """`left` is called when its last frame has been handed over."""
+        """Queue a body; `left` is called when its last frame has been handed over."""
         self._streams.setdefault(body.stream, deque()).append((body, left))
         body.when_packed(partial(self._packed, body))
 
     def waiting(self, stream: Stream) -> int:
-        """How many bodies of one stream have not left."""
+        """Return how many bodies of one stream have not left."""
         return len(self._streams.get(stream, ()))
 
     def close(self) -> None:
-        """Nothing leaves any more."""
+        """Drop all that waits; nothing leaves any more."""
         self._is_closed = True
         self._streams.clear()
         self._turn.clear()
@@ -82,7 +83,7 @@ class Outgoing:
                 self._turn.append((stream, frames))
             else:
                 left = self._next_body(stream)
-            self._hand(frame)  # which may close us
+            self._hand(frame)  # which may close this queue
             if left is not None:
                 left()
         if self._turn and not self._is_waiting:
@@ -90,7 +91,8 @@ class Outgoing:
             self._when_writable(self._writable)
 
     def _next_body(self, stream: Stream) -> Callable[[], None] | None:
-        """One has left: whom to tell."""
+        """Take out the first body of `stream`, which has left, and begin the next one; return the `left` of that
+        body."""
         bodies = self._streams[stream]
         _, left = bodies.popleft()
         if not bodies:

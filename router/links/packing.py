@@ -1,7 +1,7 @@
 """A control body as frames, packed once for all links that it goes to.
 
-Law: a short body is packed at once, a long one in slices, between which others work; who waits for it is told when it
-is done.
+Law: a short body is packed at once, a long one in slices, between which other work is done; callbacks given to
+`when_packed` are called when it is packed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.router.connections.work import SlicedWork
 
 
 class Packed:
-    """`frames` is None until it is packed."""
+    """A body and its frames; `frames` is None until it is packed."""
 
     __slots__ = ("_waiting", "frames", "stream")
 
@@ -38,7 +38,7 @@ class Packed:
 
     @property
     def bytes(self) -> int:
-        """Of all frames, once there are any."""
+        """Bytes of all frames; 0 until they are packed."""
         return sum(map(len, self.frames or ()))
 
     def when_packed(self, callback: Callable[[], None]) -> None:

@@ -1,6 +1,7 @@
 """The secret of a link, from its file.
 
-Law: nobody else may read the file. Spaces around the secret are not part of it, since editors add a line's end.
+Law: only the file's owner may be able to read it. Spaces around the secret are not part of it, since editors add a
+line's end.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import Final
 from tamis.router.daemon.settings import CannotStart
 
 SECRET_BYTES_MIN: Final = 16
-"""What a passer-by could guess in a day is no secret."""
+"""The shortest secret, in bytes: one that a passer-by cannot guess in a day."""
 SECRET_BYTES_MAX: Final = 4_096
 
 
 def read_secret(path: str) -> bytes:
-    """CannotStart if the file is not there, not private, or holds no secret."""
+    """Return the secret in the file `path`; CannotStart if the file is not there, not private, or holds no secret."""
     try:
         with Path(path).open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:

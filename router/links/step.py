@@ -1,9 +1,9 @@
 """Whether this router and its neighbours are in step: each holds what the other held when their link came up.
 
-Law: what is confirmed while in step goes to everybody who wants it. A link is in step when both ends list it, which
-each does once it has caught up (R4); the router is when all links that are up are, and every router in reach has heard
-of it, so that none refuses what comes by a new way. Links that are down are not waited for, but for a while after the
-start. Confirmed publishes wait for at most WAIT_S and are refused from then on.
+Law: a message that is confirmed while in step goes to every subscriber that wants it. A link is in step when both ends
+list it, which each does once it has caught up (R4). The router is in step when all links that are up are, and every
+router in reach has heard of that, so that none refuses what comes by a new way. Links that are down are not waited for,
+except for a while after the start. Confirmed publishes wait for at most WAIT_S and are refused from then on.
 
     behind --links in step--> asking --all have heard--> settling --SETTLE_S--> in step
        ^_______________a link comes up___|___________________|____________________|
@@ -20,11 +20,12 @@ from tamis.native import Step
 from tamis.router.connections.connections import Connections
 
 WAIT_S: Final = 5.0
-"""A publisher waits so long for its confirmation, and a link that takes longer is an alarm."""
+"""How long a publisher waits for its confirmation, in seconds; a link that takes longer is an alarm."""
 START_S: Final = 2.0
-"""A neighbour that is there is linked by then: the end that dials tries again after 1.25 s at most."""
+"""How long links that are down are waited for after the start, in seconds: a neighbour that is there is linked by then,
+as the end that dials tries again after 1.25 s at most."""
 SETTLE_S: Final = 0.05
-"""A router that has heard of a topology goes by it within 20 ms (R5)."""
+"""Seconds from hearing of a topology to being in step: a router that has heard of it goes by it within 20 ms (R5)."""
 
 
 class Phase(enum.Enum):
@@ -35,9 +36,9 @@ class Phase(enum.Enum):
 
 
 class InStep:
-    """`links` says of each link that is up whether it is in step; `ask` calls back when all in reach have heard what is
-    said now; `alarm` is told of a neighbour whose link is not in step after WAIT_S, `caught_up` of one that is, or
-    whose link is down."""
+    """Follow whether this router is in step. `links` returns for each link that is up whether it is in step; `ask`
+    calls back when all routers in reach have heard what is stated now; `alarm` is called with a neighbour whose link is
+    not in step after WAIT_S, `caught_up` with one whose link is in step, or down."""
 
     def __init__(
         self,
@@ -52,10 +53,10 @@ class InStep:
         self._links, self._ask, self._alarm, self._caught_up = links, ask, alarm, caught_up
         self._phase = Phase.BEHIND
         self._round = 0
-        """Links that came up: what was asked before the last of them says nothing any more."""
+        """How many links came up so far: an answer asked for before the last of them counts no more."""
         self._is_starting = True
         self.was_in_step = False
-        """At least once."""
+        """Whether the router has been in step at least once."""
         self._timers: dict[object, asyncio.TimerHandle] = {}
 
     @property
@@ -72,7 +73,7 @@ class InStep:
         self._timers.clear()
 
     def up(self, neighbour: int) -> None:
-        """A link has come up."""
+        """Take in that a link has come up."""
         self._caught_up(neighbour)
         self._round += 1
         self._behind()
@@ -83,7 +84,7 @@ class InStep:
         self._caught_up(neighbour)
 
     def look(self) -> None:
-        """Something has been heard."""
+        """Look whether all links are in step now; to be called after each event."""
         if self._phase is not Phase.BEHIND:
             return
         links = self._links()
@@ -115,7 +116,7 @@ class InStep:
             self._connections.resume()
 
     def _waited(self) -> None:
-        """Who waits is refused, and so is who comes, until the router is in step again."""
+        """Refuse the publishes that wait, and those that come, until the router is in step again."""
         self._connections.switch.step(Step.REFUSE)
         self._connections.resume()
 

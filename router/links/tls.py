@@ -1,7 +1,7 @@
 """Links behind TLS 1.3: each end shows a certificate, and its router's id has to stand in it.
 
-Law: a certificate that does not lead to the configured roots ends the connection before a byte of the wire is read;
-whose it is, the greeting compares with the name that is said.
+Law: a certificate that does not lead to the configured roots ends the connection before a byte of the wire is read; the
+greeting compares the names in the certificate with the name that is said.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def dialling_context(tls: NeighbourTls) -> ssl.SSLContext:
 
 
 def names_in(transport: asyncio.BaseTransport) -> frozenset[str]:
-    """The names in the certificate that the other end has shown: its alternative names, and its common name."""
+    """Return the names in the certificate that the other end has shown: its alternative names, and its common name."""
     certificate: dict[str, Any] = transport.get_extra_info("peercert") or {}
     alternative = {value for kind, value in certificate.get("subjectAltName", ()) if kind == "DNS"}
     common = {value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"}
@@ -32,7 +32,7 @@ def names_in(transport: asyncio.BaseTransport) -> frozenset[str]:
 
 
 def _context(protocol: int, tls: NeighbourTls) -> ssl.SSLContext:
-    """CannotStart if a file cannot be used."""
+    """Make a context of the files of `tls`; CannotStart if one cannot be used."""
     context = ssl.SSLContext(protocol)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False  # routers are known by their ids, wherever they are

@@ -8,5 +8,5 @@
     writer       the thread that owns the files                    reading      the lines of a folder, old and new
 
 Law: nothing here holds the loop or stops routing, whatever the disk does. `lines` and `files` know no clock and no
-thread, and import nothing of the router: the simulator writes by them as well.
+thread, and import nothing of the router: the simulator writes with them as well.
 """

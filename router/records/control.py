@@ -1,8 +1,8 @@
 """What an event log says of a control body.
 
-Law: a statement has an issuer and its number; of a request these are the requester's. Why it was sent is told by what
-it is: of its sender's own, a change of what it wants (RA) or of its links (LSA); of somebody else's, it is passed on. A
-request by digest is the one that goes out every so often.
+Law: a statement has an issuer and its number; of a request these are the requester's. The cause follows from the body:
+a router's own statement means that what it wants (RA) or its links (LSA) changed; another router's statement is passed
+on; a request by digest is the one that goes out every so often.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tamis.protocol.wire.streams import stream_of
 
 
 def said_of(body: Body, sender: int, name_of: Callable[[int], str]) -> dict[str, object]:
-    """`sender` is the number of the router that sent it."""
+    """Return the fields of a record about `body`; `sender` is the number of the router that sent it."""
     issuer, epoch, seq = _version(body, name_of)
     return {
         "what": stream_of(body)[0].name,

@@ -4,10 +4,10 @@
     <folder>/<router>/messages-<epoch>-<number>.jsonl.gz     closed and compressed
     <folder>/<router>/messages-<epoch>-<number>.jsonl.gz.part    about to be; worth nothing after a crash
 
-Law: a file is written by one life alone, and only at its end, in whole lines: what cannot be written whole is taken
-back. Closed files never change but for their compression, which leaves a whole file at every moment. All of a folder
-that bears such names stays within the bound; what is oldest goes first, and never the files being written. Whatever
-else is there is left alone.
+Law: a file is written by one life only, at its end, in whole lines: a write that fails halfway is taken back. Closed
+files never change except by compression, which leaves a whole file at every moment. All files of a folder that bear
+such names stay within the bound together; the oldest are removed first, and never the files being written. Other files
+are left alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from tamis.router.records.lines import Family
 NAME: Final = re.compile(r"(messages|events)-(\d+)-(\d{6,})\.jsonl(\.gz)?")
 PLAIN, COMPRESSED, PART = ".jsonl", ".gz", ".part"
 COMPRESS_LEVEL: Final = 1
-"""A tenth larger than the usual 6 and three times as quick: what is compressed slower than it comes is lost."""
+"""Level of compression: files are a tenth larger than with the usual 6 and made three times as fast. Records that come
+faster than they are compressed are lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +49,17 @@ class _Open:
 class RecordFiles:
     """The folder of one router in one life. Writing raises OSError, and leaves nothing half written.
 
-    `closed` is called with each file that is closed: let `compress` have it, now or elsewhere.
+    `closed` is called with each file that is closed, which the caller hands to `compress`, now or elsewhere.
     """
 
     def __init__(self, folder: Path, epoch: int, bounds: Bounds, closed: Callable[[Path], None]) -> None:
         self._folder, self._epoch, self._bounds, self._closed = folder, epoch, bounds, closed
         self._open: dict[Family, _Open] = {}
         self._numbers: dict[Family, int] = {}
-        self._kept_bytes: int | None = None  # at least; None: nobody has looked yet
+        self._kept_bytes: int | None = None  # at least; None: the folder has not been read yet
 
     def write(self, family: Family, lines: bytes | memoryview, now_s: float) -> None:
-        """Whole lines; in one file, as far as they fit."""
+        """Write whole lines; those that have no room in one file go into the next."""
         while lines:
             file = self._file(family, now_s)
             some = _fitting(lines, self._bounds.file_bytes_max - file.size, is_empty=file.size == 0)
@@ -75,7 +76,7 @@ class RecordFiles:
                 self._close(family)
 
     def close(self) -> list[Path]:
-        """The life is over; its last files, which stay as they are."""
+        """End the life; return its last files, which stay as they are."""
         last = [file.path for file in self._open.values()]
         for file in self._open.values():
             os.close(file.descriptor)
@@ -89,7 +90,7 @@ class RecordFiles:
         return file
 
     def _next(self, family: Family, now_s: float) -> _Open:
-        """What a life of the same epoch has left behind is left alone."""
+        """Make the next file, behind those that a life of the same epoch has left."""
         self._folder.mkdir(parents=True, exist_ok=True)
         number = self._numbers.get(family)
         if number is None:
@@ -118,13 +119,14 @@ class RecordFiles:
         self._closed(file.path)
 
     def _make_room(self, size: int) -> None:
-        """Compression makes files smaller meanwhile: only when it seems too much is it counted again."""
+        """Remove old files, if `size` bytes more pass the bound. The folder is read again only then: compression makes
+        files smaller meanwhile."""
         if self._kept_bytes is None or self._kept_bytes + size > self._bounds.kept_bytes_max:
             self._kept_bytes = self._trim(self._bounds.kept_bytes_max - size)
         self._kept_bytes += size
 
     def _trim(self, bytes_max: int) -> int:
-        """Remove the oldest files until what is left has at most so many bytes, if it can be; how many it has."""
+        """Remove the oldest files until the rest has at most `bytes_max` bytes, if possible; return how many it has."""
         being_written = {file.path for file in self._open.values()}
         files = sorted(record_files(self._folder, with_parts=True), key=lambda file: file.age)
         kept = sum(file.size for file in files)
@@ -139,7 +141,7 @@ class RecordFiles:
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """One that is there; `age` grows with the time of its last line."""
+    """A file that is there; `age` grows with the time of its last line."""
 
     path: Path
     family: str
@@ -158,7 +160,7 @@ class RecordFile:
 
 
 def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]:
-    """Those of one router, in no order. A file that goes meanwhile is passed over."""
+    """Give the record files of one router, in no order. A file that is removed meanwhile is passed over."""
     try:
         entries = list(os.scandir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -175,7 +177,7 @@ def record_files(folder: Path, with_parts: bool = False) -> Iterator[RecordFile]
 
 
 def compress(path: Path) -> None:
-    """Closed file -> .gz; a whole one is there at every moment. One that is gone meanwhile stays gone."""
+    """Compress a closed file to .gz; a whole file is there at every moment. One that was removed meanwhile stays so."""
     whole, part = path.with_name(path.name + COMPRESSED), path.with_name(path.name + COMPRESSED + PART)
     try:
         with path.open("rb") as plain, part.open("wb") as raw:
@@ -194,13 +196,13 @@ def compress(path: Path) -> None:
 
 
 def left_plain(folder: Path, epoch: int) -> list[Path]:
-    """What lives other than this one have left uncompressed, the oldest first."""
+    """Return the files that lives other than `epoch` have left uncompressed, the oldest first."""
     files = [file for file in record_files(folder) if not file.is_compressed and file.epoch != epoch]
     return [file.path for file in sorted(files, key=lambda file: file.age)]
 
 
 def sweep(folder: Path) -> None:
-    """After a crash: half of a compression is worth nothing."""
+    """Remove what a crash has left half compressed."""
     for file in record_files(folder, with_parts=True):
         if file.path.name.endswith(PART):
             file.path.unlink(missing_ok=True)
@@ -211,7 +213,7 @@ def _create(path: Path) -> int:
 
 
 def _fitting(lines: bytes | memoryview, room: int, is_empty: bool) -> bytes | memoryview:
-    """As many whole lines as there is room for; of an empty file one, whatever its length."""
+    """Return as many whole lines as there is room for; for an empty file at least one, whatever its length."""
     if len(lines) <= room:
         return lines
     whole = bytes(lines)

@@ -22,14 +22,14 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 @dataclass(slots=True)
 class RecordLines:
-    """Of one life of one router."""
+    """Make the lines of one life of one router."""
 
     router: str
     epoch: int
     _numbers: dict[Family, Iterator[int]] = field(default_factory=lambda: {family: count() for family in FAMILIES})
 
     def number(self, family: Family) -> int:
-        """For the next line; any thread may ask."""
+        """Return the number of the next line; any thread may call this."""
         return next(self._numbers[family])
 
     def line(self, kind: str, t_us: int, n: int, fields: Mapping[str, object]) -> bytes:
@@ -37,7 +37,7 @@ class RecordLines:
         return (_encode(head | {name: value for name, value in fields.items() if value is not None}) + "\n").encode()
 
     def prefix(self, kind: str) -> bytes:
-        """How a line of this kind begins, up to the value of `t_us`, for who writes the rest elsewhere."""
+        """Return how a line of this kind begins, up to the value of `t_us`, for code that writes the rest elsewhere."""
         return (_encode(self._head(kind))[:-1] + ',"t_us":').encode()
 
     def _head(self, kind: str) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """The records of a folder, as they were written and as they are being written.
 
 Law: a stream is one file family of one router, its files in the order of lives and numbers; of a file that is there
-twice the compressed one is read. A line counts once its end is there: what a crash left half-written is passed over
-and counted, and so is what is no JSON. Only a piece of a file is in memory at a time.
+twice the compressed one is read. A line is read once its end is there: what a crash left half-written is passed over
+and counted, and so is a line that is no JSON. Only a piece of a file is in memory at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tamis.router.records.lines import FAMILIES
 
 CHUNK_BYTES: Final = 256 * 1024
 LINE_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Longer than any line there is: what has no end by then is no text."""
+"""Bytes, longer than any line there is: a file without a line's end by then is no text."""
 
 
 class RecordLine(NamedTuple):
@@ -34,7 +34,7 @@ class RecordLine(NamedTuple):
 
 
 def router_folders(folder: Path) -> list[Path]:
-    """Folders with records in them: this one, or those in it."""
+    """Return the folders with records in them: `folder`, or those in it."""
     if any(record_files(folder)):
         return [folder]
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
@@ -43,7 +43,8 @@ def router_folders(folder: Path) -> list[Path]:
 
 @dataclass(slots=True)
 class RecordStream:
-    """One family of one router. `read` again gives what has come since; `broken` counts lines that were none."""
+    """One family of one router. Each `read` gives what has come since the last; `broken` counts lines that were no
+    records."""
 
     folder: Path
     family: str
@@ -60,12 +61,12 @@ class RecordStream:
             try:
                 yield from self._read_file(file, key)
             except FileNotFoundError:
-                continue  # compressed or removed meanwhile: the next time tells
+                continue  # compressed or removed meanwhile: the next read has its lines
             if file.is_compressed or file is not files[-1]:
                 self._done.add(key)
 
     def skip_to_end(self, lines: int) -> list[RecordLine]:
-        """The last lines, so many at most; `read` goes on behind them. Only the files that have them are read."""
+        """Return the last `lines` lines at most; `read` goes on behind them. Only the files that have them are read."""
         files, last = self._files(), deque[RecordLine](maxlen=lines)
         for file in reversed(files):
             if len(last) < lines:
@@ -103,7 +104,7 @@ class RecordStream:
 
 @dataclass(slots=True)
 class Reader:
-    """All streams of these folders, as one in order of time."""
+    """All streams of some folders, as one in order of time."""
 
     streams: list[RecordStream]
 
@@ -117,11 +118,11 @@ class Reader:
         return sum(stream.broken for stream in self.streams)
 
     def read(self) -> Iterator[RecordLine]:
-        """What has come since the last time; at first, everything."""
+        """Give what has come since the last call; the first gives everything."""
         return heapq.merge(*(stream.read() for stream in self.streams), key=lambda line: line.t_us)
 
     def last(self, lines: int) -> list[RecordLine]:
-        """The last lines of all together."""
+        """Return the last `lines` lines of all streams together."""
         found = [line for stream in self.streams for line in stream.skip_to_end(lines)]
         return sorted(found, key=lambda line: line.t_us)[-lines:]
 

@@ -3,8 +3,8 @@
     happenings ── recorder (what is told as it happens) ──┐
                └─ seconds  (what is told each second) ────┴─> writer
 
-Law: an event is noted where it happens and costs the loop a few microseconds; what takes longer to say is worked out
-by the thread that writes it. Routers go by their ids, connections by their numbers in this life.
+Law: noting an event takes the loop a few microseconds; what takes longer to describe is worked out by the thread that
+writes. Routers are named by their ids, connections by their numbers in this life.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ EVENTS_PER_SLICE: Final = 200
 
 
 class Recorder:
-    """`start` it before the switch moves a message, `close` it after the switch. `later` does work in slices."""
+    """Note events for the writer. `start` it before the switch moves a message, `close` it after the switch has closed.
+    `later` does work in slices."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class Recorder:
         self.messages.close()
 
     def _name(self, number: int, router: str, hops: int) -> None:
-        """How messages' records call a router, from now on."""
+        """Name a router in the records of messages from now on, with its distance in hops."""
         if self._named.get(number) != (router, hops):
             self._named[number] = (router, hops)
             self._writer.name(number, json.dumps(router).encode(), hops)
@@ -100,7 +101,7 @@ class Recorder:
 
     def life(self, what: str) -> None:
         settings = self._settings
-        if what == "ready":  # it listens, so that no other process of this router writes here
+        if what == "ready":  # the router listens, so that no other process of it writes here
             self._writer.compress_earlier()
         self.note(
             "life",
@@ -113,7 +114,7 @@ class Recorder:
         )
 
     def note(self, kind: str, **fields: object) -> None:
-        """An event of `kind`; None stands for a field that does not apply."""
+        """Note an event of `kind`; None stands for a field that does not apply."""
         self._writer.note(kind, fields)
 
     # --- neighbours --------------------------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ class Recorder:
         )
 
     def _unlinked(self, event: UnlinkedCounted) -> None:
-        """A neighbour without a link has no interface, and loses messages all the same."""
+        """Note losses of a neighbour without a link, which has no interface."""
         self.note("interface", neighbour=event.neighbour, dropped={"no_link": event.messages})
 
     # --- clients -----------------------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ class Recorder:
         self._writer.note("subscription", _with_filters(head | {"what": "removed", "cause": cause}, packed))
 
     def _gone(self, event: ConnectionEnded) -> Generator[None, None, None]:
-        """All that it wanted has ended with it."""
+        """Note, in slices, that the subscriptions of a connection have ended with it."""
         held = self._held.pop(event.connection, {})
         for number, subscription in enumerate(sorted(held), 1):
             self._removed(_head(event.name, event.connection, subscription), held[subscription], "gone")
@@ -213,7 +214,8 @@ def _shape(trees: Trees, graph: Graph, names: Mapping[int, str]) -> dict[str, ob
 
 
 def _with_filters(head: dict[str, object], packed: tuple[bytes, ...]) -> Callable[[], dict[str, object]]:
-    """A function that decodes the filters: the writing thread calls it, as decoding takes a tenth of a millisecond."""
+    """Return a function that decodes the filters: the writing thread calls it, as decoding takes a tenth of a
+    millisecond."""
 
     def said() -> dict[str, object]:
         filters = [decode_filter(one) for one in packed]

@@ -1,6 +1,6 @@
 """What is recorded each second: the tables, and neighbours' clocks.
 
-Law: the tables are told of when they have changed, and each minute; a clock when a session's first heartbeat is
+Law: the tables are recorded when they have changed, and each minute; a clock when a session's first heartbeat is
 answered, and then every CLOCK_S.
 """
 

@@ -1,6 +1,6 @@
 """The thread that writes records: events out of a queue, messages out of the ring that the switch fills.
 
-Law: who notes never waits. What the queue, the ring or the disk has no room for is lost, counted, and told in a record
+Law: noting never waits. What the queue, the ring or the disk has no room for is lost, counted, and told in a record
 `lost` once there is room again. The disk's trouble is logged when it begins and when it is over, and changes nothing
 else. Everything is written out at least once a second.
 """
@@ -26,23 +26,25 @@ from tamis.router.records.lines import Family, RecordLines, family_of
 
 WAIT_MS: Final = 200
 EVENTS_MAX: Final = 100_000
-"""That wait to be written: tens of megabytes at most, and more than happens in a second."""
+"""Events that wait to be written: tens of megabytes at most, and more than happens in a second."""
 EVENTS_PER_SLICE: Final = 50
-"""Formatted without a pause: a fraction of a millisecond, during which the loop has to wait for Python's lock."""
+"""Events formatted without a pause: a fraction of a millisecond, during which the loop has to wait for Python's
+lock."""
 RETRY_S: Final = 1.0
 NICENESS: Final = 10
 CLOSING_S: Final = 2.0
-"""A router that is asked to stop compresses its last files for so long at most: the next start does what is left."""
+"""Seconds that a router which is asked to stop compresses its last files for: the next start does what is left."""
 
 Fields = Mapping[str, object]
 Event = tuple[int, str, int, Fields | Callable[[], Fields]]
-"""When, kind, number, and what it says, or who works that out when it is written."""
+"""The time, the kind, the number, and the fields, or a function that returns them when the event is written."""
 
 _log = logging.getLogger(__name__)
 
 
 class Writer:
-    """It has `records` for as long as it runs. `start` it, `close` it once nothing is noted any more."""
+    """Write the records of one router. It owns `records` while it runs. `start` it; `close` it once nothing is noted
+    any more."""
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class Writer:
         self._thread.start()
 
     def close(self) -> None:
-        """What is noted is written."""
+        """Write what has been noted, and end both threads."""
         self._is_closing = True
         self._compressor.hurry()
         self._records.call()
@@ -78,12 +80,12 @@ class Writer:
         self._compressor.close()
 
     def compress_earlier(self) -> None:
-        """What earlier lives have left behind, for whatever reason: once it is certain that they are over."""
+        """Compress what earlier lives have left behind; to be called once it is certain that they are over."""
         for path in left_plain(self._folder, self._lines.epoch):
             self._compressor.add(path)
 
     def note(self, kind: str, what: Fields | Callable[[], Fields]) -> None:
-        """An event of now."""
+        """Note an event with the present time; never wait."""
         number = self._lines.number(family_of(kind))
         if len(self._events) >= EVENTS_MAX:
             self._lost.add("events", 1)
@@ -91,7 +93,7 @@ class Writer:
             self._events.append((int(self._clock_s() * 1e6), kind, number, what))
 
     def name(self, number: int, shown: bytes, hops: int) -> None:
-        """How records of messages from now on call a router."""
+        """Name a router in the records of messages from now on."""
         self._names.append((number, shown, hops))
 
     # --- the thread --------------------------------------------------------------------------------------------------
@@ -108,7 +110,7 @@ class Writer:
     def turn(self) -> None:
         """Write what has been noted until now."""
         try:
-            end = self._records.end  # names that are known by now are all that messages before it have
+            end = self._records.end  # messages before this have only names known by now
             self._take_names()
             self._write_messages(end)
             self._write_events()
@@ -173,7 +175,7 @@ class Writer:
 
 
 class LostRecords:
-    """Records lost since the last time somebody was told, by family; `total` is all of this life's."""
+    """Records lost since the last `taken`, by family; `total` counts those of the whole life."""
 
     def __init__(self) -> None:
         self._counts: dict[Family, int] = {}
@@ -187,7 +189,7 @@ class LostRecords:
             self.total += count
 
     def saw_in_ring(self, lost: int) -> None:
-        """So many messages found no room until now."""
+        """Take in how many messages found no room in the ring until now."""
         if lost > self._seen_in_ring:
             self.add("messages", lost - self._seen_in_ring)
             self._seen_in_ring = lost
@@ -214,7 +216,7 @@ class Compressor:
         self._files.put(path)
 
     def hurry(self) -> None:
-        """What CLOSING_S from now is not enough for stays as it is; the file at hand is finished."""
+        """Leave the files that CLOSING_S from now is not enough for as they are; the file at hand is finished."""
         self._end_s = time.monotonic() + CLOSING_S
 
     def close(self) -> None:
@@ -225,7 +227,7 @@ class Compressor:
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         with suppress(OSError):
-            sweep(self._folder)  # here, where halves are made: none of this life is there yet
+            sweep(self._folder)  # here, where halves are made: there is none of this life yet
         while (path := self._files.get()) is not None and time.monotonic() < self._end_s:
             try:
                 compress(path)

@@ -1,7 +1,8 @@
 """Which process a number means.
 
-Law: a process is signalled only if its number and its start are those that were written down: numbers are used again,
-by others. The check and the signal go through one descriptor, so that nothing can come between them. Linux only.
+Law: a process is signalled only if its number and its start are those that were written down, as other processes get
+the same numbers later. The check and the signal go through one descriptor, so that nothing can come between them. Linux
+only.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _START_FIELD = 19
-"""Of /proc/PID/stat, counted behind the name, which is in parentheses and may hold anything."""
+"""Field of /proc/PID/stat, counted behind the name, which is in parentheses and may hold anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """`started` is the boot of the machine and the tick at which the process began."""
+    """One process. `started` is the boot of the machine and the tick at which the process began."""
 
     pid: int
     started: str
 
     @classmethod
     def of(cls, pid: int) -> ProcessIdentity | None:
-        """None where there is no such process."""
+        """Return the identity of the process `pid`; None where there is none."""
         try:
             stat = Path(f"/proc/{pid}/stat").read_text()
             boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -47,7 +48,7 @@ class Handle:
             signal.pidfd_send_signal(self._descriptor, number)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it has ended within so long."""
+        """Return whether the process ended within `seconds`."""
         poll = select.poll()
         poll.register(self._descriptor, select.POLLIN)
         return bool(poll.poll(max(0.0, seconds) * 1000))
@@ -55,7 +56,7 @@ class Handle:
 
 @contextlib.contextmanager
 def held(identity: ProcessIdentity) -> Iterator[Handle | None]:
-    """A hold on the process, or None where it has ended."""
+    """Give a hold on the process, or None where it has ended."""
     try:
         descriptor = os.pidfd_open(identity.pid)
     except (ProcessLookupError, OverflowError, ValueError):

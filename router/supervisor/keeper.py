@@ -1,7 +1,7 @@
 """One router process: started, listened to, started again when it ends, stopped when asked.
 
-Law: no process is left behind: `run` ends only when the last one it started has ended. A process has a session of its
-own, so that Ctrl-C at the terminal reaches the supervisor alone, which then asks for a clean end.
+Law: no process is left behind: `run` ends only when the last process it started has ended. A process has a session of
+its own, so that Ctrl-C at the terminal reaches the supervisor alone, which then asks for a clean end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.router.supervisor.life import TRANSITIONS, Deaths, LifeEvent, Process
 from tamis.router.supervisor.state import RouterState
 
 LINE_BYTES_MAX = 262_144
-"""Of a longer line of a log only the end is kept."""
+"""Bytes of a line of a log; of a longer one only the end is kept."""
 LAST_WORDS_CHARACTERS_MAX = 500
 
 
@@ -28,7 +28,8 @@ class Keeper:
     def __init__(
         self, command: Sequence[str], log: Handler, patience: RestartPolicy, stop_s: float, changed: Callable[[], None]
     ) -> None:
-        """`changed` is called after each change of `state`; a process that does not end in `stop_s` is killed."""
+        """Keep a process that `command` starts. `changed` is called after each change of `state`; a process that has
+        not ended `stop_s` seconds after it was asked to is killed."""
         self.state = RouterState()
         self._command = command
         self._log = log
@@ -39,24 +40,24 @@ class Keeper:
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self) -> None:
-        """Until the process has stopped for good."""
+        """Keep the process up until it has stopped for good."""
         try:
             while self.state.state is ProcessState.STARTING:
                 if self._move(self._deaths.after(await self._life())) is ProcessState.RESTARTING:
                     await self._pause()
-            if self.state.state is ProcessState.STOPPING:  # asked to before anything was started
+            if self.state.state is ProcessState.STOPPING:  # asked to stop before anything was started
                 self._move(LifeEvent.ENDED)
         finally:
             self._log.close()
 
     def stop(self) -> None:
-        """Ask for a clean end; ask again for a quick one."""
+        """Ask for a clean end; a second call asks for a quick one."""
         self._move(LifeEvent.STOP_ASKED)
         self._stop_asked.set()
         self._signal(signal.SIGTERM)
 
     async def _life(self) -> float:
-        """One process from its start to its end; how long it lived."""
+        """Run one process from its start to its end; return how long it lived, in seconds."""
         began_s = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *self._command,
@@ -78,13 +79,13 @@ class Keeper:
                 self.state.exit_code = await process.wait()
                 killer.cancel()
         finally:
-            self._signal(signal.SIGKILL)  # reaches nobody unless we ourselves were cut short
+            self._signal(signal.SIGKILL)  # has no effect unless this function itself was cut short
             await process.wait()
             self._process = None
         return time.monotonic() - began_s
 
     async def _listen(self, stdout: asyncio.StreamReader | None) -> None:
-        """The first line says that it is ready, and where; what may follow belongs to the log."""
+        """Take in where the process listens, which its first line says; further lines go to the log."""
         assert stdout is not None  # noqa: S101 - asked for above
         with contextlib.suppress(ValueError, TypeError):
             said = json.loads(await stdout.readline())
@@ -138,7 +139,7 @@ class Keeper:
 
 
 def _complaint(line: str) -> str:
-    """What may say why a process ended: any line but those of the log that report all is well."""
+    """Return what may say why a process ended: any line except those of the log that report all is well."""
     try:
         logged = json.loads(line)
         is_well = logged["level"] in ("debug", "info")

@@ -1,7 +1,7 @@
-"""The life of one supervised process, as a table, and how long it waits before it begins again.
+"""The life of one supervised process, as a table, and how long it pauses before it begins again.
 
 Law: a state changes by `TRANSITIONS` alone; a pair that is not in it is a bug of the caller. A process that ends by
-itself is started again after a pause that doubles; one that has been up for `steady_s` has earned a short pause again;
+itself is started again after a pause that doubles; one that has been up for `steady_s` begins with a short pause again;
 one that ends `deaths_max` times in a row without that has failed, and is left alone.
 """
 
@@ -47,12 +47,13 @@ TRANSITIONS: dict[tuple[ProcessState, LifeEvent], ProcessState] = {
 }
 
 SETTLED = frozenset({ProcessState.READY, ProcessState.STOPPED, ProcessState.FAILED})
-"""Where nothing changes unless something happens."""
+"""States that last until something happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """A port that is still held is free within seconds; what fails five times needs a person."""
+    """When a process is started again: a port that is still held is free within seconds; what fails five times needs a
+    person."""
 
     pause_s_min: float = 0.5
     pause_s_max: float = 30.0
@@ -68,12 +69,12 @@ class Deaths:
         self._in_a_row = 0
 
     def after(self, lived_s: float) -> LifeEvent:
-        """What the end of a process means that lived for so long."""
+        """Return what the end of a process means that lived for `lived_s` seconds."""
         self._in_a_row = 1 if lived_s >= self._patience.steady_s else self._in_a_row + 1
         return LifeEvent.ENDED_TOO_OFTEN if self._in_a_row >= self._patience.deaths_max else LifeEvent.ENDED
 
     @property
     def pause_s(self) -> float:
-        """What is waited before the next start."""
+        """Seconds to wait before the next start."""
         doubled = self._patience.pause_s_min * 2.0 ** (self._in_a_row - 1)
         return min(doubled, self._patience.pause_s_max)

@@ -1,6 +1,6 @@
 """The log file of one router, written by its supervisor.
 
-Law: a log that cannot be written costs its lines and nothing else. It is told once, in one sentence.
+Law: if the log cannot be written, its lines are lost and nothing else happens. That is told once, in one sentence.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 LOG_BYTES_MAX = 10_485_760
-"""Days of an ordinary router; a hundred routers stay below 2 GiB."""
+"""Bytes of one file: days of an ordinary router; a hundred routers stay below 2 GiB."""
 
 _log = logging.getLogger(__name__)
 
 
 class LogFile(RotatingFileHandler):
     def __init__(self, path: Path) -> None:
-        """The file is made with its first line."""
+        """Log to `path`; the file is made with its first line."""
         super().__init__(path, maxBytes=LOG_BYTES_MAX, backupCount=1, delay=True)
         self._is_told = False
 

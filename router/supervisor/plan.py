@@ -10,19 +10,20 @@ from tamis.configs import Topology, load_topology
 from tamis.router.supervisor.state import SupervisorError
 
 STOP_GRACE_S = 5.0
-"""What a router may take to stop beyond the time that its queues have to empty."""
+"""Seconds that a router may take to stop beyond the time that its queues have to empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One process to keep. One that does not end `stop_s` after it was asked to is killed."""
+    """One process to keep. It is killed if it has not ended `stop_s` seconds after it was asked to."""
 
     command: tuple[str, ...]
     stop_s: float
 
 
 def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, Task]:
-    """The tasks by router id; ConfigError or SupervisorError where the file is not sound or the machine not in it."""
+    """Return the tasks by router id; ConfigError or SupervisorError where the file has mistakes or the machine is not
+    in it."""
     topology = load_topology(file)
     chosen = _machine(topology, machine)
     command = (*router_command(file), *(["--insecure"] if is_insecure else []))
@@ -34,8 +35,9 @@ def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, 
 
 
 def router_command(file: str | Path) -> tuple[str, ...]:
-    """How a router of a topology file is started; `--id` and its id follow. It says in JSON where it listens."""
-    # -P: the folder we stand in may hold anything, a `tamis` included.
+    """Return the command that starts a router of a topology file; `--id` and its id follow. The router says in JSON
+    where it listens."""
+    # -P: the folder this process stands in may hold anything, a `tamis` included.
     return (
         *(sys.executable, "-P", "-m", "tamis.cli.main", "router", "--json-logs"),
         *("--topology", str(Path(file).resolve())),

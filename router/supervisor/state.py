@@ -26,12 +26,13 @@ from tamis.router.supervisor.log_file import LogFile
 
 
 class SupervisorError(TamisError):
-    """What was asked cannot be done; the sentence says why."""
+    """Raised when what was asked cannot be done; the sentence says why."""
 
 
 @dataclass(slots=True)
 class RouterState:
-    """`clients` and `admin` are the addresses at which it listens, as it says them."""
+    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it says that it
+    listens."""
 
     state: ProcessState = ProcessState.STARTING
     pid: int | None = None
@@ -52,13 +53,14 @@ class RouterState:
 
     @property
     def is_clean_end(self) -> bool:
-        """Stopped on request, as it should; SIGTERM itself ends one that was just starting."""
+        """Was the router stopped on request, and cleanly? A router that was just starting is ended by SIGTERM
+        itself."""
         return self.state is ProcessState.STOPPED and self.exit_code in (None, 0, -signal.SIGTERM)
 
 
 @dataclass(slots=True)
 class NetworkState:
-    """`stop_s` is how long its slowest router may take to stop."""
+    """All routers of one supervisor; `stop_s` is how long the slowest of them may take to stop."""
 
     file: str
     supervisor: ProcessIdentity
@@ -94,7 +96,7 @@ class StateFolder:
 
     @classmethod
     def of(cls, topology: str | Path) -> StateFolder:
-        """The folder of a topology file; it need not exist."""
+        """Return the folder of a topology file; it need not exist."""
         whole = Path(topology).resolve()
         digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
         base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
@@ -125,7 +127,7 @@ class StateFolder:
         new.replace(self.path / "state.json")
 
     def read(self) -> NetworkState | None:
-        """None where nothing has been started."""
+        """Return the state that was written last; None where nothing has been started."""
         try:
             return NetworkState.of(json.loads((self.path / "state.json").read_text()))
         except FileNotFoundError:

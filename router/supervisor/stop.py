@@ -1,7 +1,7 @@
-"""Stopping what a supervisor started, from outside.
+"""Stop, from outside, what a supervisor started.
 
 Law: only processes that state.json names, with the start it names, are signalled. The supervisor is asked first, and
-stops its routers itself; the routers of one that was killed are stopped one by one.
+stops its routers itself; the routers of a supervisor that was killed are stopped one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.router.supervisor.identity import Handle, held
 from tamis.router.supervisor.state import NetworkState, StateFolder, SupervisorError
 
 _MARGIN_S: Final = 5.0
-"""What a supervisor may take beyond its slowest router."""
+"""Seconds that a supervisor may take beyond its slowest router."""
 
 
 class End(enum.StrEnum):
@@ -26,7 +26,7 @@ class End(enum.StrEnum):
 
 
 def stop_routers(folder: StateFolder) -> dict[str, End]:
-    """How each router ended, by id; SupervisorError where none was started."""
+    """Stop all routers; return how each ended, by id. SupervisorError where none was started."""
     state = folder.read()
     if state is None:
         raise SupervisorError("none of its routers was started by `tamis up`")

@@ -1,6 +1,7 @@
 """All routers of a plan, until each has stopped or failed.
 
-Law: what becomes of those who look on, a terminal that is closed or a disk that is full, does not harm a router.
+Law: a state file that cannot be written, as the disk is full, does not harm a router; when the states cannot be shown
+any more, as the terminal is closed, all routers are stopped cleanly.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from tamis.router.supervisor.state import NetworkState, StateFolder
 Show = Callable[[NetworkState], None]
 ORDINARY: Final = RestartPolicy()
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""SIGHUP: the terminal was closed."""
+"""Signals that stop all routers; SIGHUP comes when the terminal is closed."""
 
 _log = logging.getLogger(__name__)
 
 
 def keep_up(file: str, machine: str | None, is_insecure: bool, show: Show) -> bool:
-    """Run the routers of a file until they are told to stop; whether all of them ended cleanly.
+    """Run the routers of a file until they are told to stop; return whether all of them ended cleanly.
 
-    ConfigError or SupervisorError where it cannot begin. `show` is called at every change.
+    ConfigError or SupervisorError where they cannot begin. `show` is called at every change.
     """
     tasks = plan(file, machine, is_insecure)
     folder = StateFolder.of(file)
@@ -44,20 +45,20 @@ class Supervisor:
     def __init__(
         self, file: str, tasks: Mapping[str, Task], folder: StateFolder, show: Show, patience: RestartPolicy = ORDINARY
     ) -> None:
-        """The folder is claimed by the caller."""
+        """Keep the processes of `tasks` up. The caller has claimed `folder`."""
         self._keepers = {
             router_id: Keeper(task.command, folder.log(router_id), patience, task.stop_s, self._changed)
             for router_id, task in tasks.items()
         }
         supervisor = ProcessIdentity.of(os.getpid())
-        assert supervisor is not None  # noqa: S101 - we are
+        assert supervisor is not None  # noqa: S101 - this process exists
         routers = {router_id: keeper.state for router_id, keeper in self._keepers.items()}
         self.state = NetworkState(file, supervisor, max(task.stop_s for task in tasks.values()), routers)
         self._folder = folder
         self._show = show
 
     async def run(self) -> bool:
-        """Start all and stay until none is left; whether all were stopped on request, and cleanly."""
+        """Start all routers and stay until none is left; return whether all were stopped on request, and cleanly."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self.stop)
@@ -83,7 +84,7 @@ class Supervisor:
             _log.warning("the state of the routers cannot be written: %s", error)
         try:
             self._show(self.state)
-        except OSError:  # nobody looks on any more
+        except OSError:  # there is no terminal to show it on any more
             self._show = _nobody
             self.stop()
 

@@ -1,6 +1,6 @@
 """All parts of an account as one, and which part is told of what.
 
-Law: a part is told of what it accounts for and of nothing else; `changes` is told whenever a router wrote anything.
+Law: a part is told of what it accounts for and of nothing else; `changes` is told whenever a router writes anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was said, who got it, and which ways it took."""
+"""The messages that were published, which clients got them, and which ways they took."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Messages:
         self.dropped: list[tuple[int, int]] = []
         """(publisher, counter) of each message of which a router could not send some copy."""
         self.per_link, self.crossed, self.vain = Count(), Count(), Count()
-        """Link -> messages sent over it; taken at its end; taken at its end where nobody wanted them."""
+        """Link -> messages sent over it; taken at its end; taken at its end where no client wanted them."""
         self.refused, self.visits = Count(), Count()
         """Reason -> messages refused; router -> messages taken."""
         self.seen: dict[str, Count] = defaultdict(Count)

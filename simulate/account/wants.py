@@ -17,7 +17,7 @@ class Asked:
     wish: int
     since_us: int
     until_us: int | None = None
-    """When it was withdrawn; None: never while its router lived."""
+    """When the wish was withdrawn; None: never while its router lived."""
 
 
 class Wants:

@@ -1,6 +1,7 @@
-"""The judge. He knows which routers live, which links carry, who wants what; and shares no code with the routers.
+"""The judge. It knows which routers live, which links carry and what each client wants, and shares no code with the
+routers.
 
-Law: nothing here imports `tamis.router` or `tamis.protocol`. What routers hold reaches him as plain numbers and
+Law: nothing here imports `tamis.router` or `tamis.protocol`. What routers hold reaches the judge as plain numbers and
 mappings (`view.py`), what happens as calls. A violation names the invariant that it breaks.
 
     violation.py    what was found         meaning.py       which contents a filter matches

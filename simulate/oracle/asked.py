@@ -1,6 +1,6 @@
 """What each router should ask the others for, by the strategy that all follow: the part of the truth that differs.
 
-Law: worked out from what clients want, never from what a router says. `everything` is all contents of a run.
+Law: it is worked out from what clients want, never from what a router says. `everything` is all contents of a run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tamis.simulate.oracle.truth import Truth
 Asked = Mapping[int, int]
 """Router -> the contents that it should ask for. Routers that are not named should ask for nothing."""
 AskedBy = Callable[[Truth, int], Asked]
-"""Called with the truth and `everything`."""
+"""A function of the truth and `everything`."""
 
 
 def what_clients_want(truth: Truth, everything: int) -> Asked:  # noqa: ARG001 - the signature of all
@@ -24,7 +24,7 @@ def what_clients_want(truth: Truth, everything: int) -> Asked:  # noqa: ARG001 -
 
 
 def everything_for_clients(truth: Truth, everything: int) -> Asked:
-    """Everything at each router of which a client wants something, even something that no content satisfies."""
+    """Return everything for each router of which a client wants something, even something that no content satisfies."""
     return {want.router: everything for wants in truth.in_force.values() for want in wants.values()}
 
 

@@ -19,26 +19,24 @@ CONTROL_WAIT_US = 20_000
 
 
 class Versions:
-    """Invariant 8, versions never go back: reports a router that holds an older version of an issuer than before.
-
-
-    A router is compared with itself as long as it lives and holds something of the issuer. Epochs beyond `epoch_max`
-    are excepted: a router with a single neighbour takes that one's clock on trust, and may go back. Such an epoch must
-    be seen to be excepted, so a router is looked at after whatever it hears."""
+    """Invariant 8, versions never go back: report a router that holds an older version of an issuer than before. A
+    router is compared with itself as long as it lives and holds something of the issuer. Epochs beyond `epoch_max` are
+    excepted: a router with a single neighbour takes that neighbour's clock on trust, and may go back. The exception
+    holds only for an epoch that was seen, so a router is looked at after whatever it hears."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._seen: dict[int, tuple[int, dict[int, tuple[int, int]]]] = {}
 
     def look(self, router: int, life: int, held: Mapping[int, tuple[int, int]], epoch_max: int) -> None:
-        """All that it holds."""
+        """Judge all versions that a router holds."""
         before = self._before(router, life)
         for issuer, version in held.items():
             self._judge(router, issuer, before.get(issuer), version, epoch_max)
         self._seen[router] = life, dict(held)
 
     def look_at(self, router: int, life: int, issuer: int, version: tuple[int, int] | None, epoch_max: int) -> None:
-        """What it holds of one issuer."""
+        """Judge the version that a router holds of one issuer; None: it holds none."""
         before = self._before(router, life)
         if version is None:
             before.pop(issuer, None)

@@ -1,9 +1,9 @@
-"""Invariants 1, 2, 3: who gets which message.
+"""Invariants 1, 2, 3: which clients get which message.
 
-Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can
-be reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest
-ways from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too
-many changes, and the client had asked for it well before. What was lost on a line that failed is no violation.
+Law: what must be delivered follows from the truth alone. At rest: to every client that wants it and whose router can be
+reached, once. In motion: where a topology had been known to all routers when the message came, all its shortest ways
+from entry to client carried until it was through, that topology was not too long ago for the hold of R5b, nor too many
+changes, and the client had asked for it well before. What was lost on a line that failed is no violation.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Judges gaps: which clients are told that messages are missing, and whether messages are.
+"""Judge gaps: which clients are told that messages are missing, and whether messages are.
 
-Law: what must lie under a gap follows from the truth alone: a message that was taken where it was published, for a
-client whose filter was known there, and which never came to it. What was lost in silence, or for want of room on a
-line, is not judged here; nor is what a client missed that left before it could be told. Of gaps, those are too many
-that come where nothing has happened, and those after sessions that ended and were perhaps made anew, on no shortest
-way to that router.
+Law: which losses need a gap follows from the truth alone: a message that was taken where it was published, for a client
+whose filter was known there, and which never came to that client. What was lost in silence, or for want of room on a
+line, is not judged here; nor is what a client missed that left before it could be told. A gap is one too many if
+nothing had happened before it, or only sessions ended, and were perhaps made anew, that lay on no shortest way to its
+router.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Gaps:
         )
 
     def at_rest(self) -> None:
-        """Judge the gaps that lie over no missing message, once all messages are judged, and note who knows of which
-        filter."""
+        """Judge the gaps that lie over no missing message, once all messages are judged, and note which routers know of
+        which filter."""
         for router, at_us in self._fresh:
             self._look(router, at_us)
         self._fresh.clear()

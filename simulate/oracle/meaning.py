@@ -1,7 +1,8 @@
-"""What filters mean, read by the judge himself.
+"""What filters mean, as the judge reads them.
 
-Law: written from the language's description, not from its code; a test compares the two over all that the workload can
-say. Contents hold integers, strings and booleans; a set of contents is an integer with a bit for each.
+Law: this is written from the language's description, not from its code; a test compares the two over all that the
+workload can express. Contents hold integers, strings and booleans; a set of contents is an integer with a bit for
+each.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from tamis.simulate.oracle.truth import Truth
 
 
 class EnteredAt(NamedTuple):
-    """Where a message entered, in which life of that router, and as which."""
+    """Where a message entered, in which life of that router, and with which counter."""
 
     source: int
     epoch: int
@@ -23,7 +23,7 @@ class EnteredAt(NamedTuple):
 
 
 Stream = tuple[int, int, int, int]
-"""A client, which connection of it, and the source and epoch of what it gets."""
+"""A client, which connection of it, and the source and epoch of the messages that it gets."""
 
 
 class Order:

@@ -70,7 +70,7 @@ class Tables:
         self._asked = asked or (lambda: what_clients_want(truth, 0))
         self._layer = layer
         self._meaning = meaning
-        """Packed filter -> contents; KeyError for a filter that nobody ever asked for."""
+        """Packed filter -> contents; KeyError for a filter that no client ever asked for."""
         self._report = report
 
     # 4: advertisements.

@@ -1,8 +1,9 @@
-"""The true state and its history: links that carry, routers that live, what clients want. The world tells it, never a
-router.
+"""The true state and its history: links that carry, routers that live, what clients want. The world tells it, never
+a router.
 
-Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled* where
-anything happened that makes routers change their minds about the topology. History reaches back to the last `forget`.
+Law: an edge is whole while both ends are in the same session and bytes pass both ways. A moment is *unsettled*
+where anything happened that makes routers change their minds about the topology. History reaches back to the last
+`forget`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Truth:
         self.in_force: dict[int, dict[int, Want]] = {}
         """Client -> filter -> what is in force now."""
         self._looks_like_an_end: list[int] = []
-        """When routers that had been apart came together, who hear only then of what has ended meanwhile; and when a
+        """When routers that had been apart came together, and learnt only then of what had ended meanwhile; and when a
         link that had stood still carried again."""
         self.is_tainted = False
         """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
@@ -95,7 +96,8 @@ class Truth:
         self.unsettle()
 
     def moves_again(self) -> None:
-        """A link that stood still carries again. R5c waits for what stood on it no longer than for any other way."""
+        """Note that a link that stood still carries again. R5c waits for what stood on it no longer than for any other
+        way."""
         self._looks_like_an_end.append(self.now_us)
 
     def unsettle(self) -> None:
@@ -159,7 +161,8 @@ class Truth:
         return span is not None and span.until_us > until_us
 
     def has_ended(self, since_us: int, until_us: int) -> bool:
-        """Whether a link or router ended between the two times, or something happened that looks alike to routers."""
+        """Return whether a link or router ended between the two times, or something happened that looks the same to
+        routers."""
         spans = (span for each in (*self.whole.values(), *self.lives.values()) for span in each)
         ends_us = (*(span.until_us for span in spans), *self._looks_like_an_end)
         return any(since_us < end_us <= until_us for end_us in ends_us)

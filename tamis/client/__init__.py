@@ -9,5 +9,6 @@ redial      which address next, and when               message, gap           wh
 liveness    signs of life                              waiter, errors         how a call ends
 trails      messages whose way is followed             trail                  what became of one
 
-Law: imports `protocol` and nothing else of Tamis; the left column imports no socket, no clock and no event loop.
+Law: this package imports `protocol` and nothing else of Tamis; the left column imports no socket, no clock and no event
+loop.
 """

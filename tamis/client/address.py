@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from tamis.protocol.errors import Refused
 
 ADDRESSES_MAX = 16
-"""Addresses of one client. A network has a few entrances; trying more would take longer than anybody waits."""
+"""Addresses of one client. A network has a few entrances; trying more would take longer than a caller waits."""
 
 _FORMS = "tamis://host:port, tamis+tls://host:port or tamis+unix:/path"
 _UNIX_PATH_BYTES_MAX = 107  # Linux keeps a socket's path in 108 bytes, the last of them zero
@@ -22,7 +22,7 @@ _UNIX_PATH_BYTES_MAX = 107  # Linux keeps a socket's path in 108 bytes, the last
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Host and port, or a path: exactly one of the two."""
+    """The address of a router: host and port, or a path; exactly one of the two."""
 
     host: str = ""
     port: int = 0
@@ -37,7 +37,7 @@ class Endpoint:
 
 
 def parse_address(text: str) -> Endpoint:
-    """The address written as `text`; Refused says what is wrong."""
+    """Return the address written as `text`; Refused says what is wrong."""
     try:
         parts = urlsplit(text)
         port = parts.port

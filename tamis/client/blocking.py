@@ -6,7 +6,7 @@
             for message in alerts:
                 ...
 
-Law: any thread may call anything; a call waits on a future of its own, never with the lock in its hand.
+Law: any thread may call anything; a call waits on a future of its own, and never holds the lock while it waits.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def connect(
     inbox_bytes: int = INBOX_BYTES,
     inbox_messages: int = INBOX_MESSAGES,
 ) -> Client:
-    """A client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
+    """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
-    `patience_s`: how long to go on trying for the first connection. Later ones are tried for ever.
+    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever.
     """
     settings = settings_of(
         addresses,
@@ -61,7 +61,7 @@ def connect(
 
 
 class Client:
-    """Made by `connect`."""
+    """A client, made by `connect`."""
 
     def __init__(self, settings: Settings, patience_s: float) -> None:
         self._settings = settings
@@ -109,14 +109,16 @@ class Client:
             self._begin(attributes, payload, confirm=confirm, retry=retry).result()
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes = b"") -> bool:
-        """Publish without waiting: False, and nothing done, where credit or room is used up or nothing connected."""
+        """Publish without waiting; False, and nothing is done, where credit or room is used up or no router is
+        connected."""
         if self._try(attributes, payload):
             return True
         self._outbox.check_open()
         return False
 
     def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
-        """Publish all of them, in order. With `confirm`, the first failure is raised; what follows it may be sent."""
+        """Publish all of `messages`, in order. With `confirm`, the first failure is raised; messages after it may be
+        sent."""
         waiting: deque[Future[None]] = deque()
         for item in messages:
             attributes, payload = item if isinstance(item, tuple) else (item, b"")
@@ -136,7 +138,7 @@ class Client:
         return self._follow(TraceRecord, attributes, payload, timeout_s)
 
     def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
-        """Where a message would go and to whom; see `tamis.Client.route`."""
+        """Ask where a message would go and to whom; see `tamis.Client.route`."""
         return self._follow(DryRunReport, attributes, b"", timeout_s)
 
     def subscribe(
@@ -145,7 +147,7 @@ class Client:
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
     ) -> Subscription:
-        """What satisfies one of `predicates`; see `tamis.Client.subscribe`."""
+        """Make a subscription to messages that satisfy one of `predicates`; see `tamis.Client.subscribe`."""
         return Subscription(self._pump, predicates, options_of(own_messages, wait))
 
     def drain(self) -> None:
@@ -170,7 +172,7 @@ class Client:
 
     def _begin(self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool) -> Future[None]:
         waiter: Future[None] = Future()
-        confirm = confirm or retry  # without an answer nobody knows when to stop
+        confirm = confirm or retry  # without an answer it is not known when to stop
         with self._pump.lock:
             self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
             self._pump.written()
@@ -204,7 +206,7 @@ class Client:
 
 
 class Subscription:
-    """Made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
+    """A subscription, made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
 
     def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         self._pump = pump
@@ -214,11 +216,11 @@ class Subscription:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """One id for each predicate, in their order: those that `Message.matched` speaks of."""
+        """The id of each predicate, in their order; `Message.matched` has these ids."""
         return self._started.ids
 
     def start(self) -> Self:
-        """Subscribe; returns when the router has it. SubscriptionRefused if it will not."""
+        """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
         if self._wanted is None:
             waiter: Future[None] = Future()
             with self._pump.lock:
@@ -228,7 +230,7 @@ class Subscription:
         return self
 
     def unsubscribe(self) -> None:
-        """End it. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
+        """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
         if self._wanted is None:
             return
         waiter: Future[None] = Future()
@@ -247,14 +249,14 @@ class Subscription:
         return self
 
     def __next__(self) -> Message | Gap:
-        """The next message, or a Gap where some are missing. StopIteration when it has ended."""
+        """Return the next message, or a Gap where some are missing. StopIteration when the subscription has ended."""
         item = self._take(None)
         if item is None:
             raise StopIteration
         return item
 
     def receive(self, timeout_s: float | None = None) -> Message | Gap:
-        """The next message or Gap, waited for at most `timeout_s`, then TimeoutError; ClientClosed when the
+        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
         subscription has ended."""
         item = self._take(timeout_s)
         if item is None:
@@ -262,7 +264,7 @@ class Subscription:
         return item
 
     def _take(self, timeout_s: float | None) -> Message | Gap | None:
-        """None at the end."""
+        """Return the next item, waiting at most `timeout_s`; None at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         inbox = self._started.inbox
         while True:

@@ -1,7 +1,8 @@
 """The blocking shell of the core: a thread for each client, one socket at a time. It holds no rule of the protocol.
 
-Law: the core is touched under `lock` only, which nobody holds while waiting. A thread, since signs of life are due and
-messages arrive while the application computes; it sleeps in select(), and a byte in `_bell` wakes it.
+Law: the core is touched under `lock` only, which no thread holds while it waits. The thread is needed since signs
+of life are due and messages arrive while the application computes; it sleeps in select(), and a byte in `_bell`
+wakes it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class BlockingPump:
         self._thread.start()
 
     def written(self) -> None:
-        """There may be output, or room to read. Call it with the lock held."""
+        """Wake the thread, as there may be output, or room to read. Call this with the lock held."""
         if not self._is_awake:
             self._is_awake = True
             self._ringer.send(b"\0")
@@ -64,12 +65,12 @@ class BlockingPump:
         finally:
             with self.lock:
                 self.core.close()
-                self._is_awake = True  # nobody rings any more
+                self._is_awake = True  # the bell is not rung any more
             self._bell.close()
             self._ringer.close()
 
     def _sleep(self, seconds: float) -> None:
-        """Until then, or until the client is closed."""
+        """Sleep for `seconds`, or until the client is closed."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             with self.lock:
@@ -79,7 +80,7 @@ class BlockingPump:
             self._select([], [], left)
 
     def _connection(self, address: Endpoint) -> str:
-        """Dial, and converse until the connection ends; why it did."""
+        """Dial `address`, and converse until the connection ends; return why it ended."""
         try:
             with self._dial(address) as wire:
                 wire.setblocking(False)
@@ -104,7 +105,7 @@ class BlockingPump:
         return wire if tls is None else tls.wrap_socket(wire, server_hostname=address.host)
 
     def _converse(self, wire: socket.socket) -> None:
-        """Send and receive until the router, or the core, ends it."""
+        """Send and receive until the router, or the core, ends the connection."""
         core = self.core
         with self.lock:
             core.connected(time.monotonic())
@@ -130,7 +131,7 @@ class BlockingPump:
                 return
 
     def _read(self, wire: socket.socket) -> bool:
-        """Receive what is there; False if the router has closed."""
+        """Receive what is there; False if the router has closed the connection."""
         data = _received(wire)
         if data:
             with self.lock:
@@ -139,7 +140,7 @@ class BlockingPump:
         return data != b""
 
     def _select(self, reads: list[socket.socket], writes: list[socket.socket], timeout_s: float) -> None:
-        """Sleep until something is ready, or the bell rings."""
+        """Sleep until a socket is ready, the bell rings, or `timeout_s` is over."""
         poll = select.poll()
         poll.register(self._bell, select.POLLIN)
         for wire in {*reads, *writes}:
@@ -167,7 +168,7 @@ def _sent(wire: socket.socket, output: memoryview) -> int:
 
 
 def _received(wire: socket.socket) -> bytes | None:
-    """None if nothing is there, b"" at the end."""
+    """Return what has come: None if nothing is there, b"" at the end."""
     try:
         return wire.recv(READ_BYTES)
     except _NOT_NOW:

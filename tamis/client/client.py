@@ -6,7 +6,7 @@
             async for message in alerts:
                 ...
 
-Law: a call that returns without `await`ing anything has cost no task and no future: that is how publish is fast.
+Law: a call that returns without `await`ing anything has made no task and no future: that makes publish fast.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def connect(
     inbox_bytes: int = INBOX_BYTES,
     inbox_messages: int = INBOX_MESSAGES,
 ) -> Client:
-    """A client of the first of `addresses` that answers: `async with connect(...) as client`, or `await connect(...)`.
+    """Make a client of the first of `addresses` that answers: `async with connect(...) as client`, or `await
+    connect(...)`.
 
-    `patience_s`: how long to go on trying for the first connection. Later ones are tried for ever.
+    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever.
     """
     settings = settings_of(
         addresses,
@@ -65,7 +66,7 @@ def connect(
 
 
 class Client:
-    """Made by `connect`. To be used by the tasks of one event loop."""
+    """A client, made by `connect`, for the tasks of one event loop."""
 
     def __init__(self, settings: Settings, patience_s: float) -> None:
         self._settings = settings
@@ -116,9 +117,9 @@ class Client:
     ) -> None:
         """Publish a message.
 
-        Without `confirm` it returns when the message is on its way, which may wait for the router's credit. With it,
-        when the router has taken the message: PublishRefused if it has not, PublishUnknown if the connection was cut
-        before it said so. With `retry` the message is then sent again, under the same id, until there is an answer.
+        Without `confirm` return when the message is on its way, which may wait for the router's credit. With it, return
+        when the router has taken the message: PublishRefused if it refuses, PublishUnknown if the connection was cut
+        before it answered. With `retry` the message is then sent again, under the same id, until there is an answer.
         """
         pump = self._running or self._pump
         if confirm or retry or not self._outbox.try_publish(attributes, payload, time_ns()):
@@ -130,7 +131,8 @@ class Client:
             pump.written()
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes = b"") -> bool:
-        """Publish without waiting: False, and nothing done, where credit or room is used up or nothing connected."""
+        """Publish without waiting; False, and nothing is done, where credit or room is used up or no router is
+        connected."""
         pump = self._running or self._pump
         if self._outbox.try_publish(attributes, payload, time_ns()):
             if not pump.flush_due:
@@ -140,7 +142,8 @@ class Client:
         return False
 
     async def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
-        """Publish all of them, in order. With `confirm`, the first failure is raised; what follows it may be sent."""
+        """Publish all of `messages`, in order. With `confirm`, the first failure is raised; messages after it may be
+        sent."""
         if not (confirm or retry):
             for item in messages:
                 attributes, payload = item if isinstance(item, tuple) else (item, b"")
@@ -157,14 +160,14 @@ class Client:
     async def trace(
         self, attributes: Mapping[str, Value], payload: bytes = b"", *, timeout_s: float = TRAIL_S
     ) -> Trail[TraceRecord]:
-        """Publish a message, confirmed, and follow it: what each router that it passed did with it.
+        """Publish a message, confirmed, and return what each router that it passed did with it.
 
-        Returns when all have answered, or after `timeout_s`; see `Trail.is_complete`.
+        This returns when all have answered, or after `timeout_s`; see `Trail.is_complete`.
         """
         return await self._follow(TraceRecord, attributes, payload, timeout_s)
 
     async def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
-        """Where a message would go and to whom: a `trace` with nothing delivered."""
+        """Return where a message would go and to whom: as a `trace` does, with nothing delivered."""
         return await self._follow(DryRunReport, attributes, b"", timeout_s)
 
     def subscribe(
@@ -173,16 +176,17 @@ class Client:
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
     ) -> Subscription:
-        """What satisfies one of `predicates`, each of which gets an id: `async with client.subscribe(...) as messages`.
+        """Make a subscription to messages that satisfy one of `predicates`, each of which gets an id: `async with
+        client.subscribe(...) as messages`.
 
-        `own_messages`: also what this client publishes itself. `wait`: until the router has it, or every router within
-        reach.
+        `own_messages`: also receive what this client publishes itself. `wait`: subscribing waits until the router has
+        the subscription, or every router within reach.
         """
         return Subscription(self._pump, predicates, options_of(own_messages, wait))
 
     async def drain(self) -> None:
-        """Begin nothing new, and finish what was begun: then the router has read all that was published and answered
-        what was to be confirmed, and the iterators end when they have yielded what arrived until then."""
+        """Begin nothing new, and finish what was begun. On return the router has read all that was published and
+        answered what was to be confirmed; the iterators end when they have yielded what arrived until then."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pump.core.drain(waiter, round(DRAIN_S * 1000))
         self._pump.flush()
@@ -192,7 +196,7 @@ class Client:
         self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool
     ) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        confirm = confirm or retry  # without an answer nobody knows when to stop
+        confirm = confirm or retry  # without an answer it is not known when to stop
         self._outbox.publish(attributes, payload, time_ns(), waiter, confirm=confirm, retry=retry)
         self._pump.written()
         await waiter

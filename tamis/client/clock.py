@@ -1,7 +1,7 @@
-"""The clocks and the dice that shells hand to the core.
+"""The clocks and the random numbers that shells hand to the core.
 
 Law: message counters start from the clock in nanoseconds: a client that keeps no counter across restarts must not use
-one twice under the same name, and nobody publishes a message a nanosecond for long.
+one twice under the same name, and no client publishes a message a nanosecond for long.
 """
 
 from __future__ import annotations

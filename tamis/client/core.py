@@ -5,8 +5,8 @@
     again unless `is_over`. After each of these calls there may be output.
 
 Law: nothing here waits, reads a clock or draws a random number; every rule of the protocol that a client keeps is in
-here or below, none in a shell. Who may send what is `Session`'s to say; deliveries in state OPEN, and messages let pass
-by `Outbox`, are not shown to it one by one, since there they are always allowed and change nothing.
+here or below, none in a shell. `Session` says who may send what; deliveries in state OPEN, and messages let pass by
+`Outbox`, are not shown to it one by one, since there they are always allowed and change nothing.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ from tamis.protocol.wire.versions import SPOKEN
 _DELIVER: Final = int(FrameKind.DELIVER)
 _NOTICES_MAX: Final = 100
 _GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
-"""Errors of the greeting that trying again does not mend."""
+"""Errors of a greeting that another try does not mend."""
 
 _ALIVE_TOKEN: Final = 0
 _BARRIER_TOKEN: Final = 1
 
 
 class _Barrier(enum.Enum):
-    """The PING at the end of a drain."""
+    """Where the PING at the end of a drain is."""
 
     NOT_SENT = enum.auto()
     SENT = enum.auto()
@@ -75,7 +75,7 @@ class ClientCore:
     _session: Session  # of the connection that is there, or was last: what `_begin` makes anew
     _is_greeted: bool
     _ending: str
-    """Why we end the connection ourselves."""
+    """Why this client ends the connection itself; empty: it does not."""
     _gave_up: NotAdmitted | None
 
     def __init__(
@@ -87,14 +87,15 @@ class ClientCore:
         walker: Walker,
         opened: Waiter,
     ) -> None:
-        """`first_counter` is above every counter used before under this name. `opened` hears of the first opening."""
+        """`first_counter` is above every counter used before under this name; `opened` is settled when the client is
+        first let in."""
         self.settings = settings
         self.outbox = Outbox(stable_number(settings.name), first_counter)
         self.registry = Registry(settings.inbox, self._send, lambda: self._now)
         self.trails = Trails(self.outbox, random_bytes)
         self.redial = Redial(settings.addresses, random)
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
-        """Sentences for a log, the shell's to take."""
+        """Sentences for a log, which the shell takes out."""
         self.wants_close = False
         self.is_over = False
         self._opened = opened
@@ -113,7 +114,8 @@ class ClientCore:
         return self.registry.subscribe(predicates, options, waiter)
 
     def drain(self, waiter: Waiter, grace_ms: int) -> None:
-        """Begin nothing new, finish what was begun. `waiter` hears when the router has read and answered everything."""
+        """Begin nothing new, finish what was begun; settle `waiter` when the router has read and answered
+        everything."""
         self.outbox.close(ClientClosed("the client drains, and begins nothing new"))
         if self.is_over:
             settle(waiter)
@@ -123,7 +125,7 @@ class ClientCore:
         self._go_on_draining()
 
     def close(self, error: Exception | None = None) -> None:
-        """Nothing more happens: what waits fails, iterators end, or raise `error`. The shell closes its connection."""
+        """End the client: calls that wait fail, iterators end, or raise `error`. The shell closes its connection."""
         if self.is_over:
             return
         self.is_over = self.wants_close = True
@@ -138,7 +140,7 @@ class ClientCore:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def connected(self, now: float) -> None:
-        """A new connection to the address of `redial.next()` is there: greet."""
+        """Greet over a new connection to the address of `redial.next()`."""
         self._begin(now)
         self._send(
             Hello(
@@ -156,7 +158,7 @@ class ClientCore:
         )
 
     def receive(self, data: bytes, now: float) -> None:
-        """The router has sent `data`."""
+        """Take in `data` from the router."""
         self._liveness.heard(now)
         self._now = now
         for inbox in self.registry.full:
@@ -177,14 +179,14 @@ class ClientCore:
             self._go_on_draining()
 
     def take_output(self, now: float) -> bytearray:
-        """What is to be sent now; it is the caller's."""
+        """Return what is to be sent now; the caller owns it."""
         output = self.outbox.taken()
         if output:
             self._liveness.sent(now)
         return output
 
     def may_read(self, now: float) -> bool:
-        """Whether the shell should read: not while an inbox is full, unless a call waits for an answer."""
+        """Return whether the shell should read: not while an inbox is full, unless a call waits for an answer."""
         outbox = self.outbox
         is_reading = not self.registry.full or bool(
             outbox.awaits_credit
@@ -201,14 +203,14 @@ class ClientCore:
         return self._liveness.deadline
 
     def tick(self, now: float) -> None:
-        """Time has passed: `deadline` or any other moment."""
+        """Do what is due at `now`, which may be `deadline` or any other moment."""
         if self._liveness.is_dead(now):
             self._end_connection(f"no sign of life for {self.settings.hold_s} s")
         elif self._is_greeted and self._liveness.must_ping(now):
             self._send(Ping(_ALIVE_TOKEN))
 
     def cut(self, reason: str, now: float) -> None:
-        """The connection, or the attempt to make one, has ended."""
+        """Take in that the connection, or the attempt to make one, has ended."""
         reason = self._ending or reason
         was_open = self._is_greeted
         self._is_greeted = False
@@ -226,7 +228,8 @@ class ClientCore:
     # --- frames --------------------------------------------------------------------------------------------------
 
     def _deliver_plain(self, data: bytes) -> bytes | memoryview:
-        """Deliver the usual frames that the stream goes on with; what is left of it."""
+        """Deliver the frames in `data` that need nothing special, up to the first other one; return what is left of the
+        stream."""
         data = self._reader.take_rest() + data
         ends, ids = self._walker.walk(data)
         if not ends:
@@ -279,7 +282,8 @@ class ClientCore:
         sentence = f"the router says: {shown(error.text)} (error {error.code})"
         if not self._is_greeted and error.code in _GIVE_UP:
             self._gave_up = NotAdmitted(sentence)
-        # Coming back would only throw out the one that came under our name, or fail with a token that is gone.
+        # Coming back would only throw out the connection that came under this client's name, or fail with a token that
+        # is gone.
         if error.code in (ErrorCode.REPLACED, ErrorCode.REVOKED):
             self._gave_up = NotAdmitted(sentence)
         if error.fatal or not self._is_greeted:
@@ -295,7 +299,8 @@ class ClientCore:
             self._barrier = _Barrier.BACK
 
     def _drain_of_router(self, drain: Drain) -> None:
-        """The router leaves: what has no answer yet may get one, new messages wait for the next connection."""
+        """Take in that the router leaves: what has no answer yet may get one, new messages wait for the next
+        connection."""
         self.notices.append(f"the router drains: {shown(drain.reason)}")
         self.outbox.pause()
 
@@ -333,7 +338,8 @@ class ClientCore:
         self.outbox.send(body)
 
     def _go_on_draining(self) -> None:
-        """Everything published first; then the end of subscriptions; then a PING: its answer says that all was read."""
+        """Take the next step of a drain: first everything is published; then subscriptions end; then a PING: its answer
+        says that the router has read all."""
         if self.outbox.held or self.outbox.unanswered:
             return
         if not self._is_greeted or (self._barrier is _Barrier.BACK and not self.registry.awaits_answer):
@@ -349,7 +355,7 @@ class ClientCore:
         self._drain = None
 
     def _broken(self, error: FrameError) -> None:
-        """The router broke the rules: say so, and end the connection."""
+        """Tell the router that it broke the rules, and end the connection."""
         if self._session.state is not SessionState.CLOSED:
             self._tell(error)
         self._end_connection(f"the router broke the rules: {error.problem}")

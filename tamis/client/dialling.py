@@ -1,4 +1,4 @@
-"""What both shells know of reaching an address.
+"""What both shells share about reaching an address.
 
 Law: a `tamis+tls` address is never spoken to without TLS 1.3 and a certificate that fits its host, unless the caller's
 own context says otherwise.
@@ -15,12 +15,12 @@ from tamis.client.errors import ConnectFailed
 from tamis.client.settings import Settings
 
 DIAL_S: Final = 5.0
-"""For one address, TLS included: the next one may answer at once."""
+"""Seconds to connect to one address, TLS included: the next address may answer at once."""
 CLOSE_S: Final = 1.0
-"""For what is written to leave, before a connection that we end is cut."""
+"""Seconds for what is written to leave, before a connection that this client ends is cut."""
 READ_BYTES: Final = 262_144
 FLUSH_BYTES: Final = 65_536
-"""Output is handed to the socket at so much, or when the application lets the client run."""
+"""Bytes of output that are handed to the socket at once; less waits until the application lets the client run."""
 
 
 def tls_of(settings: Settings, address: Endpoint) -> ssl.SSLContext | None:
@@ -39,7 +39,7 @@ def nobody_answered(core: ClientCore) -> ConnectFailed:
 
 
 def reason_of(error: BaseException | None) -> str:
-    """Why a connection was not made, or has ended."""
+    """Return why a connection was not made, or has ended."""
     if error is None:
         return "closed by the router"
     return str(error) or ("no answer in time" if isinstance(error, TimeoutError) else type(error).__name__)

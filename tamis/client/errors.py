@@ -1,4 +1,4 @@
-"""What can go wrong between a client and its router. What we were asked to do and cannot do at all is `Refused`.
+"""What can go wrong between a client and its router. A call that the client cannot carry out at all raises `Refused`.
 
 ClientError (TamisError)
 |-- ConnectFailed            no address could be connected to; the sentence lists why, address by address
@@ -19,23 +19,24 @@ from tamis.protocol.wire.codes import RefusalCode
 
 
 class ClientError(TamisError):
-    """The root of what a client raises beside mistakes of its caller."""
+    """The root of the errors that a client raises, except for mistakes of its caller."""
 
 
 class ConnectFailed(ClientError):
-    """No address could be connected to."""
+    """Raised when no address could be connected to."""
 
 
 class NotAdmitted(ClientError):
-    """The router does not let us in: it asks for a token, does not take ours, or speaks no version that we do."""
+    """Raised when the router does not let this client in: it asks for a token, refuses the one it got, or shares no
+    version."""
 
 
 class ClientClosed(ClientError):
-    """The client has been closed, or drains."""
+    """Raised when the client has been closed, or drains."""
 
 
 class PublishRefused(ClientError):
-    """The router did not take a message. `code` is one of `RefusalCode`, or a newer number."""
+    """Raised when the router did not take a message. `code` is one of `RefusalCode`, or a newer number."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(f"the router did not take the message: {explain_refusal(refusal)}")
@@ -44,11 +45,11 @@ class PublishRefused(ClientError):
 
 
 class PublishUnknown(ClientError):
-    """Nobody knows whether the message was taken."""
+    """Raised when it is not known whether the router took a message."""
 
 
 class SubscriptionRefused(ClientError):
-    """The router did not take a subscription. `refusals` says why, by the predicate's text."""
+    """Raised when the router did not take a subscription. `refusals` says why, by the predicate's text."""
 
     def __init__(self, refusals: Mapping[str, Refusal]) -> None:
         lines = [f"{predicate}: {explain_refusal(refusal)}" for predicate, refusal in refusals.items()]

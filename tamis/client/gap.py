@@ -28,11 +28,11 @@ _REASON_OF = {int(reason): GapReason[reason.name] for reason in LossReason}
 
 @dataclass(slots=True)
 class Gap:
-    """`count` messages of `bytes` bytes are missing here; None where nobody can know how many.
+    """A place in the stream where `count` messages of `bytes` bytes are missing; None where the number cannot be known.
 
-    `span_s`: missing is what was published within so many seconds before this Gap came; None: what belongs exactly
-    here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next
-    Gap for WAY_CHANGED.
+    `span_s`: the missing messages were published within so many seconds before this Gap came; None: they belong exactly
+    here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next Gap
+    for WAY_CHANGED.
     """
 
     reason: GapReason

@@ -26,7 +26,8 @@ class InboxBounds:
 
 
 class Inbox:
-    """`items` and `bytes` are changed by `take` in the iterators' fastest loops too; see `Subscription.__aiter__`."""
+    """The inbox of one subscription. The iterators' fastest loops change `items` and `bytes` too; see
+    `Subscription.__aiter__`."""
 
     __slots__ = (
         "_bytes_max",
@@ -72,7 +73,7 @@ class Inbox:
         self._wake()
 
     def take(self) -> Message | Gap:
-        """The oldest item; IndexError if there is none."""
+        """Take out and return the oldest item; IndexError if there is none."""
         item = self.items.popleft()
         self.bytes -= item.frame_bytes
         if self.is_full:
@@ -80,7 +81,8 @@ class Inbox:
         return item
 
     def relieve(self) -> bool:
-        """Something was taken from a full inbox: at half its bound it is full no more, and the answer is True."""
+        """Note that something was taken from a full inbox. At half its bound it is full no more; return whether that is
+        so."""
         if self._is_past(0.5):
             return False
         self.is_full = self.is_shut = False
@@ -88,11 +90,12 @@ class Inbox:
         return True
 
     def shut_if_past(self) -> None:
-        """The client is about to read, although this inbox is full."""
+        """Drop what arrives from here on if the inbox is past twice its bound: the client is about to read although it
+        is full."""
         self.is_shut = self._is_past(2)
 
     def end(self, error: Exception | None = None) -> None:
-        """Nothing more will come: iterators end, or raise `error`, when they have taken what is there."""
+        """End the inbox: iterators end, or raise `error`, when they have taken what is there."""
         self.is_ended = True
         self.error = self.error or error
         self._wake()

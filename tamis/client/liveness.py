@@ -1,7 +1,7 @@
 """Signs of life, both ways.
 
-Law: a PING goes out when nothing has for a third of the peer's hold time; the peer counts as dead when it has sent
-nothing for ours. While we do not read, we cannot know, and do not judge.
+Law: a PING goes out when nothing was sent for a third of the peer's hold time; the peer counts as dead when nothing
+came from it for this client's hold time. While the client does not read, it cannot know, and does not judge.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Liveness:
         self._heard_at = now
 
     def read(self, is_reading: bool, now: float) -> None:
-        """We have stopped to read, or begun again."""
+        """Note whether the client reads; when it begins again, the peer's time begins anew."""
         if is_reading and not self._is_reading:
             self._heard_at = now
         self._is_reading = is_reading
 
     @property
     def deadline(self) -> float:
-        """When to ask again."""
+        """When to look again whether a PING is due or the peer is dead."""
         ping_at = self._sent_at + self._peer_hold_s / PINGS_PER_HOLD
         return min(ping_at, self._heard_at + self._hold_s) if self._is_reading else ping_at
 

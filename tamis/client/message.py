@@ -1,7 +1,7 @@
-"""A received message: a frame, and what has been asked of it so far.
+"""A received message: a frame, and what has been read of it so far.
 
-Law: nothing is decoded before it is asked for; the attributes are decoded once. A message owns its bytes, whatever
-becomes of the connection, and is the same object in every iterator that yields it.
+Law: nothing is decoded before it is read; the attributes are decoded once. A message owns its bytes, whatever becomes
+of the connection, and is the same object in every iterator that yields it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Message(DeliverView):
-    """`message["severity"]` is the value of an attribute; KeyError if there is none of that name."""
+    """A message; `message["severity"]` is the value of an attribute, KeyError if there is none of that name."""
 
     __slots__ = ("_decoded", "frame_bytes", "matched")
 
     matched: tuple[int, ...]
-    """The ids of this client's subscriptions that it satisfies: see `Subscription.ids`."""
+    """The ids of this client's subscriptions that the message satisfies: see `Subscription.ids`."""
     frame_bytes: int
-    """What it takes on the wire, and about what it takes in memory."""
+    """Bytes of the frame, which is about what the message takes in memory."""
 
     def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
-        """Of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
+        """Make the message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
 
         A caller that has checked both already gives `matched`.
         """
@@ -57,12 +57,12 @@ class Message(DeliverView):
 
     @property
     def own(self) -> bool:
-        """Whether this very client published it."""
+        """Whether this client published the message."""
         return bool(self.flags & OWN)
 
     @property
     def time(self) -> datetime | None:
-        """When it was published, by its publisher's clock; `publish_time_ns` has the nanoseconds."""
+        """When the message was published, by its publisher's clock; `publish_time_ns` has the nanoseconds."""
         return _EPOCH + timedelta(microseconds=self.publish_time_ns // 1000) if self.publish_time_ns else None
 
     def __repr__(self) -> str:

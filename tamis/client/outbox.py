@@ -4,8 +4,8 @@
                              `------> unanswered ---> settled by an ACK; by a cut: unknown, or held again (RETRY)
 
 Law: messages leave in the order in which they were published, and the totals of CREDIT are never passed. A counter is
-used for one message only, whatever becomes of it; what has not left yet is counted above whatever the router knows of
-this publisher. A refusal of a second try says nothing of the first. Control frames wait for nothing.
+used for one message only, whatever becomes of it; a message that has not left yet is counted above all that the router
+knows of this publisher. A refusal of a second try says nothing of the first. Control frames wait for nothing.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ OUTPUT_BYTES_MAX: Final = 262_144
 """Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
 _COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
 NEWEST_MAX: Final = 2**63
-"""No clock in nanoseconds comes so far: a router that knows of a higher counter is not followed there."""
+"""A counter that no clock in nanoseconds reaches: a router that knows of a higher one is not followed there."""
 
 
 @dataclass(slots=True)
 class Unconfirmed:
-    """A message on its way. Without `confirm` its waiter is settled when it passes into the output."""
+    """A message on its way. Without `confirm` its waiter is settled when the message passes into the output."""
 
     counter: int
     frame: bytes
@@ -73,7 +73,8 @@ class Outbox:
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> bool:
-        """Put a message into the output if it may go now. What every unconfirmed publish costs is this."""
+        """Put a message into the output if it may go now; False if not. This is all that an unconfirmed publish
+        costs."""
         output = self.output
         if self._frames_left <= 0 or self.held or len(output) >= OUTPUT_BYTES_MAX or self._closed is not None:
             return False
@@ -100,7 +101,8 @@ class Outbox:
         confirm: bool,
         retry: bool,
     ) -> None:
-        """Take a message over; `waiter` hears when it is in the output or, with `confirm`, what the router says."""
+        """Take a message over; settle `waiter` when it is in the output or, with `confirm`, when the router has
+        answered."""
         self.check_open()
         flags = CONFIRM if confirm else 0
         frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags)
@@ -116,8 +118,8 @@ class Outbox:
         *,
         is_dry: bool,
     ) -> int:
-        """Take a message over that routers report on, and say its counter; `waiter` is as in `publish`, with `confirm`
-        but for a dry run."""
+        """Take over a message that routers report on, and return its counter; `waiter` is settled as in `publish`, with
+        `confirm` except for a dry run."""
         self.check_open()
         frame = DataFrame(
             kind=FrameKind.DRY_RUN if is_dry else FrameKind.PUBLISH,
@@ -140,8 +142,8 @@ class Outbox:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int, newest: int = 0) -> None:
-        """A new connection is open: its credit counts from nothing. `newest`: the highest counter that the router knows
-        of this publisher."""
+        """Take in that a new connection is open: its credit counts from nothing. `newest` is the highest counter that
+        the router knows of this publisher."""
         self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
@@ -150,7 +152,7 @@ class Outbox:
         self._frames_left = self._bytes_left = 0
 
     def grant(self, credit: Credit) -> None:
-        """More may be published. A total that goes back is not believed."""
+        """Let more be published. A total that goes back is ignored."""
         frames = max(credit.frames_total, self._granted.frames_total)
         octets = max(credit.bytes_total, self._granted.bytes_total)
         if self._is_open:
@@ -161,16 +163,16 @@ class Outbox:
 
     @property
     def awaits_credit(self) -> bool:
-        """Whether it is for want of credit, and not of room, that a message is held."""
+        """Is a message held for want of credit, not of room?"""
         return bool(self.held) and len(self.output) < OUTPUT_BYTES_MAX
 
     def pause(self) -> None:
-        """The router drains: no new message goes out on this connection."""
+        """Send no new message on this connection, as the router drains."""
         self._is_open = False
         self._frames_left = self._bytes_left = 0
 
     def pump(self) -> None:
-        """Let pass into the output what credit and room allow."""
+        """Move into the output what credit and room allow."""
         held = self.held
         while held and self._may_pass(held[0]):
             message = held.popleft()
@@ -188,13 +190,13 @@ class Outbox:
                 settle(message.waiter)
 
     def taken(self) -> bytearray:
-        """The output, which is the caller's to send; what was held for want of room moves up."""
+        """Return the output, which the caller sends; what was held for want of room moves up."""
         output, self.output = self.output, bytearray()
         self.pump()
         return output
 
     def answer(self, ack: Ack) -> None:
-        """The router's answer to confirmed messages; numbers that are not ours mean nothing."""
+        """Take in the router's answer to confirmed messages; numbers that no message waits for are ignored."""
         for counter in list(self._answered(ack)):
             settle(self.unanswered.pop(counter).waiter)
         again: list[Unconfirmed] = []
@@ -214,7 +216,8 @@ class Outbox:
         self._hold_again(again)
 
     def cut(self, reason: str) -> None:
-        """The connection has ended. What was in the output is gone; what had no answer is unknown, or goes again."""
+        """Take in that the connection has ended. What was in the output is gone; what had no answer is unknown, or goes
+        again."""
         self.pause()
         self.output = bytearray()
         unanswered, self.unanswered = self.unanswered, {}
@@ -224,11 +227,11 @@ class Outbox:
                 settle(message.waiter, PublishUnknown(f"{reason}, before the router answered"))
 
     def close(self, error: Exception) -> None:
-        """Take nothing more over; what is held still goes."""
+        """Take no further message; what is held still goes."""
         self._closed = error
 
     def drop(self, error: Exception) -> None:
-        """Nothing more goes out, ever."""
+        """Send nothing any more; what is held fails."""
         self.close(error)
         self.cut("the client was closed")
         for message in self.held:
@@ -245,7 +248,7 @@ class Outbox:
         self.pump()
 
     def _count_above(self, newest: int) -> None:
-        """What was never sent gets counters above `newest`, in order; a second try keeps its own."""
+        """Count messages that were never sent above `newest`, in order; a second try keeps its counter."""
         first = min((message.counter for message in self.held if not message.is_second_try), default=self._counter)
         if first >= _after(newest):
             return
@@ -273,7 +276,7 @@ class Outbox:
         return Refused(f"the router takes frames of at most {self._frame_bytes_max} bytes, this one has {size}")
 
     def _hold_again(self, messages: list[Unconfirmed]) -> None:
-        """Before all that was published since."""
+        """Hold messages again, before all that was published since."""
         for message in reversed(messages):
             frame = bytearray(message.frame)
             frame[FLAGS_OFFSET] |= RETRY
@@ -281,7 +284,8 @@ class Outbox:
             self.held.appendleft(message)
 
     def _answered(self, ack: Ack) -> Iterator[int]:
-        """The counters of unanswered messages in the ranges; a range is never walked where it is longer than those."""
+        """Give the counters of unanswered messages in the ranges, without walking a range longer than there are such
+        messages."""
         for first, last in ack.ranges:
             if last - first < len(self.unanswered):
                 yield from (counter for counter in range(first, last + 1) if counter in self.unanswered)
@@ -290,5 +294,5 @@ class Outbox:
 
 
 def _after(newest: int) -> int:
-    """The least counter that a router takes which knows of `newest`."""
+    """Return the lowest counter that a router takes which knows of `newest`."""
     return newest + 1 if newest < NEWEST_MAX else 0

@@ -1,7 +1,7 @@
 """The asyncio shell of the core: sockets, clock, log. It holds no rule of the protocol.
 
-Law: output goes to the transport once a turn of the loop, or at FLUSH_BYTES; while the transport has enough, it stays
-in the core, which then holds messages back. Works on any asyncio loop; uvloop is quick, and not asked for.
+Law: output goes to the transport once a turn of the loop, or at FLUSH_BYTES; while the transport has enough, the output
+stays in the core, which then holds messages back. This works on any asyncio loop; uvloop is quick, and not required.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _log = logging.getLogger("tamis.client")
 
 
 class Pump:
-    """`patience_s` is for how long the first connection is tried again after every address has failed once."""
+    """Run one client. `patience_s`: how long the first connection is tried again after every address has failed
+    once."""
 
     def __init__(self, settings: Settings, patience_s: float) -> None:
         self._loop = asyncio.get_running_loop()
@@ -40,13 +41,13 @@ class Pump:
     # --- what the client asks for --------------------------------------------------------------------------------
 
     def written(self) -> None:
-        """There may be output: send it at the end of this turn."""
+        """Have the output sent at the end of this turn, as there may be some."""
         if not self.flush_due:
             self.flush_due = True
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Hand the output over, as long as the transport takes more; close when the core says so."""
+        """Hand the output over, as long as the transport takes more; close the transport if the core says so."""
         self.flush_due = False
         core, transport = self.core, self._transport
         if transport is None or transport.is_closing():
@@ -60,7 +61,7 @@ class Pump:
             self.regulate()
 
     def regulate(self) -> None:
-        """Read, or do not: an inbox or a waiting call has changed."""
+        """Begin or stop reading, as an inbox or a waiting call has changed."""
         if self._transport is None or self._transport.is_closing():
             return
         may_read = self.core.may_read(self._loop.time())
@@ -102,7 +103,7 @@ class Pump:
                 if not self.opened.done() and core.redial.rounds and self._loop.time() >= self._patient_until:
                     core.close(nobody_answered(core))
         finally:
-            core.close()  # also if this task is cancelled, by us or by the end of the loop: nobody waits for ever
+            core.close()  # also if this task is cancelled, or the loop ends: no call waits for ever
 
     async def _connection(self, address: Endpoint) -> None:
         try:
@@ -152,7 +153,7 @@ class Pump:
         self.flush()
 
     def _set_timer(self, at: float, action: Callable[[], object]) -> None:
-        """One timer at a time. Traffic moves the deadline later, which is seen when the timer goes off."""
+        """Set the one timer there is. Traffic moves the deadline later, which is seen when the timer goes off."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = at
@@ -164,7 +165,7 @@ class Pump:
 
 
 class _Callbacks(asyncio.Protocol):
-    """One connection's callbacks. `ended` is settled when it is over."""
+    """The callbacks of one connection; `ended` is settled when it is over."""
 
     def __init__(self, pump: Pump, ended: asyncio.Future[None]) -> None:
         self._pump = pump

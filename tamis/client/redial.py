@@ -15,24 +15,24 @@ from tamis.client.address import Endpoint
 PAUSE_S_MIN: Final = 0.05
 PAUSE_S_MAX: Final = 5.0
 STEADY_S: Final = PAUSE_S_MAX
-"""A connection that was open for so long has lasted."""
+"""Seconds that a connection has to be open for the next pause to be short."""
 
 
 class Redial:
     def __init__(self, addresses: tuple[Endpoint, ...], random: Callable[[], float]) -> None:
-        """`random` draws from 0 to 1."""
+        """`random` gives numbers from 0 to 1."""
         self._addresses = addresses
         self._random = random
         self._next = 0  # the address to try
         self._pause_s = 0.0
         self._opened_at: float | None = None
         self.failures: dict[Endpoint, str] = {}
-        """Why each address did not work when it was tried last, since a connection was open."""
+        """Address -> why it failed at its last try since a connection was open."""
         self.rounds = 0
-        """How often all addresses have failed since then."""
+        """How often all addresses have failed since a connection was open."""
 
     def next(self) -> tuple[Endpoint, float]:
-        """The address to try, and the seconds to wait before."""
+        """Return the address to try, and the seconds to wait before."""
         pause_s = self._pause_s * (0.5 + self._random() / 2) if self._next == 0 else 0.0
         return self._addresses[self._next], pause_s
 
@@ -42,7 +42,7 @@ class Redial:
         self.rounds = 0
 
     def ended(self, reason: str, now: float) -> None:
-        """The attempt has failed, or the connection was cut."""
+        """Take in that the attempt has failed, or the connection was cut."""
         if self._opened_at is None:
             self._failed(reason)
         else:

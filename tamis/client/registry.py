@@ -4,9 +4,10 @@
       `--refused---------------------------------->-'             Gap where they had been active; ENDING is over
 
 Law: the router is asked for each id once a connection, in batches. From the moment a subscription is ended its inbox
-takes nothing more, unless it is drained: then up to the router's answer. The Gap of a cut stands in front of all that
-the new connection brings, and reaches back to the last sign of life on the old one. Messages may come before the ACK,
-when not everybody who is asked for them knows it yet: what is missing up to the ACK, a second Gap tells there.
+takes nothing more, unless it is drained: then it takes what comes up to the router's answer. The Gap of a cut stands in
+front of all that the new connection brings, and reaches back to the last sign of life on the old one. Messages may come
+before the ACK, when not all routers that are asked for them know it yet: a second Gap stands for what is missing up to
+the ACK.
 """
 
 from __future__ import annotations
@@ -41,21 +42,21 @@ from tamis.protocol.wire.frames import Body
 
 @dataclass(slots=True)
 class _Request:
-    """A batch that the router has not wholly answered yet: `due` are its ids."""
+    """A batch that the router has not answered in full yet: `due` are the ids without an answer."""
 
     of: AckOf
     due: set[int]
 
 
 class Registry:
-    """`send` puts a control frame into the output. Until `opened`, and after `closed`, nothing is sent. `heard_s` says
-    when the router was heard last: while a frame of it is handled, that is now."""
+    """The subscriptions of one client. `send` puts a control frame into the output. Until `opened`, and after `closed`,
+    nothing is sent. `heard_s` returns when the router was heard last: while a frame of it is handled, that is now."""
 
     def __init__(self, bounds: InboxBounds, send: Callable[[Body], None], heard_s: Callable[[], float]) -> None:
         self.full: set[Inbox] = set()
         """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
         self.unclaimed = 0
-        """Messages received for no subscription that still takes any."""
+        """How many messages came for no subscription that still takes any."""
         self._bounds = bounds
         self._send = send
         self._heard_s = heard_s
@@ -70,7 +71,8 @@ class Registry:
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def subscribe(self, predicates: Sequence[str | Predicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
-        """Want what satisfies one of `predicates`. `waiter` hears when the router has answered for all of them."""
+        """Subscribe to what satisfies one of `predicates`; settle `waiter` when the router has answered for all of
+        them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
         packed = tuple(packed_subscription(next(self._ids), predicate) for predicate in predicates)
@@ -86,7 +88,8 @@ class Registry:
         return wanted
 
     def end(self, wanted: Wishes, waiter: Waiter | None, *, keep: bool = False) -> None:
-        """Want it no more. Unless `keep`, what has arrived and was not taken is forgotten."""
+        """End a subscription and settle `waiter` when the router has answered. Unless `keep`, what has arrived and was
+        not taken is forgotten."""
         if not keep:
             wanted.inbox.clear()
             wanted.inbox.end()
@@ -106,7 +109,7 @@ class Registry:
             self._send(Unsubscribe(self._request(AckOf.UNSUBSCRIBE, ids), ids))
 
     def end_all(self) -> None:
-        """Drain: take what arrives until the router has answered."""
+        """End all subscriptions, as in a drain: take what arrives until the router has answered."""
         for wanted in self.all():
             self.end(wanted, None, keep=True)
 
@@ -120,7 +123,7 @@ class Registry:
     # --- what the connection does --------------------------------------------------------------------------------
 
     def opened(self, frame_bytes_max: int) -> None:
-        """A connection is open: ask for everything."""
+        """Ask for all subscriptions over a connection that is open now."""
         self._frame_bytes_max = frame_bytes_max
         self._ask(self.all())
 
@@ -136,7 +139,7 @@ class Registry:
                 self._expect_gap(wanted)
 
     def closed(self, error: Exception | None) -> None:
-        """No connection will open again: every iterator ends, or raises `error`."""
+        """End for good: every iterator ends, or raises `error`."""
         self._frame_bytes_max = 0
         self._requests.clear()
         for wanted in self.all():
@@ -171,7 +174,7 @@ class Registry:
             start = end
 
     def lost(self, lost: Lost) -> None:
-        """Put a gap into the inboxes that it concerns: all of them, where the router does not say."""
+        """Put a gap into the inboxes that it concerns: all of them, where the router does not say which."""
         ids = lost.subscriptions or tuple(self._inboxes)
         if self._returning:
             self._come_back(ids)
@@ -237,7 +240,8 @@ class Registry:
             settle(wanted.waiter)
 
     def _expect_gap(self, wanted: Wishes) -> None:
-        """The connection was cut: what was on its way to an active subscription is lost, and what comes from now on."""
+        """Note, after a cut, that messages on their way to an active subscription are lost, as are those that come from
+        now on."""
         if not wanted.was_active:
             return
         since_s, untold_s = self._heard_s() - ON_ITS_WAY_S, wanted.missing_since_s
@@ -245,14 +249,14 @@ class Registry:
         self._returning.update(dict.fromkeys(wanted.ids, wanted))
 
     def _come_back(self, ids: Iterable[int]) -> None:
-        """The first item after a cut for some of these may be about to be put."""
+        """Put the Gap of the cut into those of these subscriptions for which no item has come since the cut."""
         for wanted in {wanted for id_ in ids if (wanted := self._returning.get(id_)) is not None}:
             self._tell_gap(wanted)
             if wanted.is_whole_at_once:
                 wanted.missing_since_s = None
 
     def _tell_gap(self, wanted: Wishes) -> None:
-        """What may be missing until now, and no Gap has said so, lies under this one."""
+        """Put a Gap over what may be missing until now and was not told of yet."""
         now_s, since_s = self._heard_s(), wanted.missing_since_s
         if since_s is not None:
             wanted.inbox.put_gap(Gap(GapReason.RECONNECTED, span_s=now_s - since_s))
@@ -264,7 +268,8 @@ class Registry:
             self._returning.pop(id_, None)
 
     def _refused(self, wanted: Wishes) -> None:
-        """One refusal ends the whole subscription: half of what was asked for is not what was asked for."""
+        """End a subscription of which the router refused a predicate: a part of what was asked for is not what was
+        asked for."""
         error = SubscriptionRefused({wanted.text_of(id_): refusal for id_, refusal in wanted.refusals.items()})
         settle(wanted.waiter, error)
         wanted.inbox.end(error)
@@ -291,7 +296,7 @@ class Registry:
 
 
 def _answered(ack: Ack, refused: dict[int, Refusal], due: set[int]) -> Iterator[int]:
-    """The ids in `due` that `ack` answers for; a claim of more than was asked costs nothing."""
+    """Give the ids in `due` that `ack` answers for; ids that were not asked for are ignored."""
     yield from (id_ for id_ in refused if id_ in due)
     for first, last in ack.ranges:
         if last - first < len(due):

@@ -1,4 +1,4 @@
-"""What a client is told when it is made, checked there.
+"""The settings of a client, checked when it is made.
 
 Law: a Settings that exists can be put into a HELLO and an AUTH frame.
 """
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 HOLD_S_MIN: Final = 0.05
 HOLD_S_MAX: Final = 3_600.0
-"""Below, a busy machine looks dead; above, nobody waits."""
+"""The bounds of a hold time in seconds: below, a busy machine looks dead; above, a dead router is noticed too late."""
 HOLD_S: Final = 10.0
 
 INBOX_BYTES: Final = 4_194_304
 INBOX_MESSAGES: Final = 65_536
-"""By default: what a fast publisher sends in a tenth of a second, so that a pause of the application costs nothing."""
+"""The default bounds of an inbox: what a fast publisher sends in a tenth of a second, so that a pause of the
+application costs nothing."""
 INBOX_BYTES_MIN: Final = 1_024
 INBOX_MESSAGES_MIN: Final = 1
 
@@ -61,7 +62,7 @@ def settings_of(
     inbox_bytes: int,
     inbox_messages: int,
 ) -> Settings:
-    """What `connect` was told, checked; a client without a name gets one that nobody else has."""
+    """Check what `connect` was given and return it; a client without a name gets one that no other client has."""
     return Settings(
         addresses=parse_addresses(addresses),
         name=f"client-{secrets.token_hex(8)}" if name is None else name,

@@ -21,7 +21,8 @@ BURST: Final = 256
 
 
 class Subscription:
-    """Made by `Client.subscribe`; active from `async with`, or from `await subscription`, to the end of either."""
+    """A subscription, made by `Client.subscribe`; active from `async with`, or from `await subscription.start()`, to
+    the end of either."""
 
     def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         self._pump = pump
@@ -31,11 +32,11 @@ class Subscription:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """One id for each predicate, in their order: those that `Message.matched` speaks of."""
+        """The id of each predicate, in their order; `Message.matched` has these ids."""
         return self._started.ids
 
     async def start(self) -> Self:
-        """Subscribe; returns when the router has it. SubscriptionRefused if it will not."""
+        """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
         if self._wanted is not None:
             return self
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -50,7 +51,7 @@ class Subscription:
         return self
 
     async def unsubscribe(self) -> None:
-        """End it. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
+        """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
         if self._wanted is None:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -67,7 +68,8 @@ class Subscription:
         await self.unsubscribe()
 
     async def __anext__(self) -> Message | Gap:
-        """The next message, or a Gap where some are missing. StopAsyncIteration when it has ended."""
+        """Return the next message, or a Gap where some are missing. StopAsyncIteration when the subscription has
+        ended."""
         inbox = self._started.inbox
         while not inbox.items:
             if inbox.is_ended:
@@ -80,7 +82,7 @@ class Subscription:
         return item
 
     async def __aiter__(self) -> AsyncIterator[Message | Gap]:
-        """The fast path: `Inbox.take` written out, for it is run for every message."""
+        """Yield as `__anext__` does, with `Inbox.take` written out, as this is run for every message."""
         inbox = self._started.inbox
         items = inbox.items
         while True:
@@ -104,7 +106,7 @@ class Subscription:
                 return
 
     async def _arrival(self) -> None:
-        """Wait until something is there to yield, or nothing ever will be."""
+        """Wait until there is an item to yield, or the inbox has ended."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiters = self._started.inbox.waiters
         waiters.append(waiter)

@@ -3,8 +3,8 @@
     (publisher, entry) ── onward ──> (entry, b) ── onward ──> (b, c)      each way with a report from its end
                              `─────> (entry, d)                             or without: no answer from d
 
-Law: a report belongs to the way by which the message came, (from, router), and the first one stands. A trail is
-complete when each way that some report names has its own.
+Law: a report belongs to the way by which the message came, (from, router), and the first one for a way stands. A trail
+is complete when each way that some report names has a report of its own.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 class Way(NamedTuple):
-    """One step of a message: both are numbers, `came_from` that of a router or of the publisher."""
+    """One step of a message, as two numbers; `came_from` is a router's or the publisher's."""
 
     came_from: int
     router: int
 
 
 class Trail(Generic[AnyReport]):
-    """Made by `Client.trace` (of TraceRecords) and `Client.route` (of DryRunReports). Empty until a router answers."""
+    """The reports on one message, made by `Client.trace` (TraceRecords) and `Client.route` (DryRunReports). It is empty
+    until a router answers."""
 
     def __init__(self, of: type[AnyReport], trace: int) -> None:
         self.trace = trace
@@ -44,7 +45,7 @@ class Trail(Generic[AnyReport]):
 
     @property
     def reports(self) -> tuple[AnyReport, ...]:
-        """In the order in which they came."""
+        """The reports, in the order in which they came."""
         return tuple(self._reports.values())
 
     @property
@@ -53,11 +54,12 @@ class Trail(Generic[AnyReport]):
         return next((way for way, report in self._reports.items() if way.router == report.source), None)
 
     def report(self, way: Way) -> AnyReport | None:
-        """What the router at its end says; None if it has not answered."""
+        """Return what the router at the end of `way` says; None if it has not answered."""
         return self._reports.get(way)
 
     def onward(self, way: Way) -> tuple[Way, ...]:
-        """The steps that follow it: as its router says or, where that one has not answered, as those behind it do."""
+        """Return the steps that follow `way`: as its router says or, if that has not answered, as those behind it
+        do."""
         report = self._reports.get(way)
         if report is not None:
             return tuple(_onward(report))
@@ -65,12 +67,12 @@ class Trail(Generic[AnyReport]):
 
     @property
     def unanswered(self) -> tuple[Way, ...]:
-        """Ways that it went, without a report from their end."""
+        """Ways that the message went, without a report from their end."""
         return tuple(self._open)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every router that it was passed on to has answered, as far as anybody can know."""
+        """Whether every router that the message was passed on to has answered, as far as that can be known."""
         return self.entry is not None and not self._open and not self._is_cut_short
 
 
@@ -87,7 +89,7 @@ def _onward(report: Report) -> list[Way]:
 
 
 def _is_cut_short(report: Report) -> bool:
-    """Whether it was passed on to routers that are not listed; those stand first."""
+    """Was the message passed on to routers that are not listed? Routers are listed before clients."""
     if isinstance(report, DryRunReport):
         return report.passed_count > len(report.passed_to)
     is_whole = report.departure_count == len(report.departures)

@@ -1,4 +1,4 @@
-"""What the core tells when a thing that was asked for is done, or has failed: a future of whichever shell asks.
+"""What the core settles when a call is done or has failed: a future of the shell that asked.
 
 Law: a waiter is settled at most once; one that its owner has given up (it is done) is left alone.
 """
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Waiter(Protocol):
-    """`asyncio.Future` and `concurrent.futures.Future` are such."""
+    """A future; `asyncio.Future` and `concurrent.futures.Future` are such."""
 
     def done(self) -> bool: ...
 

@@ -1,4 +1,4 @@
-"""Plain deliveries found in C where `tamis.native` is built; where it is not, the core reads every frame by itself.
+"""Find plain deliveries in C where `tamis.native` is built; where it is not, the core reads every frame by itself.
 
 Law: with and without C the same messages come out of the same bytes, a few times faster or slower.
 """
@@ -10,11 +10,12 @@ from typing import Protocol
 
 class Walker(Protocol):
     def walk(self, data: bytes) -> tuple[list[int], list[int]]:
-        """Of plain DELIVER frames that `data` begins with: where each ends, and the one subscription of each."""
+        """Return where each of the plain DELIVER frames that `data` begins with ends, and the one subscription of
+        each."""
 
 
 class NoWalker:
-    """Finds none, which is always right."""
+    """A walker that finds no frame, which is always right."""
 
     def walk(self, data: bytes) -> tuple[list[int], list[int]]:  # noqa: ARG002
         return [], []

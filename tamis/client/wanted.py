@@ -1,6 +1,6 @@
 """What a client subscribes to, as it outlives connections.
 
-One Wanted is one `subscribe` call: several predicates, each under an id of its own, one inbox. Law: an id is used once
+One Wishes is one `subscribe` call: several predicates, each under an id of its own, one inbox. Law: an id is used once
 in a client's life; a predicate that is refused here never reaches a router.
 """
 
@@ -24,7 +24,7 @@ _FRAME_SPARE: Final = 64
 """Bytes of a SUBSCRIBE frame beside its subscriptions; what msgpack puts around each is in _AROUND."""
 _AROUND: Final = 16
 ON_ITS_WAY_S: Final = 1.0
-"""A message that a cut has lost may have been so long on its way."""
+"""Seconds that a message which a cut has lost may have been on its way."""
 
 
 class SubscriptionState(enum.Enum):
@@ -49,11 +49,11 @@ class Wishes:
     options: SubscribeOptions
     inbox: Inbox
     waiter: Waiter | None
-    """Told when the router has answered for every id: to subscribing, then to ending."""
+    """Settled when the router has answered for every id: first to subscribing, then to ending."""
     state: SubscriptionState = SubscriptionState.ASKED
     was_active: bool = False
     missing_since_s: float | None = None
-    """What was published from then on may be missing, and no Gap has said so; None: nothing is."""
+    """Messages published from then on may be missing, without a Gap so far; None: none are."""
     due: set[int] = field(default_factory=set)
     """Ids that the router has not answered for."""
     refusals: dict[int, Refusal] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Wishes:
 
     @property
     def is_whole_at_once(self) -> bool:
-        """Does the router have all of it as soon as it delivers any of it, and say so then?"""
+        """Does the router have all of the subscription as soon as it delivers any of it, and say so then?"""
         return self.options.wait is Reach.HOME and sum(len(each.filters) for each in self.subscriptions) == 1
 
     def text_of(self, id_: int) -> str:
@@ -72,7 +72,7 @@ class Wishes:
 
 
 def packed_subscription(id_: int, predicate: str | Predicate) -> SubscriptionItem:
-    """A predicate as it travels; PredicateError or Refused says what is wrong with it."""
+    """Return a predicate as it travels; PredicateError or Refused says what is wrong with it."""
     if isinstance(predicate, str):
         predicate = parse(predicate)
     if not predicate.filters:
@@ -87,12 +87,12 @@ def text_of(predicate: str | Predicate) -> str:
 
 
 def subscription_bytes(subscription: SubscriptionItem) -> int:
-    """What it takes in a frame, or a little more."""
+    """Return how many bytes a subscription takes in a frame, or a little more."""
     return _AROUND + sum(_AROUND + len(packed) for packed in subscription.filters)
 
 
 def batches(subscriptions: Iterable[SubscriptionItem], frame_bytes_max: int) -> Iterator[tuple[SubscriptionItem, ...]]:
-    """As few batches as frames of at most `frame_bytes_max` bytes can carry, in order."""
+    """Give the subscriptions in as few batches as frames of at most `frame_bytes_max` bytes can carry, in order."""
     batch: list[SubscriptionItem] = []
     size = _FRAME_SPARE
     for subscription in subscriptions:

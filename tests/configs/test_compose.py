@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tamis.configs import load_topology, parse_topology
+from tamis.configs import containers, load_topology, parse_topology
 from tamis.configs.compose import OWN_SERVICES, beside, compose_files, write_files
 from tamis.protocol.errors import ConfigError
 
@@ -124,7 +124,7 @@ def test_a_mounted_path_is_from_the_compose_files_folder(tmp_path, monkeypatch):
     tls = "{certificate: 'ca$h.pem', key: k, ca: c}"
     text = f"routers: {{a: {{neighbour_tls: {tls}}}}}"
     (tmp_path / "n.yaml").write_text(text)
-    monkeypatch.setattr("tamis.configs.containers._owner", lambda _: "7:7")
+    monkeypatch.setattr(containers, "_owner", lambda _: "7:7")
     (tmp_path / "sub").mkdir()
     made = yaml.safe_load(
         compose_files(load_topology(tmp_path / "n.yaml"), "n.yaml", tmp_path / "sub" / "o.yml").compose

@@ -61,7 +61,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear or plain',
+        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear, kdtree or plain',
     ]
 
 
@@ -116,7 +116,7 @@ VALUES = [
     ),
     (
         "routers: {a: {engine: {name: sfff}}}",
-        '1:30: routers.a.engine.name: must be tamis, sff, counting, linear or plain, got "sfff", did you mean sff?',
+        '1:30: routers.a.engine.name: must be tamis, sff, counting, linear, kdtree or plain, got "sfff", did you mean sff?',
     ),
     (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
     (
@@ -129,8 +129,14 @@ VALUES = [
     ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
     (ONE + "engine: {name: sff, rounds: 257}", '2:29: engine.rounds: must be from 0 to 256, got "257"'),
-    (ONE + "engine: {name: linear, counters: hash}", '2:34: engine.counters: is a setting of engine sff and counting, not of linear, got "hash"'),
-    (ONE + "engine: {name: sff, circuit: full}", '2:30: engine.circuit: must be off, at-full or each, got "full", did you mean at-full?'),
+    (
+        ONE + "engine: {name: linear, counters: hash}",
+        '2:34: engine.counters: is a setting of engine sff and counting, not of linear, got "hash"',
+    ),
+    (
+        ONE + "engine: {name: sff, circuit: full}",
+        '2:30: engine.circuit: must be off, at-full or each, got "full", did you mean at-full?',
+    ),
     (ONE + "engine: [sff]", "2:9: engine: must be a mapping, `key: value`, got a list"),
     (ONE + "logging: {level: [info]}", "2:18: logging.level: must be text, got a list"),
     # numbers and names

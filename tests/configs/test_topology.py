@@ -101,6 +101,7 @@ def test_summary_is_plain_data():
     [
         ("advertise", "advertise"),
         ("{mode: paper}", "paper"),
+        ("{mode: paper-bytes}", "paper-bytes"),
         ("flood", "flood"),
         ("{name: flood, prune: true}", "flood"),
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),

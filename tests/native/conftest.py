@@ -6,7 +6,6 @@ import pytest
 
 from tamis.native import ENGINES
 
-
 OTHERWISE = (
     "counting:circuit=each:counters=hash",
     "sff:rounds=2:circuit=each:determinants=typed",

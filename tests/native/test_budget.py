@@ -94,6 +94,8 @@ def test_the_budget_is_positive(engine: str) -> None:
 )
 def test_what_costs_is_counted(engine: str, rows: list[list[list[object]]], message: dict[str, Value]) -> None:
     """Whatever is looked at for one message comes to steps; a table that may take fewer stops, and is sound."""
+    if engine == "kdtree" and "y" in message:
+        pytest.skip("a look at the root of a tree excludes them all")
     batch, interfaces = Batch.of(map(msgpack.packb, rows)), array("I", range(len(rows)))
     with Table(engine, match_steps=10**9) as free, Table(engine, match_steps=1_000) as bound:
         free.add_many(batch, interfaces)
@@ -115,11 +117,25 @@ def test_steps_do_not_depend_on_what_came_before(engine: str) -> None:
     assert spent(table, message) == spent(table, message) > 2_000
 
 
-def test_hard_patterns_stop_within_the_budget() -> None:
-    """10,000 patterns of 20 letters of two, 15 values of 65,000: 170 ms of matching without a budget."""
+def test_hard_patterns_cost_what_the_bytes_of_a_value_do() -> None:
+    """10,000 patterns of 20 letters of two, 15 values of 65,000: half a step a byte, what is found, once the links."""
     table = Table(hash_seed=1)
     table.add_many(Batch.of(hard_patterns(10_000)), array("I", range(10_000)))
     message = hard_message(65_000)
+    first, again = spent(table, message), spent(table, message)
+    assert again < 15 * 65_000 * 0.7 < first < MATCH_STEPS
+    table.validate()
+
+
+def test_harder_patterns_stop_within_the_budget() -> None:
+    """Of twenty letters every byte leads elsewhere: two or three steps each, which is too many."""
+    rng, table, twenty = random.Random(1), Table(hash_seed=1), "abcdefghijklmnopqrst"
+    words = ["".join(rng.choices(twenty, k=9)) for _ in range(10_000)]
+    table.add_many(Batch.of(msgpack.packb([["a", CONTAINS, word]]) for word in words), array("I", range(10_000)))
+    message: dict[str, Value] = {f"a{'b' * i}": "".join(rng.choices(twenty, k=65_000)) for i in range(15)}
+    table.add_many(
+        Batch.of(msgpack.packb([[name, CONTAINS, words[0]]]) for name in message), array("I", range(len(message)))
+    )
     before = table.stats().steps
     with pytest.raises(TooCostly):
         table.match(message)
@@ -203,8 +219,8 @@ def test_hard_patterns_through_the_switch() -> None:
         start = time.thread_time()
         switch.feed(alice, frame)
         times.append(time.thread_time() - start)
-    assert dropped(switch, "costly") == 5
-    assert switch.figures().steps < 5 * 1.2 * MATCH_STEPS
+    assert dropped(switch, "costly") == 0
+    assert switch.figures().steps < 5 * MATCH_STEPS
     assert min(times) < 0.02
     switch.close()
     table.close()

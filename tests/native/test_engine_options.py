@@ -8,8 +8,8 @@ from array import array
 
 import pytest
 
-from tamis.bench.matching.match import contenders
-from tamis.bench.matching.workloads import make, spread
+from tamis.bench.matching.contenders import contenders
+from tamis.bench.matching.workloads import deal, make
 from tamis.native import ENGINES, Batch, Table, TableStats, engine_spelled
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
@@ -35,7 +35,7 @@ def answers(engine: str, filters: Batch, interfaces: array[int], messages: Batch
 @pytest.mark.parametrize("interfaces", [7, 400])
 def test_every_combination_answers_alike(interfaces: int) -> None:
     made = make("sigcomm03", 400, 60, 30, seed=7)
-    dealt = spread(400, interfaces)
+    dealt = deal("sigcomm03-even", 400, interfaces, seed=7)
     expected, _ = answers("linear", made.filters, dealt, made.messages)
     for engine in WITH_OPTIONS:
         for spelled in spellings(engine):
@@ -56,7 +56,7 @@ def test_every_value_of_every_option_is_tried_by_the_tests_of_engines() -> None:
 
 def test_a_short_circuit_spares_updates_and_an_exclusion_more() -> None:
     made = make("sigcomm03", 2_000, 50, 20, seed=7)
-    dealt = spread(2_000, 3)
+    dealt = deal("sigcomm03-even", 2_000, 3, seed=7)
     off, full, each = (
         answers(f"counting:circuit={circuit}", made.filters, dealt, made.messages)[1]
         for circuit in ("off", "at-full", "each")
@@ -64,7 +64,7 @@ def test_a_short_circuit_spares_updates_and_an_exclusion_more() -> None:
     assert off.skipped == full.skipped == 0
     assert 0 < each.updates < full.updates < off.updates
     assert each.updates + each.skipped == full.updates  # both end with the last interface
-    apart = spread(2_000, 2_000)
+    apart = deal("sigcomm03-even", 2_000, 2_000, seed=7)
     without, some = (
         answers(f"sff:rounds={rounds}:circuit=each", made.filters, apart, made.messages)[1] for rounds in (0, 10)
     )

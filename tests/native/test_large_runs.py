@@ -88,6 +88,7 @@ def test_what_has_matched_is_passed_over_and_nothing_else(shape: str, interfaces
             add()
 
 
+@pytest.mark.slow
 def test_a_match_ends_once_every_link_has_matched() -> None:
     """Steps are counted: of 200 chunks that hold for a value, few are looked at."""
     table, interfaces, filters = Table("tamis"), 100, 20_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.bench.matching.match import contenders
+from tamis.bench.matching.contenders import contenders
 from tamis.cli.engines import DEFAULT, PLAIN, engine_names
 from tamis.configs import choices
 from tamis.native import DEFAULT_ENGINE, ENGINES, EngineOption, Table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 
 from tamis.protocol.language import parse
 from tamis.protocol.wire import client_bodies as bodies
@@ -159,6 +160,16 @@ class WireClient:
             while True:
                 frames.append(await self.next())
         return frames
+
+    async def frames(self) -> AsyncIterator[Frame]:
+        """Give each frame until the router closes, and answer its pings."""
+        with contextlib.suppress(Closed):
+            while True:
+                frame = await self.next()
+                if isinstance(frame, Ping):
+                    await self.send(Pong(frame.token))
+                else:
+                    yield frame
 
     async def close(self) -> None:
         self._writer.close()

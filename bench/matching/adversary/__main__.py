@@ -24,7 +24,9 @@ TRIES: Final = 60
 
 @click.command()
 @click.option("--family", "families", default=",".join(FAMILIES), show_default=True)
-@click.option("--engine", "engines", default="tamis", show_default=True, help="The search is on the first.")
+@click.option(
+    "--engine", "engines", default="tamis,sff,counting", show_default=True, help="The search is on the first."
+)
 @click.option("--filters", type=click.IntRange(min=1), default=FILTERS_PER_CLIENT, show_default=True)
 @click.option("--tries", type=click.IntRange(min=1), default=TRIES, show_default=True, help="Shapes of a family.")
 @click.option("--seconds", type=click.FloatRange(min=0), default=120.0, show_default=True, help="Of a family.")
@@ -44,11 +46,9 @@ def main(families: str, engines: str, filters: int, tries: int, seconds: float, 
         raise click.UsageError(str(error)) from None
     if any(each.library for each in chosen):
         raise click.UsageError("--engine: a library has no table of Tamis; name engines alone")
-    search = Search(chosen[0], filters, ordinary_us(chosen[0], filters), seed)
+    search = Search(chosen, filters, ordinary_us(chosen[0], filters), seed)
     try:
-        told = [
-            worst_row(name, chosen, search, tries, seconds, lambda words: click.echo(words, err=True)) for name in names
-        ]
+        told = [worst_row(name, search, tries, seconds, lambda words: click.echo(words, err=True)) for name in names]
     except EnginesDisagree as error:
         raise click.ClickException(str(error)) from None
     rows = [row for row in told if row is not None]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tamis.bench.matching.adversary.families import FAMILIES
 from tamis.bench.matching.adversary.search import Search, words_of
-from tamis.bench.matching.contenders import Contender, Progress
+from tamis.bench.matching.contenders import Progress
 from tamis.bench.tables import markdown, short
 from tamis.protocol.limits import MATCH_STEPS
 
@@ -20,16 +20,13 @@ BAR: Final = 10.0
 Row = dict[str, Any]
 
 
-def worst_row(
-    name: str, chosen: tuple[Contender, ...], search: Search, tries: int, seconds: float, say: Progress
-) -> Row | None:
+def worst_row(name: str, search: Search, tries: int, seconds: float, say: Progress) -> Row | None:
     """The worst shape of a family for the first contender, and what it costs the others; None if none is allowed."""
     worst = search.worst(name, FAMILIES[name], tries, seconds, say)
     if worst is None:
         say(f"{name}: no shape that was tried is allowed")
         return None
-    told = {each.label: search.held_to(FAMILIES[name], worst.knobs, each, worst.hostile) for each in chosen[1:]}
-    others = {label: {"us": cost.us, "steps": cost.steps} for label, cost in told.items()}
+    others = {label: asdict(cost) for label, cost in search.others(FAMILIES[name], worst).items()}
     return {"family": name, "factor": worst.factor, **asdict(worst), "others": others}
 
 
@@ -38,7 +35,12 @@ def page_of(rows: Sequence[Row], others: Sequence[str]) -> str:
     cells = [
         [
             row["family"],
-            *(short(row["hostile"]["us"]), short(row["plain"]["us"]), short(row["ordinary_us"]), short(row["factor"])),
+            *(
+                short(row["hostile"]["us"]),
+                short(row["plain"]["mean_us"]),
+                short(row["ordinary_us"]),
+                short(row["factor"]),
+            ),
             *(short(row["hostile"]["steps"]), short(row["plain"]["steps"]), short(row["hostile"]["matched"])),
             *(short(row["others"][name]["us"]) for name in others),
         ]

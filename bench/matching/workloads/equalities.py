@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 from tamis.bench.matching import words
 from tamis.bench.matching.workloads.kind import Kind, Size
@@ -181,10 +181,12 @@ def _skewed_messages(size: Size, rng: random.Random) -> Iterator[bytes]:
         yield message(rng, author + next(authors), tag + next(tags), likes + pack(int(rng.paretovariate(1.0)) - 1))
 
 
+@cache
 def _authors() -> Choice:
     return Choice.of((pack(f"@{k}"), zipf(k)) for k in range(_AUTHORS))
 
 
+@cache
 def _tags() -> Choice:
     return Choice.of((pack(f"#{word}"), zipf(rank)) for rank, word in enumerate(words.words(_TAGS)))
 

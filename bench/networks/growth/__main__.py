@@ -14,6 +14,7 @@ the sake of one.
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ class Asked:
     alone: tuple[int, ...]
     networks: int
     choice: tuple[int, ...]
+    prune: tuple[str, ...]
 
 
 Found = Iterator[dict[str, Any]]
@@ -59,9 +61,10 @@ def _filters(_: Asked) -> Found:
 
 def _literal(asked: Asked) -> Found:
     seeds = range(1, asked.networks + 1)
-    for choice in asked.choice:
-        yield {"choice": choice, **literal.count(literal.literal(seed, choice) for seed in seeds)}
-        yield {"choice": choice, **literal.count(literal.changed(seed, choice) for seed in seeds)}
+    for choice, prune in itertools.product(asked.choice, asked.prune):
+        told = {"choice": choice, "prune": prune}
+        yield told | literal.count(literal.literal(seed, choice, prune) for seed in seeds)
+        yield told | literal.count(literal.changed(seed, choice, prune) for seed in seeds)
 
 
 PARTS: Final[dict[str, Callable[[Asked], Found]]] = {
@@ -86,6 +89,14 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, value: str) -
 @click.option("--alone", default="3000,10000", show_default=True, callback=_numbers, help="One router that knows all.")
 @click.option("--networks", type=click.IntRange(min=1), default=100, show_default=True, help="For literal.")
 @click.option("--choice", default="80,8", show_default=True, callback=_numbers, help="Filters to choose among, for it.")
+@click.option(
+    "--prune",
+    type=click.Choice([*literal.PRUNINGS]),
+    multiple=True,
+    default=[*literal.PRUNINGS],
+    show_default=True,
+    help="For literal: how advertisements are compared.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 def main(
     only: str,
@@ -94,10 +105,11 @@ def main(
     alone: tuple[int, ...],
     networks: int,
     choice: tuple[int, ...],
+    prune: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Simulate, count, measure."""
-    asked = Asked(routers, stand, alone, networks, choice)
+    asked = Asked(routers, stand, alone, networks, choice, prune)
     gc.disable()
     for name in only.split(","):
         if name not in PARTS:

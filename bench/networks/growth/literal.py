@@ -22,7 +22,8 @@ from typing import Final
 
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.links import CoreLink
-from tamis.router.core.strategies.paper import PAPER_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
+from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
+from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.paths import PathCache
 from tamis.simulate import topologies
 from tamis.simulate.clients import SimulatedClient
@@ -58,9 +59,13 @@ class Literal(RunParts):
         return PaperCore(name, epoch, self.settings, paths, self.parts, unix_ms)
 
 
-ASKING: Final = Literal()
-SKIPPING: Final = Literal(parts=replace(PAPER_PARTS, audits=Skipping))
-ON_ONE_TREE: Final = Literal(settings=CoreSettings(broadcast="shared-tree"))
+PRUNINGS: Final = {"covering": PAPER_PARTS, "bytes": PAPER_BYTES_PARTS}
+"""By what an advertisement is compared with the predicate that it may widen."""
+
+
+def skipping(parts: CoreParts) -> Literal:
+    """Return what makes routers whose requests skip empty interfaces."""
+    return Literal(parts=replace(parts, audits=Skipping))
 
 
 class Standing(World):
@@ -133,18 +138,20 @@ def _after_round(world: World, round_: int) -> int:
     return _missing(world)
 
 
-def literal(seed: int, choice: int) -> dict[str, int]:
+def literal(seed: int, choice: int, prune: str) -> dict[str, int]:
     """Missing deliveries of one network, at each moment; 0: that moment was clean."""
-    world = _standing(seed, ASKING, choice)
+    parts = PRUNINGS[prune]
+    world = _standing(seed, Literal(parts=parts), choice)
     world.clock.run_until(ADVERTISED_US)
     missing = {"advertised": _missing(world), "one round": _after_round(world, 1)}
     if missing["advertised"]:
-        missing["five rounds, empty interfaces skipped"] = _after_round(_standing(seed, SKIPPING, choice), 5)
+        missing["five rounds, empty interfaces skipped"] = _after_round(_standing(seed, skipping(parts), choice), 5)
     return missing
 
 
-def changed(seed: int, choice: int) -> dict[str, int]:
-    world = _standing(seed, ON_ONE_TREE, choice, spread_us=REQUEST_EVERY_US)
+def changed(seed: int, choice: int, prune: str) -> dict[str, int]:
+    on_one_tree = Literal(settings=CoreSettings(broadcast="shared-tree"), parts=PRUNINGS[prune])
+    world = _standing(seed, on_one_tree, choice, spread_us=REQUEST_EVERY_US)
     began_us = world.clock.now_us
     world.change_minds(began_us + 2 * S, began_us + CHANGING_US)
     world.clock.run_until(began_us + CHANGING_US + ANSWERED_US)

@@ -293,10 +293,8 @@ void tm_boxes_remove(tm_box_node *leaf, uint32_t id) {
 
 void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box) {
     uint32_t row = row_of(leaf, id);
-    *box = (tm_box){.id = id,
-                    .payload = payloads_of(leaf)[row],
-                    .strict = stricts_of(leaf)[row],
-                    .track = tracks_of(leaf)[row]};
+    *box = (tm_box){
+        .id = id, .payload = payloads_of(leaf)[row], .strict = stricts_of(leaf)[row], .track = tracks_of(leaf)[row]};
     for (uint32_t end = 0; end < ends_of(leaf); end++) {
         box->ends[end] = column_of(leaf, end)[row];
     }

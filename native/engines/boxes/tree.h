@@ -1,7 +1,7 @@
 /* tree.h - a tree of boxes: which of them is a point in?
  *
- * A box is a range on each of k names, 1 <= k <= 8; a missing bound is an infinity. A box is kept as a point of 2k ends,
- * and a node knows the least and the greatest of each end below it:
+ * A box is a range on each of k names, 1 <= k <= 8; a missing bound is an infinity. A box is kept as a point of 2k
+ * ends, and a node knows the least and the greatest of each end below it:
  *
  *     x in [2, 5], y in [1, 9]  ->  lows (2, 1)  highs (5, 9)
  *
@@ -9,9 +9,9 @@
  *     all below it holds          where every greatest low is at most the value, and every least high at least
  *
  * Law: bounds are exact, not only wide enough, after every change. All leaves have one depth: a full node is split into
- * halves along one of its ends, and a node that has lost most of its rows gives the others to a neighbour. So nothing is
- * ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which the
- * owner is told whenever it changes.
+ * halves along one of its ends, and a node that has lost most of its rows gives the others to a neighbour. So nothing
+ * is ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
+ * the owner is told whenever it changes.
  *
  * Numbers are floats here. An integer that is none lies between two; see tm_box_point.
  */

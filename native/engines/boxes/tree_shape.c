@@ -6,7 +6,7 @@
 #include "engines/boxes/node.h"
 
 #define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
-#define HUGE_RANGE 1e300        /* nothing is told by a share of it */
+#define HUGE_RANGE 1e300      /* nothing is told by a share of it */
 
 static double clamp(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;

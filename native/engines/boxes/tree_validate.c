@@ -23,8 +23,7 @@ static int validate_leaf(const tm_box_node *leaf, box_is_at is_at, const char **
 
 static int validate_node(const tm_box_node *node, box_is_at is_at, uint32_t *boxes, const char **reason);
 
-static int validate_row(const tm_box_node *inner, uint32_t row, box_is_at is_at, uint32_t *boxes,
-                        const char **reason) {
+static int validate_row(const tm_box_node *inner, uint32_t row, box_is_at is_at, uint32_t *boxes, const char **reason) {
     const tm_box_node *child = children_of(inner)[row];
     if (child->parent != inner || child->slot != row || child->level + 1 != inner->level ||
         child->tree != inner->tree) {

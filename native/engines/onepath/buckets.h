@@ -15,6 +15,17 @@ static inline uint64_t tamis_operand_bit(uint32_t operand) {
 static inline uint64_t tamis_bucket_key(tamis_tag tag, uint32_t name, uint32_t operand) {
     return (uint64_t)tag << 56 | (uint64_t)name << 32 | operand;
 }
+/* The only bucket of an access test that has one; 0: it may have several. */
+static inline uint64_t tamis_bucket_of_test(tamis_test test) {
+    static const uint8_t TAGS[TAMIS_PATTERN + 1] = {
+        [TAMIS_BOOLEAN_EQ] = TAMIS_BY_BOOLEAN,
+        [TAMIS_NUMBER_EQ] = TAMIS_BY_NUMBER,
+        [TAMIS_STRING_EQ] = TAMIS_BY_STRING,
+        [TAMIS_PATTERN] = TAMIS_BY_PATTERN,
+    };
+    tamis_tag tag = (tamis_tag)TAGS[tamis_test_op(test)];
+    return tag == 0 ? 0 : tamis_bucket_key(tag, tamis_test_name(test), tamis_test_operand(test));
+}
 /* Of the rarer name and its partner. */
 static inline uint64_t tamis_pair_key(uint32_t name, unsigned kind, uint32_t partner, unsigned partner_kind) {
     return (uint64_t)TAMIS_BY_PAIR << 56 | ((uint64_t)name << 2 | kind) << 26 | ((uint64_t)partner << 2 | partner_kind);

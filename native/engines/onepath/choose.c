@@ -3,7 +3,7 @@
  * Law: the choice depends on the tests, on how often names are used and on how full a key's cells are; any choice is
  * right, a good one is fast. Odds are guesses: only their order matters.
  */
-#include "engines/onepath/engine.h"
+#include "engines/onepath/boxes.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
@@ -204,6 +204,13 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
             lowest = odds;
             best = i;
         }
+    }
+    if (best == TAMIS_NONE && pair < NEVER && tamis_boxes_take(engine, tests)) {
+        return TAMIS_IN_BOXES;
+    }
+    if (best != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best])) {
+        swap(tests, 0, best);
+        return TAMIS_IN_BOXES;
     }
     if (best == TAMIS_NONE && pair < NEVER) {
         order_rest(engine, tests, 2);

@@ -62,7 +62,7 @@ static uint32_t find_at_label(const search *s, const tamis_key *key, int64_t lab
 static int64_t label_of_integer(const tamis_strings *numbers, int64_t integer) {
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(false, integer, 0, bytes);
-    return tamis_strings_label(numbers, bytes, sizeof bytes);
+    return tamis_strings_label(numbers, TM_NO_STRING, bytes, sizeof bytes);
 }
 
 /* All ranges the tests put on the key of tests[i], in one; of those that are ordered as it is. */
@@ -149,8 +149,9 @@ static uint32_t find_for_string(const search *s, const tamis_key *key, tamis_tes
         handle = find_in_bucket(s, tamis_bucket_key(TAMIS_BY_STRING, name, tamis_test_operand(test)));
     }
     if (handle == TAMIS_NONE && tamis_cells_exist(&key->cells)) {
-        handle =
-            find_at_label(s, key, tamis_strings_label(&s->engine->strings, tamis_string_text(string), string->length));
+        handle = find_at_label(s, key,
+                               tamis_strings_label(&s->engine->strings, tamis_test_operand(test),
+                                                   tamis_string_text(string), string->length));
     }
     if (handle == TAMIS_NONE && key->patterns > 0) {
         handle = find_by_patterns(s, name, tamis_string_text(string), string->length, 3);

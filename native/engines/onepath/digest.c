@@ -3,10 +3,24 @@
 
 #define WAYS 4U
 #define DIGESTS_MIN 64U
-#define DIGESTS_MAX 16384U /* 1 MiB: as much of a second-level cache as a matcher should take */
-#define CREDIT_MAX 3U
-#define EMPTY UINT32_MAX
-#define LABEL_STEPS 16U /* of a search among the ordered constants */
+#define DIGESTS_MAX 65536U /* 4 MiB: of a table whose constants take more than three times as much */
+#define CREDIT_MAX 3U      /* misses that a digest survives after a hit */
+
+/* A mark: 0 where there is no digest; otherwise the highest bit, 13 bits of the value's hash, and two of credit. */
+#define MARK_BITS 16U
+#define MARK_LOW UINT64_C(0x0001000100010001) /* in each mark of a set, the lowest bit */
+#define CREDIT_BITS (CREDIT_MAX * MARK_LOW)
+#define MARK_USED 0x8000U
+#define MARK_TAG 0x7ffcU
+
+/* Where a value's digest is, or goes. */
+typedef struct seat {
+    tamis_digest *digest; /* NULL: nowhere, as those of the set are still in use */
+    uint64_t *marks;      /* of its set */
+    unsigned shift;       /* of its mark among them */
+    uint64_t mark;        /* of the value, without credit */
+    bool is_found;        /* the digest is the value's, good or stale */
+} seat;
 
 void tamis_digests_init(tamis_digests *digests, tm_memory *memory) {
     *digests = (tamis_digests){.memory = memory};
@@ -14,6 +28,7 @@ void tamis_digests_init(tamis_digests *digests, tm_memory *memory) {
 
 void tamis_digests_clear(tamis_digests *digests) {
     TM_DELETE(digests->memory, TM_HOT, digests->sets, tamis_digest, digests->capacity);
+    TM_DELETE(digests->memory, TM_HOT, digests->marks, uint64_t, digests->capacity / WAYS);
     tamis_digests_init(digests, digests->memory);
 }
 
@@ -25,16 +40,15 @@ bool tamis_digests_reserve(tamis_digests *digests, uint32_t constants) {
     if (capacity == digests->capacity) {
         return true;
     }
-    tamis_digest *sets = TM_NEW(digests->memory, TM_HOT, tamis_digest, capacity);
-    if (sets == NULL) {
+    tamis_digests fresh = {.memory = digests->memory, .capacity = capacity};
+    fresh.sets = TM_NEW(fresh.memory, TM_HOT, tamis_digest, capacity);
+    fresh.marks = TM_NEW(fresh.memory, TM_HOT, uint64_t, capacity / WAYS);
+    if (fresh.sets == NULL || fresh.marks == NULL) {
+        tamis_digests_clear(&fresh);
         return false;
     }
-    for (uint32_t at = 0; at < capacity; at++) {
-        sets[at].length = EMPTY;
-    }
-    TM_DELETE(digests->memory, TM_HOT, digests->sets, tamis_digest, digests->capacity);
-    digests->sets = sets;
-    digests->capacity = capacity;
+    tamis_digests_clear(digests);
+    *digests = fresh;
     return true;
 }
 
@@ -42,24 +56,23 @@ static uint32_t version_of(const tamis_strings *strings, const tamis_patterns *p
     return strings->version * 0x9e3779b1U + strings->order_version * 0x85ebca6bU + patterns->version;
 }
 
-/* The digest to overwrite, or NULL while those of the set are still in use. */
-static tamis_digest *victim_of(tamis_digest *set) {
-    tamis_digest *victim = set;
-    for (tamis_digest *digest = set; digest < set + WAYS; digest++) {
-        if (digest->length == EMPTY) {
-            return digest;
-        }
-        if (digest->credit < victim->credit) {
-            victim = digest;
-        }
+/* Take the place of the digest with the least credit; where all have some, each loses one instead. */
+static void find_victim(seat *at, tamis_digest *set) {
+    uint64_t marks = *at->marks;
+    uint64_t least = CREDIT_MAX + 1;
+    unsigned victim = 0;
+    for (unsigned way = 0; way < WAYS; way++) { /* an empty mark has no credit, as others may, and comes first */
+        uint64_t mark = marks >> way * MARK_BITS & 0xffff;
+        uint64_t credit = mark == 0 ? 0 : (mark & CREDIT_MAX) + 1;
+        victim = credit < least ? way : victim;
+        least = credit < least ? credit : least;
     }
-    if (victim->credit > 0) {
-        for (tamis_digest *digest = set; digest < set + WAYS; digest++) {
-            digest->credit--;
-        }
-        return NULL;
+    if (least > 1) {
+        *at->marks = marks - MARK_LOW;
+        return;
     }
-    return victim;
+    at->digest = set + victim;
+    at->shift = victim * MARK_BITS;
 }
 
 static void view_digest(const tamis_digest *digest, uint32_t *scratch, size_t capacity, tamis_view *view) {
@@ -77,23 +90,37 @@ static void view_digest(const tamis_digest *digest, uint32_t *scratch, size_t ca
     }
 }
 
-/* The digest of the value, good or stale, or the one to overwrite, or NULL. */
-static tamis_digest *find_digest(tamis_digests *digests, tm_head head, uint32_t length, const tm_hash_key *key) {
+/* The marks of a set that may be the one: bit 15 of each. Above one that is, another may be taken for it. */
+static inline uint64_t marks_like(uint64_t marks, uint64_t mark) {
+    uint64_t differ = (marks & ~CREDIT_BITS) ^ mark * MARK_LOW;
+    return (differ - MARK_LOW) & ~differ & MARK_USED * MARK_LOW;
+}
+
+static seat find_seat(const tamis_digests *digests, tm_head head, uint32_t length, const tm_hash_key *key) {
+    seat at = {0};
     if (length > TM_INLINE_BYTES || digests->capacity == 0) {
-        return NULL;
+        return at;
     }
-    uint32_t hash = (uint32_t)tm_hash_head(head, length, key);
-    tamis_digest *set = digests->sets + (hash & (digests->capacity - 1) & ~(WAYS - 1));
-    for (tamis_digest *digest = set; digest < set + WAYS; digest++) {
-        if (digest->head.low == head.low && digest->head.high == head.high && digest->length == length) {
-            return digest;
+    uint64_t hash = tm_hash_head(head, length, key);
+    uint32_t set = (uint32_t)hash & (digests->capacity / WAYS - 1);
+    at.marks = &digests->marks[set];
+    at.mark = MARK_USED | (hash >> 32 & MARK_TAG);
+    tamis_digest *digest = digests->sets + (size_t)set * WAYS;
+    for (uint64_t like = marks_like(*at.marks, at.mark); like != 0; like &= like - 1) {
+        unsigned way = (unsigned)__builtin_ctzll(like) / MARK_BITS;
+        if (digest[way].head.low == head.low && digest[way].head.high == head.high && digest[way].length == length) {
+            at.digest = digest + way;
+            at.shift = way * MARK_BITS;
+            at.is_found = true;
+            return at;
         }
     }
-    tamis_digest *victim = victim_of(set);
-    if (victim != NULL) {
-        victim->length = EMPTY;
-    }
-    return victim;
+    find_victim(&at, digest);
+    return at;
+}
+
+static inline void set_mark(const seat *at, uint64_t mark) {
+    *at->marks = (*at->marks & ~(UINT64_C(0xffff) << at->shift)) | mark << at->shift;
 }
 
 void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, tamis_patterns *patterns,
@@ -101,26 +128,31 @@ void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, ta
                         tm_work *work) {
     tm_head head = tm_head_of(bytes, length);
     uint32_t version = version_of(strings, patterns);
-    tamis_digest *digest = find_digest(digests, head, length, &strings->key);
-    if (digest != NULL && digest->length == length && digest->version == version) {
-        digest->credit = CREDIT_MAX;
-        view_digest(digest, scratch, capacity, view);
+    seat at = find_seat(digests, head, length, &strings->key);
+    if (at.is_found && at.digest->version == version) {
+        *at.marks |= (uint64_t)CREDIT_MAX << at.shift;
+        view_digest(at.digest, scratch, capacity, view);
         return;
     }
     view->constant = tamis_strings_find(strings, bytes, length);
-    view->label = tamis_strings_label(strings, bytes, length);
+    view->label = tamis_strings_label(strings, view->constant, bytes, length);
     work->steps += LABEL_STEPS + tm_work_of_text(length);
     size_t count = tamis_patterns_find(patterns, bytes, length, scratch, capacity, work);
     view->pattern_count = (uint32_t)count;
     view->patterns = count <= capacity ? scratch : NULL;
-    if (digest == NULL || count > TAMIS_DIGEST_PATTERNS || count > capacity || tm_work_is_over(work)) {
+    if (at.digest == NULL) {
         return;
     }
-    *digest = (tamis_digest){.head = head,
-                             .label = view->label,
-                             .length = length,
-                             .constant = view->constant,
-                             .version = version,
-                             .pattern_count = (uint16_t)count};
-    memcpy(digest->patterns, scratch, sizeof *scratch * count);
+    if (count > TAMIS_DIGEST_PATTERNS || count > capacity || tm_work_is_over(work)) {
+        set_mark(&at, 0); /* what stood there was to go anyway */
+        return;
+    }
+    set_mark(&at, at.mark);
+    *at.digest = (tamis_digest){.head = head,
+                                .label = view->label,
+                                .length = length,
+                                .constant = view->constant,
+                                .version = version,
+                                .pattern_count = (uint32_t)count};
+    memcpy(at.digest->patterns, scratch, sizeof *scratch * count);
 }

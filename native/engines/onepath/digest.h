@@ -2,7 +2,8 @@
  *
  * Law: a digest is right for the versions it carries and recomputed when they moved on. The memory of digests is
  * bounded: sets of four, 64 bytes each; a value must come back to displace one that does (every hit of a digest makes
- * it survive one more miss), so a stream of values seen once does not wash out the hot ones. Values longer than
+ * it survive three more misses), so a stream of values seen once does not wash out the hot ones. A value that is not
+ * remembered is known by the marks of its set, eight bytes together: no digest is read for it. Values longer than
  * TM_INLINE_BYTES or with more patterns than fit are computed each time, into the caller's scratch.
  */
 #ifndef TM_ONEPATH_DIGEST_H
@@ -15,21 +16,21 @@
 
 typedef struct tamis_digest {
     tm_head head;
-    int64_t label;     /* among the ordered constants */
-    uint32_t length;   /* UINT32_MAX: empty */
+    int64_t label; /* among the ordered constants */
+    uint32_t length;
     uint32_t constant; /* id of the equal constant or TM_NO_STRING */
     uint32_t version;  /* mixes the versions of strings, order and patterns */
-    uint16_t pattern_count;
-    uint16_t credit; /* misses it survives */
+    uint32_t pattern_count;
     uint32_t patterns[TAMIS_DIGEST_PATTERNS];
 } tamis_digest;
 
 _Static_assert(sizeof(tamis_digest) == 64, "one cache line");
 
 typedef struct tamis_digests {
-    tm_memory *memory; /* borrowed */
-    tamis_digest *sets;
-    uint32_t capacity; /* digests, a power of two */
+    tm_memory *memory;  /* borrowed */
+    tamis_digest *sets; /* owned */
+    uint64_t *marks;    /* owned: by set, sixteen bits for each digest of it: see digest.c */
+    uint32_t capacity;  /* digests, a power of two */
 } tamis_digests;
 
 /* One value of the message at hand. */

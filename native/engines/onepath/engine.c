@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 #include "engines/registry.h"
 
@@ -32,11 +33,12 @@ static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacit
 }
 
 static bool reserve_pattern_scratch(tm_engine *engine) {
-    uint64_t wanted = TAMIS_MESSAGE_PATTERNS + (uint64_t)engine->patterns.count;
+    uint64_t count = engine->patterns.count;
+    uint64_t wanted = count + (count > TAMIS_MANY_PATTERNS ? count : TAMIS_MESSAGE_PATTERNS_MIN);
     if (wanted <= engine->pattern_scratch_capacity) {
         return true;
     }
-    uint64_t capacity = wanted + engine->patterns.count / 4 + 64;
+    uint64_t capacity = wanted + count / 4 + 64;
     uint32_t *scratch = TM_NEW(engine->memory, TM_HOT, uint32_t, capacity);
     if (scratch == NULL) {
         return false;
@@ -361,6 +363,7 @@ static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *
     tamis_buckets_init(&engine->buckets, memory);
     tm_arena_init(&engine->bodies, memory, TM_HOT);
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
+    tamis_boxes_init(engine);
     engine->complex_free = TAMIS_NONE;
     engine->ghosts = TAMIS_NONE;
     *out = engine;
@@ -380,6 +383,7 @@ static void destroy_keys(tm_engine *engine) {
 static void tamis_destroy(tm_engine *engine) {
     tm_memory *memory = engine->memory;
     destroy_keys(engine);
+    tm_families_clear(&engine->families);
     for (uint32_t id = 0; id < engine->complex_count; id++) {
         tamis_complex *complex = &engine->complexes[id];
         if (complex->constraint.operands != NULL) {
@@ -502,6 +506,7 @@ static int tamis_validate(const tm_engine *engine, const char **reason) {
     result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
+    result = result != TM_OK ? result : tamis_boxes_validate(engine, reason);
     return result != TM_OK ? result : validate_scratch(engine, reason);
 }
 
@@ -515,6 +520,7 @@ static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
     tamis_strings_probes(&engine->numbers, probes);
     tamis_patterns_probes(&engine->patterns, probes);
     tamis_buckets_probes(&engine->buckets, probes);
+    tm_families_probes(&engine->families, probes);
 }
 
 const tm_engine_class tm_engine_tamis = {

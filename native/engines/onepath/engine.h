@@ -10,6 +10,7 @@
  *     bucket     one equality or pattern: found by hash of (name, operator, operand)
  *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
  *                stands beside it and rejects nearly all, the others stand in the filter's body
+ *     boxes      ranges of two to eight names, once there are many of the same: a tree (boxes.h)
  *     scan       what has no index of its own (!=, exists): a list per name and kind
  *     always     only negated tests, or none
  *     covered    by a single-test filter of the same link: not reached at all until that one goes
@@ -25,6 +26,7 @@
 #define TM_ONEPATH_ENGINE_H
 
 #include "base/arena.h"
+#include "engines/boxes/families.h"
 #include "engines/onepath/digest.h"
 #include "engines/onepath/names.h"
 #include "engines/onepath/patterns.h"
@@ -298,6 +300,7 @@ typedef enum {
     TAMIS_IN_PAIR,
     TAMIS_IN_SCAN,
     TAMIS_IN_ALWAYS,
+    TAMIS_IN_BOXES,
 } tamis_place;
 
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
@@ -336,6 +339,9 @@ struct tm_engine {
     tm_arena bodies;         /* hot */
     tm_arena covered_bodies; /* cold */
     tamis_list always;
+    tm_families families;      /* of boxes */
+    const tm_family *shrunken; /* a family that is about to go back to buckets; NULL between changes */
+    bool scatters;             /* filters leave a family: none joins one */
 
     tamis_complex *complexes;
     uint32_t complex_count;
@@ -363,11 +369,18 @@ struct tm_engine {
     /* scratch of a match; sized by add, so that a match allocates nothing */
     uint64_t *state; /* by name: 0, or what the message says (see match.c) */
     uint32_t state_capacity;
-    uint32_t *pattern_scratch; /* TAMIS_MESSAGE_PATTERNS for all values, then room for every pattern of the table */
+    uint32_t *pattern_scratch; /* tamis_message_patterns for all values, then room for every pattern of the table */
     uint32_t pattern_scratch_capacity;
 };
 
-#define TAMIS_MESSAGE_PATTERNS 1024U
+/* What the values of a message may contain together without being searched again: where there are many patterns, as
+ * many, since a long value that contains many is what a second pass would cost most for. */
+#define TAMIS_MESSAGE_PATTERNS_MIN 1024U
+#define TAMIS_MANY_PATTERNS (4 * TAMIS_MESSAGE_PATTERNS_MIN)
+
+static inline uint32_t tamis_message_patterns(const tm_engine *engine) {
+    return engine->pattern_scratch_capacity - engine->patterns.count;
+}
 
 static inline bool tamis_uses_cells(const tm_engine *engine, uint32_t interface) {
     return interface < TAMIS_CELL_INTERFACES && !tm_holders_is_client(engine->holders, interface);
@@ -489,8 +502,13 @@ void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests
 /* Make a record reachable; its tests are reordered. false: no memory, nothing changed. What the record said of an
  * earlier place is overwritten, not freed. */
 bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests);
+/* The same in this place, which the tests are in order for. */
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests);
 /* Take an active record out of its place, its body too; the tests' references stay. Never fails. */
 void tamis_deactivate(tm_engine *engine, uint32_t handle);
+/* The filter whose entry in a bucket this is, and its tests: without the search that a record's take. */
+uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry);
+void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tamis_tests *out);
 /* The keys of the buckets that an access test stands under: one, or one for each value of a kept constraint. */
 uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]);
 /* The key of the bucket that a filter under a pair stands in. */

@@ -12,7 +12,7 @@ static uint32_t handle_of(const tm_engine *engine, const tamis_entry *entry) {
     if (!last && (entry->rest == 0 || entry->rest >= engine->bodies.top)) {
         return TAMIS_NONE;
     }
-    uint32_t handle = last ? entry->rest & ~TAMIS_LAST : tamis_body_at(engine, entry->rest)->handle;
+    uint32_t handle = tamis_handle_of_entry(engine, entry);
     return handle < engine->holders->count ? handle : TAMIS_NONE;
 }
 

@@ -9,10 +9,10 @@
 
 #include "engines/onepath/run_matching.h"
 
-#define FITS_AT_ONCE 64U
+#define ROWS_AT_ONCE 16U
 
 /* Where the ends leave a doubt. */
-static bool interval_holds(matching *m, uint32_t handle) {
+static __attribute__((noinline)) bool interval_holds(matching *m, uint32_t handle) {
     tamis_tests tests;
     tamis_tests_of_record(m->engine, handle, &tests);
     m->work.steps += WORK_BODY;
@@ -24,77 +24,82 @@ static bool interval_holds(matching *m, uint32_t handle) {
     return true;
 }
 
-/* The rows of a chunk that begin at `last` or below are those before the one returned. */
-static inline uint32_t rows_up_to(const tamis_chunk *chunk, int64_t last) {
-    if (chunk->bounds[chunk->count - 1] <= last) {
-        return chunk->count;
-    }
-    const int64_t *at = chunk->bounds;
-    for (uint32_t left = chunk->count; left > 1; left -= left / 2) {
-        at += left / 2 & -(uint32_t)(at[left / 2 - 1] <= last);
-    }
-    return (uint32_t)(at - chunk->bounds) + (*at <= last);
+/* Where the ends leave a doubt, which they do where one shares the place of a value off the grid, or the next one, the
+ * tests decide. */
+static inline bool fits_for_certain(const tamis_chunk *chunk, uint32_t row, int64_t place, bool on_grid) {
+    return on_grid || (chunk->bounds[row] <= place && chunk->highs[row] != place);
 }
 
-/* The value lies off the grid: where an end shares its place, or the next one, the tests decide. */
-static void emit_doubted(matching *m, const tamis_chunk *chunk, uint32_t row, uint32_t end, int64_t place) {
-    for (; row < end; row++) {
-        bool doubted = chunk->bounds[row] > place || chunk->highs[row] == place;
-        if (chunk->highs[row] >= place && (!doubted || interval_holds(m, chunk->handles[row]))) {
+/* Row by row, from `row` on; returns the first row that does not begin low enough. */
+static inline uint32_t emit_few(matching *m, const tamis_chunk *chunk, uint32_t row, int64_t place, bool on_grid) {
+    int64_t last = on_grid ? place : place + 1;
+    for (; row < chunk->count && chunk->bounds[row] <= last; row++) {
+        if (chunk->highs[row] >= place &&
+            (fits_for_certain(chunk, row, place, on_grid) || interval_holds(m, chunk->handles[row]))) {
             emit_if_open(m, chunk->interfaces[row], chunk->handles[row]);
         }
     }
+    return row;
 }
 
-/* Rows end in no order, so those that reach the value are picked first, without a jump for each. */
-static void emit_fitting(matching *m, const tamis_chunk *chunk, uint32_t row, uint32_t end, int64_t place) {
+/* The same, of a long stretch: rows end in no order, so those that reach the value are picked ROWS_AT_ONCE at a time,
+ * without a jump for each, and most of them are settled. */
+static inline uint32_t emit_many(matching *m, const tamis_chunk *chunk, uint32_t row, int64_t place, bool on_grid) {
+    int64_t last = on_grid ? place : place + 1;
     const uint64_t *settled = settled_bits(m);
-    uint32_t fits[FITS_AT_ONCE];
-    while (row < end) {
-        uint32_t stop = end - row > FITS_AT_ONCE ? row + FITS_AT_ONCE : end;
+    while (row + ROWS_AT_ONCE <= chunk->count && chunk->bounds[row + ROWS_AT_ONCE - 1] <= last) {
+        uint32_t fits[ROWS_AT_ONCE];
         uint32_t count = 0;
-        for (; row < stop; row++) {
+        for (uint32_t stop = row + ROWS_AT_ONCE; row < stop; row++) {
             fits[count] = row;
             count += chunk->highs[row] >= place;
         }
         for (uint32_t i = 0; i < count; i++) {
-            if (settled == NULL || !tm_bit_at(settled, chunk->interfaces[fits[i]])) {
-                emit_if_open(m, chunk->interfaces[fits[i]], chunk->handles[fits[i]]);
+            uint32_t interface = chunk->interfaces[fits[i]];
+            if ((settled == NULL || !tm_bit_at(settled, interface)) &&
+                (fits_for_certain(chunk, fits[i], place, on_grid) || interval_holds(m, chunk->handles[fits[i]]))) {
+                emit_if_open(m, interface, chunk->handles[fits[i]]);
             }
         }
     }
+    return emit_few(m, chunk, row, place, on_grid);
 }
 
-/* The rows of one chunk from `row` on; false: no later chunk begins low enough. */
-static bool emit_chunk(matching *m, const tamis_chunk *chunk, uint32_t row, int64_t place, bool on_grid) {
+/* A width from (at, row) on, once it is known which interfaces are open. */
+static __attribute__((noinline)) void emit_open_chunks(matching *m, const tamis_run *run, uint32_t at, uint32_t row,
+                                                       int64_t place, bool on_grid) {
     int64_t last = on_grid ? place : place + 1;
-    if (!is_worth_a_look(m, chunk)) {
-        m->work.steps++;
-        return chunk->bounds[chunk->count - 1] <= last;
+    for (; at < run->count && !m->is_done; at++, row = 0) {
+        const tamis_chunk *chunk = &run->chunks[at];
+        uint32_t end = chunk->bounds[chunk->count - 1] <= last ? chunk->count : 0;
+        uint32_t rows = 0;
+        if (is_worth_a_look(m, chunk)) {
+            end = emit_many(m, chunk, row, place, on_grid);
+            rows = end - row;
+            note_rows(m, rows);
+        }
+        if (!tm_work_spend(&m->work, rows + 1) || end < chunk->count) {
+            return;
+        }
+        ask_for_fold(run, at + CHUNKS_AHEAD);
     }
-    uint32_t end = rows_up_to(chunk, last);
-    if (on_grid) {
-        emit_fitting(m, chunk, row, end, place);
-    } else {
-        emit_doubted(m, chunk, row, end, place);
-    }
-    uint32_t rows = end > row ? end - row : 0;
-    m->work.steps += rows;
-    note_rows(m, rows);
-    return end == chunk->count;
 }
 
 static void emit_width(matching *m, const tamis_width *width, int64_t place, bool on_grid) {
     uint32_t at;
     uint32_t row;
     tamis_run_find(&width->run, tm_grid_reach(place, width->bits), false, NULL, &at, &row);
-    for (; at < width->run.count && !m->is_done && !tm_work_is_over(&m->work); at++, row = 0) {
-        if (!emit_chunk(m, &width->run.chunks[at], row, place, on_grid)) {
+    for (; at < width->run.count && !m->knows_open; at++) {
+        const tamis_chunk *chunk = &width->run.chunks[at];
+        uint32_t end = emit_few(m, chunk, row, place, on_grid);
+        note_rows(m, end - row);
+        if (!tm_work_spend(&m->work, end - row) || end < chunk->count) {
             return;
         }
-        if (m->knows_open) {
-            ask_for_fold(&width->run, at + CHUNKS_AHEAD);
-        }
+        row = 0;
+    }
+    if (at < width->run.count) {
+        emit_open_chunks(m, &width->run, at, row, place, on_grid);
     }
 }
 

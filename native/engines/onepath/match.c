@@ -9,6 +9,7 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
+#include "engines/onepath/box_matching.h"
 #include "engines/onepath/interval_matching.h"
 #include "engines/onepath/reach.h"
 
@@ -58,12 +59,11 @@ static void see_label(matching *m, const tamis_cells *cells, int64_t label, cons
 /* ---- the steps ---- */
 
 /* Ranges that the code does not decide. */
-static void see_wide(matching *m, const tm_attribute *value, const tamis_key *key) {
+static void see_wide(matching *m, uint32_t attribute, const tamis_key *key) {
+    const tm_attribute *value = &m->attributes[attribute];
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (key->wide != NULL) {
-        uint8_t bytes[TAMIS_NUMBER_BYTES];
-        tamis_number_bytes(is_real, value->integer, value->real, bytes);
-        int64_t label = tamis_strings_label(&m->engine->numbers, bytes, sizeof bytes);
+        int64_t label = wide_label(m, attribute);
         if (tamis_cells_exist(&key->wide->cells)) {
             see_label(m, &key->wide->cells, label, &m->engine->numbers);
         }
@@ -91,7 +91,7 @@ static void see_number(matching *m, const known *at) {
     }
     see_runs(m, at->key, at->code, NULL);
     if (at->key->wide != NULL || at->key->intervals != NULL) {
-        see_wide(m, value, at->key);
+        see_wide(m, at->attribute, at->key);
     }
 }
 
@@ -195,8 +195,8 @@ static void view_string(matching *m, uint32_t attribute) {
     tm_engine *engine = m->engine;
     tamis_view *view = &m->views[attribute];
     tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
-                       engine->pattern_scratch + m->scratch_used, TAMIS_MESSAGE_PATTERNS - m->scratch_used, view,
-                       &m->work);
+                       engine->pattern_scratch + m->scratch_used, tamis_message_patterns(engine) - m->scratch_used,
+                       view, &m->work);
     m->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
@@ -377,6 +377,9 @@ static __attribute__((noinline)) void see_together(matching *m) {
     if (m->engine->scanned > 0) {
         see_scans(m);
     }
+    if (m->engine->families.boxes > 0) {
+        see_boxes(m);
+    }
 }
 
 /* The same steps one after the other, as long as there is something to gain. */
@@ -394,6 +397,9 @@ static void see_in_turn(matching *m) {
     if (m->engine->pair_filters > 0 && !is_full(m)) {
         see_pairs(m);
         look_at_probes(m);
+    }
+    if (m->engine->families.boxes > 0 && !is_full(m)) {
+        see_boxes(m);
     }
     for (uint32_t i = 0; i < m->slot_count && !is_full(m) && !tm_work_is_over(&m->work); i++) {
         try_bucket(m, &m->slots[i]);
@@ -465,6 +471,8 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.plain = answer->form == TM_ANSWER_INTERFACES;
     m.wants_handles = answer->form > TM_ANSWER_GROUPS;
     m.only_bits = m.plain && engine->listed == 0;
+    m.wide_tests = 0;
+    m.labelled = 0;
     m.is_done = false;
     m.knows_open = false;
     m.rows_seen = 0;

@@ -15,6 +15,7 @@
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
 #define PROBES_MAX 192U     /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
+#define WIDE_TESTS_FEW 8U   /* of numbers without a code; with more of them a search for the value's label pays */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
  * 0: nothing. */
@@ -96,7 +97,9 @@ typedef struct matching {
     uint32_t noted_count;  /* of `known`, how many have their state written */
     part parts[TAMIS_ANY]; /* of `known`, by kind of value */
     known known[TM_ATTRIBUTES_MAX];
-    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name */
+    uint32_t wide_tests;                 /* made so far */
+    uint64_t labelled;                   /* numbers whose label is in their view, by attribute */
+    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name, of numbers the label alone */
     uint32_t probe_count;
     uint32_t waiting_count;
     uint32_t span_count;
@@ -180,6 +183,7 @@ static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern
 static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
     static const uint8_t ORDERS[TAMIS_PATTERN] = {
         [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
+        [TAMIS_WIDE_LT] = 1,   [TAMIS_WIDE_LE] = 3,   [TAMIS_WIDE_GT] = 4,   [TAMIS_WIDE_GE] = 6,
         [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
     };
     return tm_order_holds(ORDERS[op], value, operand);
@@ -200,8 +204,27 @@ static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, ui
     return order_holds(op, view->label, m->engine->strings.labels[operand]);
 }
 
+/* The label of a number among the wide constants, searched for once a message. */
+static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attribute) {
+    tamis_view *view = &m->views[attribute];
+    if (!(m->labelled >> attribute & 1)) {
+        const tm_attribute *value = &m->attributes[attribute];
+        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
+        view->label = tamis_strings_label(&m->engine->numbers, TM_NO_STRING, bytes, sizeof bytes);
+        m->labelled |= UINT64_C(1) << attribute;
+        m->work.steps += LABEL_STEPS;
+    }
+    return view->label;
+}
+
 /* How the value compares with a number without a code: less than 0, 0, or more. */
-static inline int wide_order(const matching *m, uint32_t attribute, uint32_t operand) {
+static inline int wide_order(matching *m, uint32_t attribute, uint32_t operand) {
+    if (++m->wide_tests > WIDE_TESTS_FEW) {
+        int64_t label = wide_label(m, attribute);
+        int64_t other = m->engine->numbers.labels[operand];
+        return (label > other) - (label < other);
+    }
     const tm_attribute *value = &m->attributes[attribute];
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);

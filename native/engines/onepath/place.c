@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 #include "engines/onepath/pair_entry.h"
 
@@ -152,22 +153,33 @@ uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle) {
     return pair_key_with(engine, record->access, partner_of_record(engine, record));
 }
 
-void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry) {
+    return entry->rest & TAMIS_LAST ? entry->rest & ~TAMIS_LAST : tamis_body_at(engine, entry->rest)->handle;
+}
+
+/* The entry of a record that has one more test in it; NULL: it has none. */
+static const tamis_entry *entry_beside(const tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    uint64_t keys[TM_IN_VALUES_MAX];
+    if (record->place == TAMIS_IN_PAIR) {
+        keys[0] = tamis_pair_key_of_record(engine, handle);
+    } else if (is_by_value(record->place, record->access)) {
+        tamis_bucket_keys(engine, record->access, keys);
+    } else {
+        return NULL;
+    }
+    return tamis_buckets_entry(&engine->buckets, keys[0], tamis_rest_of(engine, handle));
+}
+
+static void tests_with(const tm_engine *engine, uint32_t handle, const tamis_entry *entry, tamis_tests *out) {
     const tamis_record *record = &engine->records[handle];
     out->count = tamis_test_op(record->access) != TAMIS_TRUE;
     out->tests[0] = record->access;
     if (is_by_value(record->place, record->access)) {
-        uint64_t keys[TM_IN_VALUES_MAX];
-        tamis_bucket_keys(engine, record->access, keys);
-        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], tamis_rest_of(engine, handle))->test;
-        out->tests[1] = beside;
-        out->count += tamis_test_op(beside) != TAMIS_TRUE;
-    } else if (record->place == TAMIS_IN_PAIR) {
-        uint64_t key = tamis_pair_key_of_record(engine, handle);
-        const tamis_entry *entry = tamis_buckets_entry(&engine->buckets, key, tamis_rest_of(engine, handle));
-        if (!tamis_pair_is_plain(entry)) {
-            out->tests[out->count++] = tamis_pair_second(entry, partner_of_record(engine, record));
-        }
+        out->tests[1] = entry->test;
+        out->count += tamis_test_op(entry->test) != TAMIS_TRUE;
+    } else if (record->place == TAMIS_IN_PAIR && !tamis_pair_is_plain(entry)) {
+        out->tests[out->count++] = tamis_pair_second(entry, partner_of_record(engine, record));
     }
     if (record->body == 0 || (record->body & TAMIS_LAST)) {
         return;
@@ -176,6 +188,18 @@ void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests
     const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
     memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
     out->count += body->count;
+}
+
+void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+    if (engine->records[handle].place == TAMIS_IN_BOXES) {
+        tamis_boxes_tests(engine, handle, out);
+    } else {
+        tests_with(engine, handle, entry_beside(engine, handle), out);
+    }
+}
+
+void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tamis_tests *out) {
+    tests_with(engine, tamis_handle_of_entry(engine, entry), entry, out);
 }
 
 static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, tamis_entry entry) {
@@ -219,7 +243,7 @@ static void list_remove(tamis_list *list, uint32_t rest) {
 /* The pins of a place: the keys it hangs on. */
 static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],
                               unsigned kinds[2]) {
-    if (place == TAMIS_IN_ALWAYS) {
+    if (place == TAMIS_IN_ALWAYS || place == TAMIS_IN_BOXES) {
         return 0;
     }
     uint32_t count = place == TAMIS_IN_PAIR ? 2 : 1;
@@ -411,6 +435,8 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
     case TAMIS_IN_RUN:
         engine->records[handle].body = 0;
         return enter_run(engine, key, handle, tests->tests[0]);
+    case TAMIS_IN_BOXES:
+        return tamis_boxes_enter(engine, handle, tests);
     case TAMIS_IN_INTERVALS:
         return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
@@ -425,10 +451,9 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
     }
 }
 
-bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
     tamis_record *record = &engine->records[handle];
     tamis_record before = *record;
-    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
     uint32_t names[2];
     unsigned kinds[2];
     uint32_t count = keys_of_place(engine, place, tests, names, kinds);
@@ -456,6 +481,22 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     engine->pair_filters += place == TAMIS_IN_PAIR;
     engine->scanned += place == TAMIS_IN_SCAN;
     engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
+    return true;
+}
+
+bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
+    if (!tamis_activate_in(engine, handle, place, tests)) {
+        return false;
+    }
+    if (place == TAMIS_IN_PAIR) {
+        uint64_t pair = pair_key_with(engine, tests->tests[0], tamis_partner_of(engine, tests->tests[1]));
+        tamis_boxes_gather(engine, pair, tests, TAMIS_BOXES_MIN);
+    } else if (place == TAMIS_IN_BOXES) {
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+    } else if (place == TAMIS_IN_BUCKET && tests->count > 1) {
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BUCKET_FULL);
+    }
     return true;
 }
 
@@ -498,6 +539,9 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         tamis_buckets_remove_entry(&engine->buckets, tamis_pair_key_of_record(engine, handle),
                                    tamis_rest_of(engine, handle));
         break;
+    case TAMIS_IN_BOXES:
+        tamis_boxes_leave(engine, handle);
+        break;
     case TAMIS_IN_SCAN:
         list_remove(&key->scan, tamis_rest_of(engine, handle));
         break;
@@ -525,4 +569,5 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
         tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
+    tamis_boxes_scatter(engine);
 }

@@ -137,7 +137,7 @@ static void see_patterns(matching *m, const known *at) {
     const uint32_t *patterns = view->patterns;
     if (patterns == NULL) { /* more than are kept for a message: find them again, all */
         const tm_attribute *value = &m->attributes[at->attribute];
-        uint32_t *all = m->engine->pattern_scratch + TAMIS_MESSAGE_PATTERNS;
+        uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
         tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
         patterns = all;
     }

@@ -108,11 +108,18 @@ static inline const uint64_t *settled_bits(const matching *m) {
     return in_bits ? answer->hits->bits : answer->marks;
 }
 
-/* Most rows of a long span are of interfaces that have matched: they are passed over by one look at a bit. */
+/* After many rows most are of interfaces that have matched: they are passed over by one look at a bit. */
 static void emit_rows(matching *m, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
-    const uint64_t *settled = settled_bits(m);
+    const uint64_t *settled = m->knows_open ? settled_bits(m) : NULL;
+    if (settled == NULL) {
+        for (uint32_t i = from; i < to; i++) {
+            emit_if_open(m, chunk->interfaces[i], chunk->handles[i]);
+        }
+        note_rows(m, to - from);
+        return;
+    }
     for (uint32_t i = from; i < to; i++) {
-        if (settled == NULL || !tm_bit_at(settled, chunk->interfaces[i])) {
+        if (!tm_bit_at(settled, chunk->interfaces[i])) {
             emit_if_open(m, chunk->interfaces[i], chunk->handles[i]);
         }
     }

@@ -1,12 +1,12 @@
 /* sorted.c - see sorted.h. */
 #include "engines/onepath/sorted.h"
 
+#include "base/grow.h"
 #include "engines/onepath/strings.h"
 
 #define ROWS_MIN 8U
 #define ROWS_STEP 32U                         /* by which a chunk grows: it wastes 16 rows on average */
 #define ROWS_MERGED_MAX (SORTED_ROWS_MAX / 2) /* of two neighbours that become one: room for as many again */
-#define CHUNKS_MIN 2U
 #define ROW_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 #define SIGN (UINT64_C(1) << 63)
 
@@ -187,25 +187,9 @@ static void note_last(tamis_sorted *sorted, uint32_t at) {
 }
 
 static bool reserve_chunk(tamis_sorted *sorted, tm_memory *memory) {
-    if (sorted->chunk_count < sorted->capacity) {
-        return true;
-    }
-    uint32_t old = sorted->capacity;
-    uint32_t capacity = old + old / 4 + CHUNKS_MIN;
-    tamis_sorted_chunk *chunks = TM_RESIZE(memory, TM_HOT, sorted->chunks, tamis_sorted_chunk, old, capacity);
-    if (chunks == NULL) {
-        return false;
-    }
-    sorted->chunks = chunks;
-    uint64_t *lasts = TM_RESIZE(memory, TM_HOT, sorted->lasts, uint64_t, old, capacity);
-    if (lasts == NULL) {
-        tamis_sorted_chunk *again = TM_RESIZE(memory, TM_HOT, chunks, tamis_sorted_chunk, capacity, old);
-        sorted->chunks = old == 0 ? NULL : again;
-        return false;
-    }
-    sorted->lasts = lasts;
-    sorted->capacity = capacity;
-    return true;
+    uint32_t wanted = sorted->chunk_count + 1;
+    return tm_grow(memory, TM_HOT, &sorted->chunks, sizeof *sorted->chunks, &sorted->capacity, wanted) &&
+           tm_grow(memory, TM_HOT, &sorted->lasts, sizeof *sorted->lasts, &sorted->last_capacity, wanted);
 }
 
 static void put_chunk(tamis_sorted *sorted, uint32_t at, tamis_sorted_chunk chunk) {
@@ -332,7 +316,7 @@ void tamis_sorted_clear(tamis_sorted *sorted, tm_memory *memory) {
         free_rows(memory, &sorted->chunks[at]);
     }
     TM_DELETE(memory, TM_HOT, sorted->chunks, tamis_sorted_chunk, sorted->capacity);
-    TM_DELETE(memory, TM_HOT, sorted->lasts, uint64_t, sorted->capacity);
+    TM_DELETE(memory, TM_HOT, sorted->lasts, uint64_t, sorted->last_capacity);
     *sorted = (tamis_sorted){.of_numbers = sorted->of_numbers};
 }
 

@@ -30,9 +30,10 @@ typedef struct tamis_sorted {
     tamis_sorted_chunk *chunks; /* owned */
     uint64_t *lasts;            /* owned: by chunk, its last word */
     uint32_t chunk_count;
-    uint32_t capacity; /* of both */
-    uint32_t count;    /* of constants */
-    bool of_numbers;   /* the texts are those of tamis_number_bytes */
+    uint32_t capacity; /* of the chunks */
+    uint32_t last_capacity;
+    uint32_t count;  /* of constants */
+    bool of_numbers; /* the texts are those of tamis_number_bytes */
 } tamis_sorted;
 
 /* A place in the order, which may lie behind the last constant: then `chunk` is chunk_count and `at` 0. */

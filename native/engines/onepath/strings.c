@@ -141,7 +141,10 @@ static void destroy(tamis_strings *strings, uint32_t id) {
 
 /* ---- the order ---- */
 
-int64_t tamis_strings_label(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+int64_t tamis_strings_label(const tamis_strings *strings, uint32_t constant, const uint8_t *bytes, uint32_t length) {
+    if (constant != TM_NO_STRING && strings->records[constant].ordered > 0) {
+        return strings->labels[constant];
+    }
     bool is_there;
     tamis_sorted_place place = tamis_sorted_find(strings, bytes, length, &is_there);
     if (is_there) {

@@ -15,6 +15,7 @@
 #include "tm.h"
 
 #define TM_NO_STRING UINT32_MAX
+#define LABEL_STEPS 16U /* of work, of a search among the ordered constants */
 
 #define TAMIS_STRING_SHORT 8U /* bytes that a record has room for beside the head */
 
@@ -70,8 +71,9 @@ void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered);
 /* The id of a value that is a constant, or TM_NO_STRING. */
 uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
 
-/* The label of any value among the ordered constants. */
-int64_t tamis_strings_label(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+/* The label of any value among the ordered constants; `constant` is what tamis_strings_find says of it: a value that is
+ * an ordered constant itself is not searched for. */
+int64_t tamis_strings_label(const tamis_strings *strings, uint32_t constant, const uint8_t *bytes, uint32_t length);
 
 int tamis_strings_validate(const tamis_strings *strings, const char **reason);
 

@@ -44,5 +44,6 @@ uint64_t tamis_used(const tm_engine *engine) {
     uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(tamis_complex)) + engine->complex_bytes;
     return filters + WITH_EIGHTH(bodies) + complexes + bytes_of_names(engine) + bytes_of_strings(&engine->strings) +
            bytes_of_strings(&engine->numbers) + bytes_of_patterns(&engine->patterns) +
-           bytes_of_buckets(&engine->buckets);
+           bytes_of_buckets(&engine->buckets) + engine->families.bytes +
+           (uint64_t)engine->families.count * tm_memory_charge(sizeof(tm_family));
 }

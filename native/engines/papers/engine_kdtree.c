@@ -241,9 +241,12 @@ static void remove_(tm_engine *engine, uint32_t handle) {
 
 /* ---- match ---- */
 
+/* Of more interfaces than these it is not worth its while to mark all that are not wanted, unless the core does. */
+#define MARKED_MAX 1024U
+
 /* Interfaces from which there is nothing to gain, as the marks of the answer have them. */
 static void note_settled(const tm_answer *answer, tm_box_query *query) {
-    uint32_t words = tm_bit_words(answer->holders->interface_count);
+    uint32_t words = answer->marked ? tm_bit_words(answer->holders->interface_count) : 0;
     for (uint32_t word = 0; word < TM_BOX_WORDS && answer->grouping == NULL; word++) {
         query->settled[word] = word < words ? answer->marks[word] : 0;
     }
@@ -254,7 +257,9 @@ static bool emit_rows(tm_box_query *query, const uint32_t *handles, const uint32
     bool grouped = answer->grouping != NULL;
     for (; rows != 0; rows &= rows - 1) {
         uint32_t row = (uint32_t)__builtin_ctz(rows);
-        if (tm_answer_open_marked(answer, interfaces[row], grouped)) {
+        if (!answer->marked && tm_answer_open(answer, interfaces[row])) {
+            tm_answer_emit(answer, interfaces[row], handles[row]);
+        } else if (answer->marked && tm_answer_open_marked(answer, interfaces[row], grouped)) {
             tm_answer_emit_marked(answer, interfaces[row], handles[row], grouped);
         }
     }
@@ -321,7 +326,7 @@ static void match_core(tm_engine *engine, const tm_attribute *attributes, size_t
 static void match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     if (engine->core.live > 0) {
         match_core(engine, attributes, count, answer);
-    } else {
+    } else if (engine->families.boxes > 0 && engine->holders->interface_count <= MARKED_MAX) {
         tm_answer_mark_others(answer, NULL, 0);
     }
     if (engine->families.boxes > 0 && !tm_answer_is_full(answer) && !tm_work_is_over(&answer->work)) {

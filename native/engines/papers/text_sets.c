@@ -2,12 +2,13 @@
  *
  * Law: as in text_index.h. The patterns that begin at a place of a text are all found by halving: the greatest pattern
  * not above the rest of the text is the longest candidate; where it is none, the candidates are no longer than what it
- * shares with the text, and the search goes on with that much text.
+ * shares with the text, and the search goes on with that much text. So a place costs at most TM_PATTERN_BYTES_MAX + 1
+ * searches, each of which is counted, whether it finds a pattern or only that there is none so long.
  */
 #include "engines/papers/order_index.h"
 #include "engines/papers/text_index.h"
 
-#define SEEK_STEPS 16U /* of one search for the longest pattern that begins at a place */
+#define SEEK_STEPS 16U /* of one search among the patterns */
 
 struct tm_text_index {
     tm_constraints *constraints; /* borrowed: its memory and strings */
@@ -84,8 +85,9 @@ static uint32_t shared_length(const tm_interned *string, const uint8_t *text, ui
 /* The longest pattern of at most `*left` bytes that `text` begins with, or NULL; `*left` comes out as how long shorter
  * ones may be. */
 static const tm_entry *longest_beginning(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text,
-                                         int32_t *left) {
-    while (*left >= 0) {
+                                         int32_t *left, tm_found *found) {
+    while (*left >= 0 && !found->done) {
+        tm_found_spend(found, SEEK_STEPS);
         uint32_t length = (uint32_t)*left;
         tm_probe probe = tm_probe_text(text, length);
         probe.tag = UINT32_MAX;
@@ -111,7 +113,7 @@ static int32_t pattern_bytes(uint32_t length) {
 static void match_beginnings(const tm_ordered *patterns, const tm_intern *strings, const uint8_t *text, uint32_t length,
                              tm_found *found) {
     int32_t left = pattern_bytes(length);
-    for (const tm_entry *entry; (entry = longest_beginning(patterns, strings, text, &left)) != NULL;) {
+    for (const tm_entry *entry; (entry = longest_beginning(patterns, strings, text, &left, found)) != NULL;) {
         tm_found_add(found, entry->constraint);
     }
 }
@@ -131,7 +133,8 @@ static uint64_t match_place(const tm_ordered *patterns, tm_constraints *constrai
                             uint32_t length, tm_found *found) {
     uint64_t fresh = 0;
     int32_t left = pattern_bytes(length);
-    for (const tm_entry *entry; (entry = longest_beginning(patterns, &constraints->strings, text, &left)) != NULL;) {
+    const tm_intern *strings = &constraints->strings;
+    for (const tm_entry *entry; (entry = longest_beginning(patterns, strings, text, &left, found)) != NULL;) {
         if (!tm_held_first_time(&constraints->held[entry->constraint], found->message)) {
             break;
         }
@@ -145,9 +148,7 @@ static void match_inside(const tm_ordered *patterns, tm_constraints *constraints
                          tm_found *found) {
     uint64_t unseen = tm_ordered_count(patterns);
     for (uint32_t start = 0; start <= length && unseen > 0 && !found->done; start++) {
-        uint64_t fresh = match_place(patterns, constraints, text + start, length - start, found);
-        tm_found_spend(found, (1 + fresh) * SEEK_STEPS);
-        unseen -= fresh;
+        unseen -= match_place(patterns, constraints, text + start, length - start, found);
     }
 }
 

@@ -5,9 +5,9 @@
     advertiser.py   R1      when it is said             predicates.py   R2 R3   what is heard
     cover.py        R1      what others cover           collecting.py   R2 R4   what comes in pieces
     damper.py       R1      changes wait                sizes.py        how much one body states
-    flood.py        R3      who has heard what          exchange.py     R4 R10  requests, replies, repair
-    neighbours.py   R4 R10  each neighbour              audit.py        R10     the whole tree is asked
-    identity.py     R9      epoch and seq of one's own  freshness.py    R2      which of two is the newer
+    flood.py        R3      what was passed on          exchange.py     R4 R10  requests, replies, repair
+    neighbours.py   R4 R10  each neighbour              audit.py        R10     a question to the whole tree
+    identity.py     R9      this router's epoch and seq freshness.py    R2      which of two is the newer
     held.py         who holds an advertisement          shards.py       a large dictionary in parts
     topology.py     R5      links that both ends list   link_states.py  R5 R8   links, and trees made of them
     broken_ways.py  R14     loss is told

@@ -1,10 +1,10 @@
-"""R1: the part that says what this router asks for.
+"""R1: the part that states what this router asks for.
 
-Law: what is said is what `OwnPredicate` has; a change goes out at once if the last is long ago, and a client that waits
-to be heard everywhere (`Await`) is answered when all routers have confirmed. A change that is too much for one body
-goes on in further ones, each a change of the one before, as fast as the links take them: damping takes them for one,
-and a link that takes none for longer than damping lasts does not hold up the others. A whole predicate that is too much
-for one body is never flooded: neighbours are told by digests that there is something, and ask.
+Law: `OwnPredicate` has what is stated. A change goes out at once if the last one is long ago; a client that waits until
+every router has heard of its filters (`Await`) is answered when all routers have confirmed. A change that is too much
+for one body goes on in further ones, each a change of the one before, as fast as the links take them: damping takes
+them for one change, and a link that takes none for longer than damping lasts does not hold up the others. A whole
+predicate that is too much for one body is never flooded: neighbours learn by digests that there is something, and ask.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Advertiser:
     # --- what is said
 
     def narrow(self) -> None:
-        """Holds are over (R7)."""
+        """Take back filters whose hold is over (R7), a slice of them."""
         self.own.expire(self._core_state.now_us)
         if self.own.due_us is not None:
             self._core_state.timers.set((Due.NARROW, 0), max(self.own.due_us, self._core_state.now_us + 1))
         self.consider()
 
     def consider(self) -> None:
-        """Issue what has changed, now or when it is time."""
+        """Issue what has changed, now or when damping allows it."""
         core_state, times = self._core_state, self._core_state.times
         if not (self.own.has_changes or self.holders.wants_issue):
             return
@@ -75,12 +75,13 @@ class Advertiser:
             core_state.timers.set_earlier((Due.ISSUE, 0), ready_us)
 
     def go_on(self) -> None:
-        """With a change that was too much for one body, if every link has room."""
+        """Go on with a change that was too much for one body, if every link has room."""
         if self._is_going_on and all(link.has_room for link in self._core_state.links.by_neighbour.values()):
             self.issue()
 
     def issue(self) -> None:
-        """The change since the last advertisement, as much as one body states; the whole where that is shorter."""
+        """State the change since the last advertisement, as much as fits one body; state the whole predicate where that
+        is shorter."""
         core_state = self._core_state
         base = core_state.rib.entries[core_state.me].version
         change = self.own.issue()
@@ -92,7 +93,7 @@ class Advertiser:
         self._tell(base.seq, change.added, change.removed)
 
     def say(self) -> None:
-        """Everything that is advertised, under a new version; what others confirmed before counts no more."""
+        """State everything that is advertised, under a new version; earlier confirmations count no longer."""
         self.holders.again()
         if self.own.has_changes:
             self.own.issue()
@@ -108,7 +109,8 @@ class Advertiser:
             self._tell(None, self.own.issued, ())
 
     def _plan_more(self) -> None:
-        """What did not fit goes on at once, or when its turn comes by damping."""
+        """Plan the next body of a change that did not fit: as soon as the links have room, or when damping lets it go
+        anyway."""
         self._is_going_on = self.own.has_changes
         if self._is_going_on:
             self._core_state.soon(Due.MORE)
@@ -117,7 +119,7 @@ class Advertiser:
             )
 
     def _tell(self, base_seq: int | None, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
-        """No base: that is all of it."""
+        """Flood an advertisement with these changes of the version `base_seq`; None: `added` is the whole predicate."""
         core_state, held = self._core_state, self._core_state.rib.entries[self._core_state.me]
         self._plan_more()
         body = ReceiverAdvertisement(
@@ -135,7 +137,7 @@ class Advertiser:
         self.check()
 
     def _asks_to_confirm(self) -> bool:
-        """Whether somebody waits for what is being said now, and for nothing that is still to be said."""
+        """Return whether a client waits for what is being stated now, and for nothing that is still to be stated."""
         if not len(self.holders):
             return False
         is_waited_for = self.holders.issued(
@@ -144,18 +146,20 @@ class Advertiser:
         self._core_state.timers.set((Due.CONFIRM, 0), self._core_state.now_us + self._core_state.times.retry_us)
         return is_waited_for
 
-    # --- who has heard it
+    # --- which routers have heard it
 
     def held(self, body: Held) -> None:
-        """Of what was never said nobody is believed."""
+        """Take in which routers hold a version of this router's advertisement; a version that was never stated is
+        ignored."""
         if (body.epoch, body.seq) > self._core_state.identity.version:
             return
         self.holders.heard(Version(body.epoch, body.seq), body.holders)
         self.check()
 
     def check(self) -> None:
-        """Tickets that have been reached; also when routers went out of reach. None is while a jump is due: somebody
-        holds of this router what it did not say, and perhaps in place of what was confirmed."""
+        """Answer the tickets that have been reached; also when routers went out of reach. None is answered while a jump
+        is due: then some router holds a statement of this router that it did not make, perhaps in place of what was
+        confirmed."""
         core_state = self._core_state
         if (Due.JUMP, 0) in core_state.timers:
             return
@@ -165,6 +169,6 @@ class Advertiser:
             core_state.timers.cancel((Due.CONFIRM, 0))
 
     def confirm_again(self) -> None:
-        """Somebody has not answered: ask all once more."""
+        """Ask all routers to confirm once more, as some have not answered."""
         self.holders.again()
         self.consider()

@@ -1,8 +1,8 @@
 """The whole-tree form of paper 004's request, on demand: do all routers hold what this one holds?
 
-Law: a request of scope TREE goes down T(requester), everybody answers for itself, and answers are passed back the way
-the request came. Who lacks something asks for it; what the requester lacks comes with the answers. Large predicates do
-not: each neighbour on the way is told to compare, and asks for them.
+Law: a request of scope TREE goes down T(requester), each router answers for itself, and answers are passed back the way
+the request came. A router that lacks something asks for it; what the requester lacks comes with the answers, except
+large predicates: for those each neighbour on the way is told to compare, and asks for them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.timers import Due
 
 REQUEST_BASE: Final = 1 << 32
-"""Requests of audits are numbered from here, those to neighbours from 1."""
+"""The number that requests of audits follow; requests to neighbours are numbered from 1."""
 PASSING_MAX: Final = 64
-"""Audits of others whose answers are passed back at once; the oldest goes first."""
+"""Audits of other routers whose answers are passed back at the same time; past that the oldest is forgotten."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Audits:
         self._check(self._requests)
 
     def requested(self, body: SenderRequest, came_from: int) -> None:
-        """Of somebody else: pass it on, then answer for this router."""
+        """Pass the request of another router on, then answer it for this router."""
         core_state = self._core_state
         if core_state.trees.parent(body.requester) != came_from or body.ticket in self._came_from:
             return
@@ -76,7 +76,7 @@ class Audits:
             self._neighbours.ask(link)
 
     def replied(self, body: UpdateReply, came_from: int) -> None:  # noqa: ARG002 - the paper's mode asks
-        """To a request of scope TREE: ours, or one to pass back."""
+        """Count a reply to this router's request of scope TREE, or pass the reply to another's request back."""
         core_state = self._core_state
         mine = self._mine.get(body.request) if body.requester == core_state.me else None
         if mine is not None:

@@ -1,12 +1,12 @@
-"""Loss is told: which changes of the network broke a way of messages to here, and when clients hear of it.
+"""R14: which changes of the network broke a way of messages to this router, and when clients are told of the loss.
 
-Law (R14): a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a
-router comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter
-way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. What follows
-one another within the hold is told once, when the hold is over: only the new ways are in force from then on, and all
+Law: a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a router
+comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter way, nor a
+router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that follow one
+another within the hold are told together, when the hold is over: only the new ways are in force from then on, and all
 that was lost was published before. A router that stood still, because it was stopped or its machine slept, notices
-afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to here
-make one tree, in which the edge is looked for.
+afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to this
+router make one tree, in which the edge is looked for.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 Edge = tuple[int, int]
 GENERATIONS_MAX: Final = 8
-"""Trees that are looked at besides the newest: twice those that a switch keeps, as others may be behind."""
+"""Earlier trees that are looked at besides the newest: twice those that a switch keeps, as other routers may be behind.
+"""
 HOLDS_MAX: Final = 5
-"""A network in motion is told of after so many holds."""
+"""A network that keeps changing is told of after so many holds."""
 
 
 class Ways:
@@ -47,7 +48,7 @@ class Ways:
         self._woke_us: int | None = None  # and when it went on
 
     def ended(self, edges: Collection[Edge]) -> None:
-        """Sessions of these have ended."""
+        """Note that sessions of these edges have ended, if a way to here went over one of them."""
         now_us = self._core_state.now_us
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
@@ -58,7 +59,8 @@ class Ways:
             self._changed(self._happened_us(now_us))
 
     def stood(self, since_us: int) -> None:
-        """This router stood still since then: what is noticed now, or was before this was said, happened meanwhile."""
+        """Take in that this router stood still since `since_us`: what it notices now, or noticed before this was
+        called, happened meanwhile."""
         since_us = min(since_us, self._happened_us(since_us))  # one that follows another prolongs it
         self._stood_us, self._woke_us = since_us, self._core_state.now_us
         if self._since_us is not None and self._last_us >= since_us:
@@ -68,8 +70,8 @@ class Ways:
                 self._gone[router] = since_us
 
     def rerouted(self, before: Trees, in_peace: Collection[int]) -> bool:
-        """Other trees are in force. `in_peace`: routers that have withdrawn all of their links themselves. Has no way
-        broken within the hold?"""
+        """Take in that other trees than `before` are in force; return whether no way has broken within the hold.
+        `in_peace`: routers that have withdrawn all of their links themselves."""
         now_us, reach = self._core_state.now_us, self._core_state.trees.routers
         self._older.append((before, now_us + self._core_state.times.tree_hold_us))
         for router in before.routers - reach:
@@ -83,7 +85,7 @@ class Ways:
         return self._broke_us is None or now_us - self._broke_us >= self._core_state.times.tree_hold_us
 
     def forget(self, router: int) -> None:
-        """It has been out of reach for so long that nothing is known of it any more."""
+        """Forget `router`, which has been out of reach for so long that nothing is known of it any more."""
         gone_us = self._gone.pop(router, None)
         if gone_us is not None and self._forgotten_us is None:
             self._forgotten_us = gone_us
@@ -96,7 +98,8 @@ class Ways:
             self._changed(gone_us)
 
     def _happened_us(self, noticed_us: int) -> int:
-        """When this router could have noticed it: what follows a standstill so soon may have happened in it."""
+        """Return when a change noticed at `noticed_us` may have happened: soon after a standstill, at the beginning of
+        that."""
         if self._woke_us is not None and noticed_us - self._woke_us <= self._core_state.times.unnoticed_us:
             return min(self._stood_us, noticed_us)
         return noticed_us
@@ -110,7 +113,8 @@ class Ways:
         core_state.timers.set((Due.WAYS, 0), min(due_us, self._began_us + HOLDS_MAX * core_state.times.tree_hold_us))
 
     def tell(self) -> None:
-        """The hold is over, or has been put off for so long that what there is is told; the rest will be."""
+        """Tell clients of what broke: the hold is over, or has been put off for as long as it may be. A break within
+        the hold is told of again when its own hold is over."""
         core_state, since_us = self._core_state, self._since_us
         self._since_us = self._began_us = None
         if since_us is not None:
@@ -124,6 +128,6 @@ class Ways:
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:
-    """Does the way of any router to here cross one of these?"""
+    """Does the way of any router to this one cross one of `edges`?"""
     onward = trees.onward
     return any(onward.get(one) == other or onward.get(other) == one for one, other in edges)

@@ -29,21 +29,21 @@ COMPARED_PER_SLICE: Final = 4_000
 
 @dataclass(slots=True)
 class IncomingPredicate:
-    """One version of one issuer's predicate, so far."""
+    """What has come so far of one version of one issuer's predicate."""
 
     version: Version
     digest: bytes
     total: int
     rest: tuple[bytes, ...] = ()
-    """Fields of a later version in the entry that it comes in."""
+    """Fields of a later version of the wire in the entry that the predicate comes in."""
     filters: dict[int, bytes] = field(default_factory=dict)
     size: int = 0
     said_by: set[int] = field(default_factory=set)
-    """Neighbours that it comes from."""
+    """The neighbours that it comes from."""
     waiting: deque[Iterator[list[AdvertisedFilter]]] = field(default_factory=deque)
-    """Bodies that were whole, and what is left of each, cut."""
+    """The bodies that came whole: what is left of each, cut into slices."""
     changes: list[AppliedChange] = field(default_factory=list)
-    """What holding it will change, so far."""
+    """What holding the predicate will change, as far as it has been compared."""
     _weight: int = 0
     _comparing: Iterator[None] | None = None
     _compared_with: Version | None = None
@@ -55,7 +55,7 @@ class IncomingPredicate:
         self.filters.update(new)
 
     def take_waiting(self) -> None:
-        """A slice of the bodies that were whole."""
+        """Take a slice of the bodies that came whole."""
         some = next(self.waiting[0], None)
         if some is None:
             self.waiting.popleft()
@@ -64,18 +64,18 @@ class IncomingPredicate:
 
     @property
     def is_there(self) -> bool:
-        """All of it, right or wrong."""
+        """Has the whole predicate come, right or wrong?"""
         return not self.waiting and len(self.filters) >= self.total
 
     @property
     def is_wrong(self) -> bool:
-        """It can never become right."""
+        """Is it certain that what has come will never agree with the digest?"""
         if len(self.filters) > self.total:
             return True
         return self.is_there and numbers.moved(numbers.NO_DIGEST, self._weight) != self.digest
 
     def compare(self, held: HeldPredicate | None) -> bool:
-        """A slice of comparing with what is held; whether that is done, and `changes` says what will change."""
+        """Compare a slice with what is held; return whether that is done: then `changes` says what will change."""
         version = held.version if held else None
         if self._comparing is None or version != self._compared_with:
             self.changes, self._compared_with = [], version

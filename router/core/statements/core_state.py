@@ -1,4 +1,5 @@
-"""What the parts of a core share: who this is, what it knows, and the commands that one event has caused so far.
+"""What the parts of a core share: which router this is, what it knows, and the commands that one event has caused so
+far.
 
 Law: commands leave in the order in which they were put here.
 """
@@ -24,9 +25,9 @@ from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Trees
 
 TimerName = tuple[Due, int]
-"""What is due, and about which router, neighbour or request; 0 where there is but one."""
+"""What is due, and about which router, neighbour or request (0 where there is only one)."""
 ALARM_EVERY_US: Final = 60 * S
-"""A neighbour that states epochs which are refused is an alarm at most so often."""
+"""The least time between two alarms about a neighbour that states epochs which are refused."""
 
 
 @dataclass(slots=True)
@@ -39,11 +40,11 @@ class CoreState:
     trees: Trees
     plausible: Plausible = field(default_factory=Plausible)
     unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
-    """Forget what is held of a router that lies above an epoch."""
+    """(issuer, above): forget what is held of `issuer` with an epoch later than `above`."""
     highest: int = 0
-    """No statement that was believed by the clock has a later epoch."""
+    """At least the latest epoch of all statements that were believed by the clock."""
     refused: int = 0
-    """Statements whose epochs were not believed."""
+    """Statements that were refused because of their epochs."""
     timers: Timers[TimerName] = field(default_factory=Timers)
     now_us: int = 0
     out: list[Command] = field(default_factory=list)
@@ -68,14 +69,14 @@ class CoreState:
         self.out.append(Send((NeighbourSession(link.neighbour, link.session),), body, is_told))
 
     def flood(self, body: Body, but: int | None = None, is_told: bool = False) -> None:
-        """To every neighbour but one."""
+        """Send `body` to every neighbour except `but`."""
         if to := self.links.sessions(but):
             self.out.append(Send(to, body, is_told))
             for link in self.links.by_neighbour.values():
                 link.unsent += is_told and link.neighbour != but
 
     def pass_on(self, body: Body, but: int) -> None:
-        """A long one of somebody else, to every neighbour but one for which not too much is waiting."""
+        """Send a long `body` of another router to every neighbour except `but` and those for which too much waits."""
         to = []
         for link in self.links.by_neighbour.values():
             if link.neighbour == but:
@@ -100,15 +101,16 @@ class CoreState:
             self.send(link, body)
 
     def is_corrected(self, issuer: int, epoch: int, came_from: int) -> bool:
-        """R2: is a neighbour told what is newer than what it says? Not if it is only late, as then it is being told:
-        but if the issuer itself says it, or it is from an earlier life."""
+        """R2: return whether to tell the neighbour `came_from` something newer than its statement of `issuer`. A
+        neighbour that is merely late is being told already; corrected are the issuer itself, and a statement of an
+        earlier life."""
         version = self.rib.version(issuer)
         is_late = came_from != issuer and version is not None and epoch == version.epoch
         return not is_late and self.may_correct(came_from, issuer)
 
     def tell_issuer(self, issuer: int, *said: Body) -> None:
-        """R2: different things of equal freshness are said of it. Others on the way may hold one of them; the issuer
-        finds the one that it did not say."""
+        """R2: send the issuer the different statements `said` of equal freshness about it: other routers may hold one
+        of them, and the issuer finds the one that it did not make."""
         if self.trees.next_hop(issuer) is not None and self.may_correct(self.me, issuer):
             for body in said:
                 self.send_towards(issuer, body)
@@ -118,7 +120,8 @@ class CoreState:
         return self.links.by_neighbour.get(hop) if hop is not None else None
 
     def may_correct(self, neighbour: int, issuer: int) -> bool:
-        """R2, R9: telling a neighbour about one issuer what it has wrong is done only so often."""
+        """R2, R9: return whether a neighbour may be corrected about an issuer now, and note that it is: once in
+        `answer_every_us`."""
         key, told = (neighbour, issuer), self._corrected
         while told and next(iter(told.values())) <= self.now_us:
             del told[next(iter(told))]
@@ -128,7 +131,7 @@ class CoreState:
         return True
 
     def hear_of_me(self, heard: Version) -> None:
-        """R9: this router has to say something newer, soon."""
+        """R9: have this router state something newer than `heard`, soon."""
         self.identity.hear_of_me(heard)
         last_us = self.identity.jumped_us
         self.timers.set_earlier((Due.JUMP, 0), self.now_us if last_us is None else last_us + self.times.answer_every_us)
@@ -136,7 +139,7 @@ class CoreState:
     # --- which epochs are believed
 
     def held_epoch(self, issuer: int) -> int:
-        """The highest that is held of a router; 0: nothing is."""
+        """Return the highest epoch that is held of a router; 0: nothing is held."""
         if issuer == self.me:
             return self.identity.highest
         version, state = self.rib.version(issuer), self.topology.states.get(issuer)
@@ -148,8 +151,8 @@ class CoreState:
         return issuer != 0 and (is_not_ahead or self.plausible.is_so(epoch, held, self.now_us))
 
     def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
-        """Whether a statement of a neighbour is to be taken, by its epoch; the neighbour is told if not. What is held
-        of the issuer gives way if it is not believed itself any more."""
+        """Return whether to take a statement of the neighbour `came_from` about `issuer`, by its epoch; if not, tell
+        the neighbour. What is held of the issuer gives way if its epoch is not believed any more."""
         self.plausible.stated(came_from, issuer, epoch)
         if not self.is_plausible(issuer, epoch):
             self._refuse(issuer, epoch, came_from)
@@ -182,8 +185,9 @@ class CoreState:
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + min(soon_us, self.times.request_every_us))
 
     def _bound(self, issuer: int, epoch: int) -> None:
-        """A statement of this epoch is believed. What is believed of one issuer against the clock is believed of no
-        other: its messages have that epoch at most, until it states one that the clock has."""
+        """Note that a statement of this epoch is believed, and set the bound of its issuer's messages. An epoch that is
+        believed against the clock is believed of that issuer alone: its messages have that epoch at most, until it
+        states one that the clock allows."""
         by_clock = self.plausible.by_clock(EPOCH_MAX, self.now_us)
         before = self._bounds.get(issuer, ANY_EPOCH)
         if epoch > by_clock:
@@ -196,7 +200,7 @@ class CoreState:
             self._set_bound(issuer, by_clock)
 
     def _set_bound(self, issuer: int, epoch_max: int) -> None:
-        """ANY_EPOCH: the bound of all is that of this issuer, too."""
+        """Bound the epochs of messages of `issuer`; ANY_EPOCH removes the bound of its own."""
         if issuer == self.me or self._bounds.get(issuer, ANY_EPOCH) == epoch_max:
             return
         if epoch_max == ANY_EPOCH:
@@ -206,20 +210,22 @@ class CoreState:
         self.out.append(BoundSource(issuer, epoch_max))
 
     def see_clock(self) -> None:
-        """The clock may have stepped back: what was believed by it is believed of those alone who stated it."""
+        """Take in that the clock may have stepped back: epochs that it no longer allows are believed only of the
+        issuers that stated them."""
         if self.highest > self.plausible.by_clock(EPOCH_MAX, self.now_us):
             self.highest = 0
             for issuer in (self.rib.entries.keys() | self.topology.states) - self._bounds.keys():
                 self._bound(issuer, self.held_epoch(issuer))
 
     def forget_source(self, router: int) -> None:
-        """Nothing is known of a router any more: its next life may count its messages anew, from any epoch on."""
+        """Drop what is remembered of messages from `router`, of which nothing is known any more: in its next life it
+        may count them anew, in any epoch."""
         self._bounds.pop(router, None)
         self.out.append(Forget(router))
 
     def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
-        """Something older than what is held is stated. What no clock has gives way to what this one has, if the issuer
-        itself says it or nobody vouches any more for what is held."""
+        """Give up what is held of `issuer`, if its epoch is not allowed by the clock and the older one that was stated
+        is, and the issuer itself stated that, or too few neighbours vouch for what is held."""
         by_clock = self.plausible.by_clock(held, self.now_us)
         if epoch > by_clock or held <= by_clock:
             return
@@ -227,7 +233,7 @@ class CoreState:
             self.unlearn(issuer, by_clock)
 
     def tell_refusal(self, body: EpochRefused, neighbours: Iterable[int]) -> None:
-        """Each of them once a second for each issuer."""
+        """Send the refusal `body` to `neighbours`; each of them gets one a second about each issuer."""
         links = [self.links.by_neighbour[neighbour] for neighbour in neighbours]
         what = "clock" if body.epoch == 0 else "refused"
         told = [
@@ -239,9 +245,9 @@ class CoreState:
             self.out.append(Send(tuple([NeighbourSession(link.neighbour, link.session) for link in told]), body))
 
     def takes(self, issuer: int, refused: int = 0) -> EpochRefused:
-        """Return how far this router's own clock would take an epoch of `issuer`; `refused` is an epoch that it does
-        not take, or, of its own, one that a neighbour does not. What a neighbour's clock says is never told on: one
-        clock would count as those of two."""
+        """Return up to which epoch this router would take statements of `issuer`; `refused` is an epoch that it does
+        not take, or, of its own, one that a neighbour does not. The word of a single neighbour's clock is never told
+        on: one clock would count as those of two."""
         return EpochRefused(issuer, refused, self.plausible.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
@@ -250,14 +256,14 @@ class CoreState:
         return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, too far ahead of {by}: it is refused"
 
     def ask_for_refused(self) -> None:
-        """A neighbour's word may have moved the clock: then what was refused is asked for once more."""
+        """Ask for refused statements again, if a neighbour's word has moved the clock so far that they are believed."""
         if self._least_refused is not None and self.plausible.is_so(self._least_refused, 0, self.now_us):
             self._least_refused = None
             self.tell_refusal(self.takes(0), self.links.by_neighbour)
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + self.times.base_wait_us)
 
     def has_room_for(self, issuer: int) -> bool:
-        """Whether a statement of this router may be kept; the first refusal of a while is an alarm."""
+        """Return whether a statement of this router may be kept; an alarm tells of the first refusal of a while."""
         if issuer in self.rib.entries or issuer in self.topology.states:
             return True
         if max(len(self.rib.entries), len(self.topology.states)) < ROUTERS_MAX:

@@ -1,8 +1,8 @@
-"""R1: which local filters need not be advertised, because another one that is covers them.
+"""R1: which local filters need not be advertised, because another advertised filter covers them.
 
-Law: a filter is set aside only if covering is proven, and only under one that is not itself aside. It runs behind:
-what was not looked at yet is advertised as it is. Long filters are not looked at, and past FILTERS_MAX nothing more is,
-so that memory and time stay bounded.
+Law: a filter is set aside only if covering is proven, and only under a filter that is not itself aside. Covering runs
+behind: a filter that was not looked at yet is advertised as it is. Long filters are not looked at, and past FILTERS_MAX
+none is, so that memory and time stay bounded.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from tamis.protocol.errors import NeverMatches
 from tamis.protocol.wire.packed_filters import decode_filter
 
 FILTERS_MAX: Final = 10_000
-"""Filters in the index: some KiB each, and a question about one costs a third of a millisecond at this size."""
+"""Filters in the index, some KiB each; a question about one takes a third of a millisecond when it is full."""
 BYTES_MAX: Final = 1_024
-"""Of a filter that is looked at, packed. A long list of values takes milliseconds and hundreds of bytes for each value,
-and another filter seldom covers it."""
+"""The longest packed filter that is looked at, in bytes. A long list of values takes milliseconds and hundreds of bytes
+for each value, and another filter seldom covers it."""
 
 
 class Cover:
     def __init__(self) -> None:
         self._index: CoverIndex[bytes] = CoverIndex()
         self._queue: deque[bytes] = deque()
-        self._queued: set[bytes] = set()  # of the queue those that are still to be looked at
+        self._queued: set[bytes] = set()  # those in the queue that are still to be looked at
         self._under: dict[bytes, dict[bytes, None]] = {}
         self._above: dict[bytes, bytes] = {}
 
     def __contains__(self, packed: bytes) -> bool:
-        """Is it set aside?"""
+        """Is the filter `packed` set aside?"""
         return packed in self._above
 
     def __len__(self) -> int:
@@ -42,14 +42,14 @@ class Cover:
         return bool(self._queued)
 
     def add(self, packed: bytes) -> None:
-        """A filter that is advertised from now on, to be looked at later."""
+        """Queue a filter that is advertised from now on, to be looked at later."""
         if len(packed) <= BYTES_MAX and len(self._index) < FILTERS_MAX:
             self._queue.append(packed)
             self._queued.add(packed)
 
     def drop(self, packed: bytes) -> Iterable[bytes]:
-        """It is not advertised any more, or not wanted if it was aside. Gives those that it covered: they must be
-        advertised."""
+        """Forget a filter that is no longer advertised, or was aside and is no longer wanted. Return the filters that
+        it covered: they must be advertised."""
         self._queued.discard(packed)
         if not self._queued:
             self._queue.clear()
@@ -65,7 +65,7 @@ class Cover:
         return uncovered
 
     def look(self) -> tuple[bytes, ...]:
-        """Look at the next one. Gives those that are set aside now: itself, or others."""
+        """Look at the next filter of the queue. Return those that are set aside now: itself, or others."""
         if len(self._index) >= FILTERS_MAX:
             self._queue.clear()
             self._queued.clear()

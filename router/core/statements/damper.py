@@ -1,7 +1,7 @@
-"""R1: a change goes out at once, those behind it wait, and the longer the more of them come.
+"""R1: a change goes out at once, further changes wait, and the more of them come, the longer.
 
-Law: two issues are `first_us` apart at least, and twice that each time another followed before twice the wait was
-over, up to a bound that depends on what waits: what widens is waited for.
+Law: two issues are at least `first_us` apart. The wait doubles each time an issue follows the last within twice the
+wait, up to a bound that depends on what waits: a client is waiting for what widens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class Damper:
         self._issued_us: int | None = None
 
     def ready_us(self, most_us: int) -> int:
-        """When the next issue may go out, if at most `most_us` after the last."""
+        """Return when the next issue may go out; it waits at most `most_us` after the last."""
         return 0 if self._issued_us is None else self._issued_us + min(self._wait_us, most_us)
 
     def issued(self, now_us: int, most_us: int) -> None:

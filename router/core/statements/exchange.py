@@ -1,10 +1,10 @@
 """R4, R10: what two neighbours compare, and what one of them lacks.
 
-Law: compared is what concerns routers that can be reached: of the others each side may know something else and nothing
-is missed. Statements carry their freshness, so an answer that comes late does no harm, and of an issuer that is not
-named nothing is said. An answer is made body by body, as the link takes them; a predicate too large for one body comes
-in pieces, as it was when its first piece was made. Version 1 knows no pieces: it gets whole predicates up to what it
-takes, and larger ones not at all.
+Law: neighbours compare statements about routers that can be reached; about the others the two may know different
+things, and nothing is missed. Statements carry their freshness, so an answer that comes late does no harm; an answer
+says nothing of an issuer that it does not name. An answer is made body by body, as the link takes them; a predicate too
+large for one body comes in pieces, as it was when its first piece was made. Version 1 of the wire has no pieces: its
+speakers get whole predicates as large as they take, and larger ones not at all.
 
     SR(digest)  -->  equal: nothing               SR(vectors) -->  LSAs, then UR, of what is fresher, missing or other;
                      else: SR(vectors) back                        SR(vectors) back if the asker holds fresher things
@@ -23,20 +23,21 @@ from tamis.router.core.statements.sizes import is_large, listed_size
 from tamis.router.core.statements.topology import KnownLinks, LinkStateHeld
 
 PIECES_SINCE: Final = 2
-"""The version of the wire that has them."""
+"""The version of the wire from which on there are pieces."""
 _WHOLE_BYTES_MAX: Final = ASSEMBLY_BYTES_MAX * 3 // 4
-"""A whole predicate in one body: its filters take a few bytes more than they have, and it is not alone on its link."""
+"""Bytes of filters in the largest predicate that is sent whole: they take a little more in a body, and other bodies
+need room on the link."""
 
 
 class Comparison(NamedTuple):
     """What the asked side found in the asker's vectors."""
 
     states: tuple[LinkState, ...]
-    """Fresher than the asker's, or as fresh and not the same: then the asker tells the issuer."""
+    """Link states that are fresher than the asker's, or as fresh and different: then the asker tells the issuer."""
     entries: tuple[int, ...]
-    """Issuers of such predicates."""
+    """The issuers of predicates that are fresher than the asker's, or as fresh and different."""
     lacks: bool
-    """The asker holds something fresher."""
+    """Whether the asker holds something fresher."""
 
 
 class Exchange:
@@ -44,10 +45,12 @@ class Exchange:
         self._rib, self._topology = rib, topology
         self.reachable: frozenset[int] = frozenset()
         self.is_plausible: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
-        """Whether an epoch of a router is believed: what is not would be refused, and counts for nothing."""
+        """(issuer, epoch): whether that epoch of a router is believed; a statement that would be refused counts for
+        nothing."""
 
     def digest(self) -> bytes:
-        """Over all that is known of routers that can be reached: over all that is known, but for those few."""
+        """Return the digest of all that is known of routers that can be reached: that of everything, less the few out
+        of reach."""
         return numbers.add(self._entries_digest(), self._states_digest())
 
     def _entries_digest(self) -> bytes:
@@ -72,7 +75,7 @@ class Exchange:
                 yield Known(issuer, *state.version, state.digest)
 
     def compare(self, request: SenderRequest) -> Comparison:
-        """What the asker lacks, and whether it holds something that is lacking here."""
+        """Find what the asker lacks, and whether it holds something that is lacking here."""
         fresher, lacks = self._against(request.known, self._rib.entries)
         fresher_states, lacks_states = self._against(request.topology, self._topology.states)
         bodies = tuple(self._topology.states[issuer].body for issuer in fresher_states)
@@ -95,8 +98,8 @@ class Exchange:
         return [*fresher, *missing], lacks
 
     def replies(self, request: SenderRequest, issuers: Iterable[int], version: int) -> Iterator[UpdateReply | None]:
-        """At least one, which may be empty: that is the answer, too. To a peer that speaks `version`. None: go on
-        later, this has taken long enough."""
+        """Give the bodies of the answer to a peer that speaks `version`: at least one, which may be empty. None: this
+        has taken long enough, go on later."""
         batch: list[Entry] = []
         size = 0
         for issuer in issuers:
@@ -112,7 +115,7 @@ class Exchange:
         yield UpdateReply(*request.ticket, tuple(batch))
 
     def _entries(self, issuer: int, version: int) -> Iterator[Entry | None]:
-        """The entry of an issuer, if there still is one, as a peer that speaks `version` takes it."""
+        """Give the entry of an issuer, if there still is one, in the form that a peer that speaks `version` takes."""
         held = self._rib.entries.get(issuer)
         if held is None:
             return
@@ -123,5 +126,5 @@ class Exchange:
 
 
 def fits_whole(held: HeldPredicate) -> bool:
-    """Does one body hold it?"""
+    """Does one body have room for this predicate?"""
     return len(held.filters) <= ENTRIES_MAX and held.size <= _WHOLE_BYTES_MAX

@@ -1,4 +1,4 @@
-"""R3: what has been passed on already.
+"""R3: which advertisements have been passed on already.
 
 Law: an advertisement is passed on once, on all links but the one it came from, if it is fresher than all of its issuer
 before it, whether it can be applied here or not, and whatever other issuers ask for.
@@ -23,11 +23,11 @@ class Flood:
         return self._newest.keys()
 
     def newest(self, issuer: int) -> Version | None:
-        """The freshest that was heard of, held or not."""
+        """Return the freshest version of `issuer` that was heard of, held or not; None: none was."""
         return self._newest.get(issuer)
 
     def is_fresh(self, issuer: int, version: Version) -> bool:
-        """True once for each version that is to be passed on."""
+        """Return whether `version` is fresher than all of `issuer` before it, and note it: True only once."""
         newest = self._newest.get(issuer)
         if newest is not None and newest >= version:
             return False

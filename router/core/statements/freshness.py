@@ -1,7 +1,7 @@
 """R2: which of two statements of one issuer is the newer.
 
 Law: freshness is (epoch, seq), compared as a pair. Two statements of equal freshness are the same statement, or their
-issuer has made a mistake and has to speak again.
+issuer has made a mistake and has to state something newer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Version(NamedTuple):
 
 
 class Verdict(enum.Enum):
-    """A statement that was heard, against the one that is held."""
+    """How a statement that was heard compares with the one that is held."""
 
     NEWER = "newer"
     SAME = "the same"
@@ -27,7 +27,7 @@ class Verdict(enum.Enum):
 
 
 def judge(heard: Version, heard_digest: bytes, held: Version | None, held_digest: bytes) -> Verdict:
-    """Nothing held is older than anything."""
+    """Compare a statement with the one held of its issuer; `held` None: none is held, and any statement is newer."""
     if held is None or heard > held:
         return Verdict.NEWER
     if heard < held:

@@ -1,4 +1,5 @@
-"""Who holds an advertisement: how a subscription learns that it is active everywhere, and how a router says so.
+"""Which routers hold an advertisement: how a subscription learns that it is active everywhere, and how a router says
+so.
 
 Law: a ticket is reached when every router that can be reached has said that it holds the version the ticket waits for,
 or a fresher one. What is lost on the way is asked for again.
@@ -20,13 +21,13 @@ from tamis.router.core.statements.freshness import Version
 class Waiting:
     ticket: int
     upto: int
-    """Filters with ids below this one are what it waits for."""
+    """The ticket waits for the filters with ids below this one."""
     version: Version | None = None
-    """None: that has not been issued yet."""
+    """The version that stated the last of these filters; None: it has not been issued yet."""
 
 
 class Holders:
-    """The issuer's side."""
+    """The issuer's side: the tickets that wait, and which version each router holds."""
 
     def __init__(self) -> None:
         self._waiting: list[Waiting] = []
@@ -43,20 +44,20 @@ class Holders:
         self._waiting.append(Waiting(ticket, upto))
 
     def issued(self, version: Version, below: int = 0) -> bool:
-        """All filters with ids below `below` have been, the last of them with this version. Whether some ticket waits
-        for it from now on."""
+        """Take in that all filters with ids below `below` have been stated, the last of them with `version`. Return
+        whether some ticket waits for that version from now on."""
         found = [waiting for waiting in self._waiting if waiting.version is None and waiting.upto <= below]
         for waiting in found:
             waiting.version = version
         return bool(found)
 
     def again(self) -> None:
-        """All of them wait for a version that is still to be issued."""
+        """Make all tickets wait for a version that is still to be issued."""
         for waiting in self._waiting:
             waiting.version = None
 
     def forget(self) -> None:
-        """What was held is no answer any more: this router's epoch has gone back."""
+        """Forget what the routers hold, as this router's epoch has gone back; all tickets wait for the next version."""
         self.again()
         self._held.clear()
 
@@ -66,7 +67,7 @@ class Holders:
                 self._held[holder] = max(version, self._held.get(holder, version))
 
     def reached(self, reachable: AbstractSet[int]) -> list[int]:
-        """Tickets that need not wait any more, each once."""
+        """Return the tickets that need not wait any more, each once."""
         if not self._waiting:
             return []
         lowest = min((self._held.get(router, Version(-1, 0)) for router in reachable), default=None)
@@ -78,7 +79,7 @@ class Holders:
 
 
 class Confirmations:
-    """The other routers' side: what is still to be said to each issuer, by whom."""
+    """The other routers' side: what is still to be said to each issuer about the holders of its advertisement."""
 
     def __init__(self) -> None:
         self._asked: dict[int, Version] = {}
@@ -86,14 +87,14 @@ class Confirmations:
 
     @property
     def issuers(self) -> frozenset[int]:
-        """To whom something is still to be said."""
+        """The issuers to which something is still to be said."""
         return frozenset(self._asked) | {issuer for issuer, _, _ in self._pending}
 
     def asked(self, issuer: int, version: Version) -> None:
         self._asked[issuer] = max(version, self._asked.get(issuer, version))
 
     def holds(self, issuer: int, version: Version, me: int) -> bool:
-        """This router holds that version now. True: its issuer is to be told."""
+        """Take in that this router holds `version` now; return whether its issuer is to be told."""
         asked = self._asked.get(issuer)
         if asked is None or asked > version:
             return False
@@ -102,11 +103,12 @@ class Confirmations:
         return True
 
     def add(self, issuer: int, version: Version, holders: Iterable[int], rest: Rest = ()) -> None:
-        """`rest`: fields of a later version; what has other ones is not merged."""
+        """Add that `holders` hold `version`; `rest` has the fields of a later version of the wire, and bodies with
+        different ones are not merged."""
         self._pending.setdefault((issuer, version, rest), {}).update(dict.fromkeys(holders))
 
     def take(self) -> list[Held]:
-        """All that was said since, in as few bodies as there can be."""
+        """Return all that was added since the last call, in as few bodies as there can be."""
         pending, self._pending = self._pending, {}
         return [
             Held(issuer, *version, tuple(names)[start : start + LINKS_MAX], rest)

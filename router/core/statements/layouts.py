@@ -1,8 +1,8 @@
 """What routers must agree on before any of them goes by it: the family of their strategy, and the broadcast layer.
 
 Law: each router states its layout with its links. As long as all routers in reach state the same one, messages go by
-it; else all of them go by source trees, which each understands. A router that states none follows the default, or is of
-a release that has no layouts. A layout changes with a restart only, and is no part of the digest of a link state.
+it; else all of them go by source trees, which each understands. A router that states none has the default layout, or a
+release that has no layouts. A layout changes with a restart only, and is no part of the digest of a link state.
 """
 
 from __future__ import annotations
@@ -13,21 +13,23 @@ from typing import Final
 from tamis.router.core.ways.trees import Broadcast
 
 RIB: Final = "rib"
-"""The family of strategies whose routers state what they want, and flood it."""
+"""The family of strategies whose routers state what they want, and flood their statements."""
 FALLBACK: Final[Broadcast] = "source-trees"
 DEFAULT: Final = ""
-"""Family `rib` on the fallback: not written, so that link states of most networks are those of releases before."""
+"""The layout of family `rib` on the fallback: it is not written, so that link states of most networks are those of
+earlier releases."""
 NAMED_MAX: Final = 5
 """Routers named in one alarm."""
 
 
 def layout_of(family: str, broadcast: Broadcast) -> str:
-    """The layout as a link state has it."""
+    """Return the layout as a link state has it."""
     return DEFAULT if (family, broadcast) == (RIB, FALLBACK) else f"{family} {broadcast}"
 
 
 def disagreement(own: str, others: Iterable[tuple[str, str]]) -> str:
-    """A sentence that names the routers which differ; `others` are ids and layouts, which are not all `own`."""
+    """Return a sentence that names the routers which differ from `own`; `others` are pairs of an id and a layout, at
+    least one of which is not `own`."""
     differing = sorted((name, layout) for name, layout in others if layout != own)
     named = [f"{name} ({layout or 'states none'})" for name, layout in differing[:NAMED_MAX]]
     more = f" and {len(differing) - NAMED_MAX} more" if len(differing) > NAMED_MAX else ""

@@ -1,8 +1,8 @@
-"""R5, R8: the part that speaks and hears link states, and makes of them the trees that messages go by.
+"""R5, R8: the part that states and hears link states, and makes of them the trees that messages go by.
 
-Law: what this router says of its links is what is in force (R4), lost ones at once, new ones damped; one that is about
-to stop has none (R15). Trees follow the graph, at most so often. What is out of reach is kept for a while and then
-forgotten, as if it had never been.
+Law: this router states the links that are in force (R4): a lost one is left out at once, a new one is added with
+damping; a router that is about to stop states none (R15). Trees follow the graph, after a least time between two of
+them. What is known of a router out of reach is kept for a while and then forgotten, as if that router had never been.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ NEVER: Final = -(2**62)
 
 
 class LinkStates:
-    """`layout` is stated with the links; `make_trees` is called with a graph and whether messages go by this layout, as
-    all routers in reach have it. `moved` is told which routers came within reach and which went out of it."""
+    """State this router's links, and follow those of the others. `layout` is stated with the links; `make_trees` is
+    called with a graph and whether messages go by this layout, as all routers in reach have it; `moved` with the
+    routers that came within reach and those that went out of it; `forget` with a router that is forgotten."""
 
     ways_of: ClassVar[type[Ways]] = Ways
 
@@ -58,7 +59,7 @@ class LinkStates:
     # --- what this router says
 
     def say(self) -> None:
-        """State the links as they are now, whatever was said before."""
+        """State the links as they are now, even if the same was stated before."""
         core_state = self._core_state
         self._said = self._links()
         links, layout = tuple(self._said.values()), self._layout
@@ -68,7 +69,8 @@ class LinkStates:
         self.follow()
 
     def leave(self) -> None:
-        """From here on none: others go around this router, which forwards by the trees before for their hold (R5b)."""
+        """State no links from here on: others go around this router, which forwards by its last trees for their hold
+        (R5b)."""
         self._is_leaving = True
         self.say()
 
@@ -122,7 +124,7 @@ class LinkStates:
     # --- what follows
 
     def follow(self) -> None:
-        """The graph may have changed: make trees of it, now or when it is time."""
+        """Make trees of the graph, if it may have changed: now, or when it is time."""
         core_state = self._core_state
         self.ways.ended(core_state.topology.take_ended(self._staying()))
         if not core_state.topology.has_changed and self._made_of is not None:
@@ -162,7 +164,7 @@ class LinkStates:
             self.say()  # such a router may be of an earlier release, which passed on states without their layouts
 
     def _is_agreed(self, graph: Graph) -> bool:
-        """Whether all routers in reach have this router's layout; an alarm names those that have not."""
+        """Return whether all routers in reach have this router's layout; an alarm names those that have another."""
         topology, me = self._core_state.topology, self._core_state.me
         differing: list[int] = []
         if topology.layouts.keys() - {self._layout}:
@@ -174,7 +176,7 @@ class LinkStates:
         return not differing
 
     def age_out(self, router: int) -> None:
-        """R8: it has been out of reach for long enough."""
+        """R8: forget `router`, which has been out of reach for long enough."""
         core_state = self._core_state
         removed = core_state.rib.forget(router)
         if removed:
@@ -185,7 +187,7 @@ class LinkStates:
         self._forget(router)
 
     def keep_for_a_while(self, router: int) -> None:
-        """Something was heard of a router; if it is out of reach, its age begins."""
+        """Begin the age of `router`, of which something was heard, if it is out of reach and its age has not begun."""
         core_state = self._core_state
         if router not in core_state.trees.routers and (Due.AGE, router) not in core_state.timers:
             core_state.timers.set((Due.AGE, router), core_state.now_us + core_state.times.age_out_us)

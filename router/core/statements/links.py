@@ -1,7 +1,8 @@
 """The sessions with neighbours, as far as routing is concerned.
 
-Law: one session a neighbour; a newer one takes the place of the older, and what the older says any more is not heard.
-A link is told to the world (LSA) only once this end holds all that the other held when it came up (R4).
+Law: there is one session with a neighbour; a newer one takes the place of the older, and what still comes by the older
+is not heard. A link is stated to other routers (LSA) only once this end holds all that the other held when it came up
+(R4).
 
     no link --LinkUp--> catching up --answered, or digests agree--> synced --LinkDown--> no link
 """
@@ -17,10 +18,10 @@ from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import NeighbourSession
 
 UNSENT_MAX: Final = 2
-"""One that leaves and one behind it: so much of a long answer waits in memory."""
+"""Bodies of a long answer that wait for one link: one that leaves and one behind it."""
 RELAYED_MAX: Final = 48
-"""Long bodies of others that wait for one link, at most about 48 MiB. It is left out of further ones, and compares when
-these have left."""
+"""Long bodies of other routers that wait for one link, about 48 MiB at most. Further ones are not passed on to it, and
+it compares when those waiting have left."""
 
 
 @dataclass(slots=True)
@@ -29,25 +30,25 @@ class CoreLink:
     session: int
     cost: int
     version: int = PROTOCOL_VERSION
-    """Of the wire."""
+    """The version of the wire."""
     is_synced: bool = False
     tries: int = 0
     """How often the present question was asked again."""
     asked: int = 0
     """The request to the neighbour whose answer is awaited; 0: none."""
     is_answered: bool = False
-    """The answer has come to its end, and something in it is not held yet."""
+    """Whether the answer has come to its end; something in it may not be held yet."""
     answer: Iterator[UpdateReply | None] | None = None
     """What is left of the answer to the neighbour's last request."""
     unsent: int = 0
-    """Bodies of which it is told when they have left, and that have not."""
+    """Bodies sent with `is_told` that have not left yet."""
 
     is_left_out: bool = False
-    """Something was not passed on to it: it has to compare."""
+    """Whether something was not passed on to this neighbour: then it has to compare."""
 
     @property
     def has_room(self) -> bool:
-        """May the next of many bodies be handed to it?"""
+        """May the next of many bodies be handed to this link?"""
         return self.unsent < UNSENT_MAX
 
 
@@ -56,7 +57,7 @@ class Links:
         self.by_neighbour: dict[int, CoreLink] = {}
 
     def up(self, neighbour: int, session: int, cost: int, version: int = PROTOCOL_VERSION) -> CoreLink | None:
-        """None: it is not newer than the one there is."""
+        """Begin a session; None: the present one is as new or newer."""
         held = self.by_neighbour.get(neighbour)
         if held is not None and held.session >= session:
             return None
@@ -64,7 +65,7 @@ class Links:
         return link
 
     def down(self, neighbour: int, session: int) -> bool:
-        """Whether that was the session in force."""
+        """End a session; return whether it was the one in force."""
         held = self.by_neighbour.get(neighbour)
         if held is None or held.session != session:
             return False
@@ -76,7 +77,7 @@ class Links:
         return held if held is not None and held.session == session else None
 
     def sessions(self, but: int | None = None) -> tuple[NeighbourSession, ...]:
-        """All of them, one neighbour left out."""
+        """Return the sessions with all neighbours except `but`."""
         links = self.by_neighbour.values()
         return tuple([NeighbourSession(link.neighbour, link.session) for link in links if link.neighbour != but])
 

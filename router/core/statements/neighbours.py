@@ -1,8 +1,7 @@
-"""R4, R10: the part that deals with each neighbour: a link that comes up, what the two compare, what one asks the
-other.
+"""R4, R10: the part that talks with each neighbour: a link comes up, the two compare, and each asks for what it lacks.
 
-Law: a new link takes part in flooding at once, and is told to the world when this end has caught up. A request that is
-not answered is asked again for as long as the session lasts.
+Law: a new link takes part in flooding at once, and is stated to other routers when this end has caught up. A request
+that is not answered is asked again for as long as the session lasts.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.timers import Due
 
 GAP_TRIES: Final = 5
-"""After so many questions nobody seems to hold what was heard of: then its issuer is told (R9)."""
+"""Questions about a gap after which the issuer is told (R9), as no router seems to hold what was heard of."""
 GAP_TRIES_MAX: Final = 10
-"""After so many nobody does, and it is forgotten."""
+"""Questions about a gap after which it is forgotten."""
 DOUBLINGS_MAX: Final = 4
-"""A question is asked again after 1, 2, 4, 8 and then every 16 s."""
+"""How often the wait for an answer doubles: a question is asked again after 1, 2, 4, 8 and then every 16 s."""
 
 
 class NeighbourTalks:
@@ -37,7 +36,7 @@ class NeighbourTalks:
         self._requests = 0
         predicates.collected = self._collected
         self._gaps: dict[int, tuple[Version | None, int]] = {}
-        """Issuer -> what was heard of, and how often it was asked for."""
+        """Issuer -> the version that was heard of, and how often it was asked for."""
 
     # --- links
 
@@ -61,7 +60,7 @@ class NeighbourTalks:
         self._states.links_changed()
 
     def _caught_up(self, link: CoreLink) -> None:
-        """This end holds what the other held when it was asked."""
+        """Take in that this end holds what the neighbour held when it was asked."""
         link.asked, link.is_answered = 0, False
         self._core_state.timers.cancel((Due.ASK, link.neighbour))
         if not link.is_synced:
@@ -74,19 +73,20 @@ class NeighbourTalks:
         self._core_state.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
 
     def send_digests(self) -> None:
-        """Routers have come within reach, or a gap is closed: a neighbour may lack what is known here, or the
-        reverse."""
+        """Send every neighbour the digest: routers have come within reach, or a gap is closed, so that one end may lack
+        what the other knows."""
         for link in self._core_state.links.by_neighbour.values():
             self.send_digest(link)
 
     def ask(self, link: CoreLink) -> None:
-        """With the vectors, unless an answer to them is under way."""
+        """Ask a neighbour for what it has, by sending the vectors, unless an answer to them is under way."""
         if not link.asked:
             link.tries = 0
             self._ask(link)
 
     def ask_again(self, neighbour: int) -> None:
-        """Ever more patiently: a long answer takes its time, and asking again makes it longer."""
+        """Ask a neighbour again, each time after a longer wait: a long answer takes its time, and asking again makes it
+        longer."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is None:
             return
@@ -113,14 +113,15 @@ class NeighbourTalks:
         return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, known, topology)
 
     def periodic(self, neighbour: int) -> None:
-        """R10: compare, however quiet it is."""
+        """R10: compare with a neighbour, even if nothing seems to have changed."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None:
             self.send_digest(link)
             self._plan_request(neighbour)
 
     def _plan_request(self, neighbour: int) -> None:
-        """A third more or less than the period, so that not all ask at once; by numbers, as there is no chance here."""
+        """Plan the next comparison, a third more or less than the period from now, so that not all neighbours ask at
+        once; the numbers of the routers choose it, as the core has no chance."""
         every_us = self._core_state.times.request_every_us
         spread = (self._core_state.me ^ neighbour ^ self._requests * 0x9E3779B97F4A7C15) % (2 * every_us // 3)
         self._core_state.timers.set(
@@ -128,9 +129,9 @@ class NeighbourTalks:
         )
 
     def close_gap(self, issuer: int) -> None:
-        """R2: the base has not come: ask, where it must be known if it is anywhere. What seems to be nowhere is
-        forgotten after so many questions, or as soon as its epoch is believed no more. Of a router out of reach
-        nobody is asked, and what was heard of it stays as long as all else of it does (R8)."""
+        """R2: ask for a change whose base has not come, at the neighbour towards its issuer. A statement that no router
+        seems to hold is forgotten after GAP_TRIES_MAX questions, or when its epoch is no longer believed. For a router
+        out of reach no neighbour is asked, and what was heard of it stays as long as all else of it does (R8)."""
         core_state, newest = self._core_state, self._predicates.flood.newest(issuer)
         before, tries = self._gaps.pop(issuer, (None, 0))
         if newest is None or not self._predicates.is_behind(issuer):
@@ -168,14 +169,15 @@ class NeighbourTalks:
             self.ask(link)
 
     def sent(self, link: CoreLink) -> None:
-        """A long body has left."""
+        """Go on with an answer, as a long body has left; compare, if something was not passed on and there is room
+        again."""
         self.answer_on(link)
         if link.is_left_out and link.has_room:
             link.is_left_out = False
             self.send_digest(link)
 
     def answer_on(self, link: CoreLink) -> None:
-        """What is left of an answer, as far as there is room."""
+        """Send what is left of an answer, as far as there is room."""
         while link.answer is not None and link.has_room:
             reply = next(link.answer)
             if reply is None:
@@ -210,7 +212,7 @@ class NeighbourTalks:
             self._caught_up(link)
 
     def _collected(self, neighbours: set[int]) -> None:
-        """A large predicate that came from these is held now."""
+        """Take in that a large predicate which came from `neighbours` is held now."""
         for neighbour in neighbours:
             link = self._core_state.links.by_neighbour.get(neighbour)
             if link is not None and link.is_answered and not self._predicates.collects_from(neighbour):

@@ -27,7 +27,7 @@ EXPIRED_PER_SLICE: Final = 4_000
 
 
 class Issue(NamedTuple):
-    """A change of what is advertised, and what it is afterwards."""
+    """A change of what is advertised, and the digest of what is advertised afterwards."""
 
     added: dict[int, bytes]
     removed: tuple[int, ...]
@@ -42,12 +42,12 @@ class OwnPredicate:
         self._ids: Shards[int] = Shards()  # of all that is fresh, advertised or leaving
         self._fresh: dict[int, bytes] = {}
         self._gone: list[int] = []
-        self._leaving: dict[bytes, int] = {}  # until when
+        self._leaving: dict[bytes, int] = {}  # filter -> the time until which it is still advertised
         self._leaving_order: deque[tuple[int, bytes]] = deque()
         self._next_id = 1
         self.issued: dict[int, bytes] = {}
         self.size = 0
-        """Of what is advertised."""
+        """The size of what is advertised (`sizes.py`)."""
         self.digest = numbers.NO_DIGEST
 
     @property
@@ -66,12 +66,12 @@ class OwnPredicate:
 
     @property
     def next_id(self) -> int:
-        """All that is wanted now has an id below this one, or is covered by such a filter."""
+        """The id of the next filter: all that is wanted now has a lower id, or is covered by a filter with one."""
         return self._next_id
 
     @property
     def issued_below(self) -> int:
-        """Whatever has an id below this one has been issued."""
+        """An id below which every filter has been issued."""
         return next(iter(self._fresh), self._next_id)
 
     @property
@@ -80,7 +80,7 @@ class OwnPredicate:
 
     @property
     def due_us(self) -> int | None:
-        """When the next hold is over."""
+        """When the next hold is over; None: no filter is held."""
         return self._leaving_order[0][0] if self._leaving_order else None
 
     def figures(self) -> dict[str, int]:
@@ -103,7 +103,7 @@ class OwnPredicate:
             self._advertise(packed)
 
     def unwant(self, packed: bytes, now_us: int) -> None:
-        """KeyError: nobody wants it."""
+        """Take back one client's wish for a filter. KeyError: no client wants it."""
         self._wanted[packed] -= 1
         if self._wanted[packed]:
             return
@@ -122,7 +122,7 @@ class OwnPredicate:
     # --- what time and idleness bring
 
     def expire(self, now_us: int) -> None:
-        """Holds that are over, a slice of them."""
+        """Withdraw filters whose hold is over, a slice of them."""
         for _ in range(EXPIRED_PER_SLICE):
             if not self._leaving_order or self._leaving_order[0][0] > now_us:
                 return
@@ -132,7 +132,7 @@ class OwnPredicate:
                 self._withdraw(packed)
 
     def work(self) -> None:
-        """A slice of covering."""
+        """Do a slice of covering."""
         for _ in range(LOOKS_PER_SLICE):
             if not self._cover.has_work:
                 return
@@ -140,7 +140,7 @@ class OwnPredicate:
                 self._withdraw(covered)
 
     def issue(self) -> Issue:
-        """As many changes as one body states; they are now advertised."""
+        """Take as many changes as one body states, and return them; they are advertised from now on."""
         added = dict(first_of(self._fresh.items()))
         if len(added) == len(self._fresh):
             self._fresh = {}

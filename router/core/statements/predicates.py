@@ -1,9 +1,10 @@
-"""R2, R3: the part that hears what others ask for.
+"""R2, R3: the part that hears what other routers ask for.
 
-Law: what is fresher than everything of its issuer is passed on first, and applied if that can be; what cannot is asked
-for. What is older than what is held is corrected, and so is an issuer of whom two things are said. A predicate that is
-too large for one body is collected in slices before it is held (`collecting.py`), and nobody says it unasked:
-neighbours hear by digests that there is something, and whom it concerns hears the version alone.
+Law: an advertisement that is fresher than everything of its issuer is passed on first, and applied if it can be; else
+what is missing is asked for. A neighbour that states something older than what is held is corrected, and an issuer of
+which two different statements of equal freshness are heard is told. A predicate that is too large for one body is
+collected in slices before it is held (`collecting.py`), and no router states it unasked: neighbours learn by digests
+that there is something, and a corrected router hears the version alone.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from tamis.router.core.timers import Due
 
 
 class Predicates:
-    """`heard_of` is told of every issuer of which something was kept, `collected` (once it is set) of the neighbours
-    from which a large predicate came that is held now."""
+    """`heard_of` is called with every issuer of which something was kept; `collected` (once it is set) with the
+    neighbours from which a large predicate came, when that is held."""
 
     def __init__(self, core_state: CoreState, flood: Flood, heard_of: Callable[[int], None]) -> None:
         self._core_state = core_state
@@ -63,7 +64,7 @@ class Predicates:
             self._tell_issuer(body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
-        """What a reply says of one issuer; passed on if it is news."""
+        """Take what a reply says of one issuer; pass it on if it is news."""
         core_state, version = self._core_state, Version(entry.epoch, entry.seq)
         if not self._is_of_another(entry.issuer, version, entry.digest, came_from):
             return
@@ -84,14 +85,14 @@ class Predicates:
             self._tell_issuer(entry.issuer, _as_reply(said, entry.issuer))
 
     def _announce(self) -> None:
-        """Tell the neighbours by digests: one that asked meanwhile has not heard of the change."""
+        """Have the neighbours told by digests: one that asked meanwhile has not heard of the change."""
         self._core_state.timers.set_earlier(
             (Due.DIGESTS, 0), self._core_state.now_us + self._core_state.times.base_wait_us
         )
 
     def _is_of_another(self, issuer: int, version: Version, digest: bytes, came_from: int) -> bool:
-        """Whether a statement is believed, about another router, and about one there is room for. What is said of this
-        router itself is answered here."""
+        """Return whether a statement is believed and about another router for which there is room. A statement about
+        this router itself is answered here."""
         core_state = self._core_state
         if not core_state.believes(issuer, version.epoch, came_from):
             return False
@@ -128,7 +129,7 @@ class Predicates:
             self._accepted(body.issuer, change)
 
     def _replace(self, entry: Entry, came_from: int) -> None:
-        """At once if that is short."""
+        """Take a whole predicate: at once if it is short, else in slices."""
         held = self._core_state.rib.entries.get(entry.issuer)
         if entry.total or is_long(entry.filters) or (held is not None and held.is_large):
             self._collect(entry, came_from)
@@ -150,7 +151,7 @@ class Predicates:
             self._drop(issuer)
 
     def _take_pending(self, issuer: int) -> None:
-        """Changes whose base is here by now, a slice of them."""
+        """Apply changes whose base is here by now, a slice of them."""
         core_state, size = self._core_state, 0
         while not is_large(size) and (pending := core_state.rib.next_pending(issuer)) is not None:
             size += listed_size(pending.added)
@@ -163,7 +164,7 @@ class Predicates:
         self._confirm(issuer)
 
     def go_on(self, issuer: int) -> None:
-        """With changes that wait."""
+        """Go on with the changes that wait."""
         if issuer in self._core_state.rib.entries:
             self._take_pending(issuer)
 
@@ -180,13 +181,13 @@ class Predicates:
             self._core_state.out.append(Install(issuer, change.added, change.removed))
 
     def is_behind(self, issuer: int) -> bool:
-        """Has something newer been heard of than is held?"""
+        """Has a newer version been heard of than is held?"""
         newest, held = self.flood.newest(issuer), self._core_state.rib.version(issuer)
         return newest is not None and (held is None or held < newest)
 
     def give_up(self, issuer: int) -> None:
-        """Nobody holds what was heard of. What is held is the newest again, and all neighbours compare, one of which
-        would hold it if anybody did."""
+        """Forget what was heard of `issuer` and is held by no router. The version held is the newest again, and all
+        neighbours compare: one would have it if any router did."""
         core_state = self._core_state
         self.forget(issuer)
         core_state.rib.drop_pending(issuer)
@@ -199,7 +200,7 @@ class Predicates:
 
     @property
     def collecting(self) -> int:
-        """Predicates that are not whole yet."""
+        """The number of predicates that are not whole yet."""
         return len(self._collections)
 
     def collects(self, issuer: int) -> bool:
@@ -222,7 +223,7 @@ class Predicates:
             if len(self._collections) >= ASSEMBLY_STREAMS_MAX:
                 return
             collection = self._collections[entry.issuer] = IncomingPredicate(version, entry.digest, total, entry.rest)
-        collection.said_by.add(came_from)  # who says something older waits for this, too
+        collection.said_by.add(came_from)  # one that says something older waits for this, too
         if (collection.version, collection.digest, collection.total) != (version, entry.digest, total):
             return
         if is_long(entry.filters):
@@ -232,13 +233,13 @@ class Predicates:
         self._plan(entry.issuer, collection)
 
     def _ask_for_news(self, neighbour: int) -> None:
-        """It holds a version of which it has said no more than that."""
+        """Plan to ask a neighbour that holds a version of which it has stated nothing but the number."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None and not link.asked:
             self._core_state.timers.set((Due.ASK, neighbour), self._core_state.now_us)
 
     def _plan(self, issuer: int, collection: IncomingPredicate) -> None:
-        """What comes next for it: its end, its next slice, or a wait for its next piece."""
+        """Plan what comes next for `collection`: its end, its next slice, or a wait for its next piece."""
         core_state = self._core_state
         problem = ""
         if collection.is_wrong:
@@ -256,7 +257,7 @@ class Predicates:
             core_state.timers.set((Due.COLLECT, issuer), core_state.now_us + core_state.times.piece_wait_us)
 
     def collect_on(self, issuer: int) -> None:
-        """The next slice of what has come, or an end of waiting for what has not."""
+        """Do the next slice of a collection; drop it if the next piece has not come in time."""
         core_state, collection = self._core_state, self._collections[issuer]
         held = core_state.rib.entries.get(issuer)
         if collection.waiting:
@@ -286,7 +287,7 @@ class Predicates:
             self._tidy()
 
     def lost(self, neighbour: int) -> None:
-        """Its link is down: what only it was saying will not become whole."""
+        """Drop what only the neighbour, whose link is down, was stating: it will not become whole."""
         for issuer, collection in list(self._collections.items()):
             collection.said_by.discard(neighbour)
             if not collection.said_by and not collection.is_there:
@@ -297,14 +298,14 @@ class Predicates:
             self._core_state.soon(Due.TIDY)
 
     def tidy(self) -> None:
-        """A slice of letting go what is no longer held."""
+        """Let go a slice of what is no longer held."""
         self._core_state.rib.tidy()
         self._tidy()
 
     # --- what is put right
 
     def _correct(self, issuer: int, epoch: int, neighbour: int) -> None:
-        """A neighbour holds something older."""
+        """Tell a neighbour that states something older what is held."""
         core_state = self._core_state
         if core_state.is_corrected(issuer, epoch, neighbour):
             self._say_held(issuer, core_state.links.by_neighbour[neighbour], neighbour)
@@ -316,7 +317,7 @@ class Predicates:
             self._core_state.send(link, heard)
 
     def _say_held(self, issuer: int, link: CoreLink, to: int) -> None:
-        """What is held of an issuer; of a large predicate its version alone, where the other end understands that."""
+        """Send what is held of an issuer; of a large predicate the version alone, where the other end takes that."""
         held = self._core_state.rib.entries[issuer]
         if held.is_large and link.version >= PIECES_SINCE:
             self._core_state.send(link, _as_reply(held.as_news(issuer), to))
@@ -324,7 +325,8 @@ class Predicates:
             self._core_state.send(link, _as_reply(held.as_entry(issuer), to))
 
     def pass_held(self, body: Held) -> None:
-        """Of another issuer: towards it, with whatever else there is to say."""
+        """Pass on, towards its issuer, which routers hold another router's advertisement; merged with what else is to
+        be said."""
         core_state = self._core_state
         self.confirmations.add(body.issuer, Version(body.epoch, body.seq), body.holders, body.rest)
         core_state.timers.set_earlier((Due.HELD, 0), core_state.now_us + core_state.times.held_merge_us)
@@ -349,5 +351,5 @@ def _as_advertisement(entry: Entry) -> ReceiverAdvertisement:
 
 
 def _as_reply(entry: Entry, to: int) -> UpdateReply:
-    """That nobody asked for."""
+    """Return `entry` as a reply to no request."""
     return UpdateReply(to, 0, 0, (entry,))

@@ -1,8 +1,8 @@
-"""R2, R8: what every router asks for, whole, each in the version that is newest here.
+"""R2, R8: what every router asks for, whole, each in the newest version that is known here.
 
-Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, with the digest it
-promises afterwards; else the old entry stays and what is missing is asked for. The caller that hands in a whole
-predicate has checked its digest. What is no longer held and large is emptied in slices (`tidy`).
+Law: an entry gives way to a strictly newer one only, and a change is applied to its base only, and only if the digest
+afterwards is the one it promises; else the old entry stays and what is missing is asked for. The caller that hands in a
+whole predicate has checked its digest. A large predicate that is no longer held is emptied in slices (`tidy`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _advertised = cast("Callable[[tuple[int, bytes]], AdvertisedFilter]", partial(tu
 
 
 def advertised(filters: Mapping[int, bytes]) -> tuple[AdvertisedFilter, ...]:
-    """As a body lists them. There may be a hundred thousand, so each is made without a call of Python."""
+    """Return `filters` as a body lists them. There may be a hundred thousand, so each is made without a Python call."""
     return tuple(map(_advertised, filters.items()))
 
 
@@ -44,7 +44,7 @@ class HeldPredicate:
     filters: dict[int, bytes]
     size: int = 0
     rest: tuple[bytes, ...] = ()
-    """Fields of a later version in the entry that it came in, for as long as this version of it is held."""
+    """Fields of a later version of the wire in the entry that it came in, for as long as this version of it is held."""
 
     @property
     def is_large(self) -> bool:
@@ -54,19 +54,19 @@ class HeldPredicate:
         return Entry(issuer, *self.version, self.digest, advertised(self.filters), rest=self.rest)
 
     def as_news(self, issuer: int) -> Entry:
-        """That this version exists: a piece without filters."""
+        """Return an entry that says that this version exists: a piece without filters."""
         return Entry(issuer, *self.version, self.digest, (), 0, len(self.filters), self.rest)
 
     def as_pieces(self, issuer: int) -> Iterator[Entry | None]:
-        """As it is at the first one, whatever comes in between: each piece is made when it is asked for. None: that
-        took long enough, go on later."""
+        """Give the predicate as it is at the first piece, whatever comes in between; each piece is made when it is
+        asked for. None: that took long enough, go on later."""
         ids, listed = list(self.filters), self.version
         if len(ids) > LISTED_PER_SLICE:
             yield None
             ids = ids if listed == self.version else list(self.filters)
         packed = list(self.filters.values())
         if len(packed) != len(ids):
-            return  # it is held no more, and being let go
+            return  # no longer held, and being emptied
         version, digest, total, rest = self.version, self.digest, len(ids), self.rest
         first = 0
         for some in cut(zip(ids, packed, strict=True)):
@@ -82,15 +82,16 @@ class AppliedChange(NamedTuple):
 
 
 class MissingBase(Exception):
-    """A change whose base is not here, or whose digest does not agree."""
+    """Raised for a change whose base is not here, or whose digest does not agree."""
 
 
 class Rib:
     def __init__(self) -> None:
         self.entries: dict[int, HeldPredicate] = {}
-        """Read by all, written here."""
+        """Issuer -> its predicate; read by all parts, written here."""
         self.digest = numbers.NO_DIGEST
-        """The sum of all entries, kept with every change, so that two neighbours that compare do not add it all up."""
+        """The sum over all entries, kept with every change, so that two neighbours that compare do not add it all up.
+        """
         self._pending: dict[int, list[ReceiverAdvertisement]] = {}
         self._pending_bytes = 0
         self._scraps: deque[dict[int, bytes]] = deque()
@@ -106,14 +107,15 @@ class Rib:
     def replace(
         self, issuer: int, version: Version, digest: bytes, filters: dict[int, bytes], rest: tuple[bytes, ...] = ()
     ) -> AppliedChange:
-        """A whole predicate that is newer than what is held. `filters` is kept, and changes later."""
+        """Hold a whole predicate that is newer than what is held, and return what changes. `filters` is kept, and
+        changes later."""
         old = self.filters(issuer)
         self.put(issuer, HeldPredicate(version, digest, filters, size_of(filters.values()), rest))
         added = {id_: packed for id_, packed in filters.items() if old.get(id_) != packed}
         return AppliedChange(added, tuple([id_ for id_ in old if id_ not in filters]))
 
     def put(self, issuer: int, new: HeldPredicate) -> None:
-        """In the place of what was held."""
+        """Hold `new` in the place of what was held of `issuer`."""
         held, before = self.entries.get(issuer), self.weight(issuer)
         self.entries[issuer] = new
         self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
@@ -121,23 +123,23 @@ class Rib:
             self.scrap(held.filters)
 
     def filters(self, issuer: int) -> Mapping[int, bytes]:
-        """What is held of an issuer."""
+        """Return what is held of an issuer."""
         held = self.entries.get(issuer)
         return held.filters if held else {}
 
     def restate(self, issuer: int, version: Version, digest: bytes, size: int) -> None:
-        """The filters of an entry have changed, in place."""
+        """Take in that the filters of an entry have changed, in place: its version, digest and size are these now."""
         held, before = self.entries[issuer], self.weight(issuer)
         held.version, held.digest, held.size, held.rest = version, digest, size, ()
         self.digest = numbers.exchange(self.digest, before, self.weight(issuer))
 
     def weight(self, issuer: int) -> bytes:
-        """What the entry of an issuer adds to the sum."""
+        """Return what the entry of an issuer adds to the sum."""
         held = self.entries.get(issuer)
         return numbers.entry_digest(issuer, *held.version, held.digest) if held else numbers.NO_DIGEST
 
     def apply(self, change: ReceiverAdvertisement) -> AppliedChange:
-        """A change of what is held. Gap: nothing was done."""
+        """Apply a change to its base, which is held, and return it. MissingBase: nothing was done."""
         held = self.entries.get(change.issuer)
         if held is None or held.version != (change.epoch, change.base_seq):
             raise MissingBase
@@ -174,7 +176,7 @@ class Rib:
         del waiting[PENDING_MAX:]
 
     def next_pending(self, issuer: int) -> ReceiverAdvertisement | None:
-        """A change whose base is here by now, taken out; those that are too old are dropped."""
+        """Take out and return a change whose base is here by now; drop those that are too old. None: there is none."""
         version = self.version(issuer)
         before = self._pending.pop(issuer, [])
         waiting = [change for change in before if version is None or (change.epoch, change.seq) > version]
@@ -195,7 +197,7 @@ class Rib:
         self._pending_bytes -= sum(map(_size, self._pending.pop(issuer, ())))
 
     def forget(self, issuer: int) -> tuple[int, ...]:
-        """The ids of the filters that are gone with it."""
+        """Forget what is held of `issuer`; return the ids of the filters that are gone with it."""
         self.drop_pending(issuer)
         self.digest = numbers.subtract(self.digest, self.weight(issuer))
         held = self.entries.pop(issuer, None)
@@ -207,7 +209,7 @@ class Rib:
     # --- what nobody needs any more
 
     def scrap(self, filters: dict[int, bytes]) -> None:
-        """Let it go in slices."""
+        """Have `filters` emptied in slices."""
         self._scraps.append(filters)
 
     @property
@@ -215,7 +217,7 @@ class Rib:
         return bool(self._scraps)
 
     def tidy(self) -> None:
-        """A slice of that."""
+        """Empty a slice of what is scrapped."""
         filters = self._scraps[0]
         for _ in range(min(EMPTIED_PER_SLICE, len(filters))):
             filters.popitem()
@@ -224,5 +226,5 @@ class Rib:
 
 
 def _size(change: ReceiverAdvertisement) -> int:
-    """In terms of `sizes.py`; an id that is removed counts as 16 bytes."""
+    """Return the size of a change (`sizes.py`); an id that is removed counts as 16 bytes."""
     return listed_size(change.added) + 16 * len(change.removed)

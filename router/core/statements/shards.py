@@ -1,7 +1,7 @@
 """A dictionary of filters in parts, each of which grows by itself.
 
-Law: a plain dictionary of a million keys is moved at once when it grows, which takes a tenth of a second; a part of
-this one takes a millisecond or two.
+Law: when a plain dictionary of a million keys grows, all of it is moved at once, which takes a tenth of a second; a
+part of this one takes a millisecond or two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ PARTS: Final = 64
 
 
 class Shards(Generic[Value]):
-    """Of packed filters."""
+    """A dictionary whose keys are packed filters."""
 
     def __init__(self) -> None:
         self._parts: tuple[dict[bytes, Value], ...] = tuple({} for _ in range(PARTS))

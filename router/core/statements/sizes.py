@@ -15,38 +15,38 @@ from tamis.protocol.wire.routing_bodies import AdvertisedFilter
 
 Pair = TypeVar("Pair", bound=tuple[int, bytes])
 LONG_SHARE: Final = 16
-"""A body with more than a sixteenth of what it may state is long: it is worth knowing when it has left."""
+"""The part of what a body may state above which it is long, a sixteenth: then it is worth knowing when it has left."""
 FILTERS_MAX: Final = STATEMENT_BYTES_MAX // FILTER_OVERHEAD_BYTES
-"""More filters than one body states, however short they are."""
+"""The filters that one body can state at most, however short they are."""
 
 
 def size_of(filters: Collection[bytes]) -> int:
-    """What packed filters take of a statement, in bytes."""
+    """Return what packed filters take of a statement, in bytes."""
     return sum(map(len, filters)) + FILTER_OVERHEAD_BYTES * len(filters)
 
 
 def listed_size(filters: Collection[AdvertisedFilter]) -> int:
-    """What the filters that a body lists take of a statement, in bytes."""
+    """Return what the filters that a body lists take of a statement, in bytes."""
     return size_of([packed for _, packed in filters])
 
 
 def is_large(size: int) -> bool:
-    """More than one body states?"""
+    """Does a predicate of this size need more than one body?"""
     return size > STATEMENT_BYTES_MAX
 
 
 def is_long(filters: Collection[AdvertisedFilter]) -> bool:
-    """Does a body list more than one body of ours would?"""
+    """Does a body list more than this router would put into one?"""
     return len(filters) > FILTERS_MAX or is_large(listed_size(filters))
 
 
 def first_of(pairs: Iterable[Pair]) -> list[Pair]:
-    """Of filters with their ids as many as one body states."""
+    """Return as many of these filters with their ids as one body states."""
     return next(cut(islice(pairs, FILTERS_MAX)), [])
 
 
 def cut(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Filters with their ids, as many at a time as one body states."""
+    """Give filters with their ids, as many at a time as one body states."""
     some: list[Pair] = []
     room = STATEMENT_BYTES_MAX
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""R5, first half: who is linked with whom, as everybody says of themselves.
+"""R5, first half: which routers are linked, as each of them states.
 
 Law: an edge counts if both ends list it, at the larger of the two costs. The graph is made of nothing else, so routers
 with the same link states have the same graph.
@@ -18,7 +18,7 @@ from tamis.router.core.ways.paths import Graph
 
 
 class LinkStateHeld(NamedTuple):
-    """A link state as it is held."""
+    """The link state of one router as it is held."""
 
     version: Version
     digest: bytes
@@ -28,21 +28,21 @@ class LinkStateHeld(NamedTuple):
 class KnownLinks:
     def __init__(self) -> None:
         self.states: dict[int, LinkStateHeld] = {}
-        """Read by all, written here."""
+        """Issuer -> its link state; read by all parts, written here."""
         self.digest = numbers.NO_DIGEST
-        """The sum of all states, kept with every change."""
+        """The sum over all states, kept with every change."""
         self._graph = Graph()
-        self._changed: dict[tuple[int, int], None] = {}  # edges that the graph may not have as they are
-        self._is_relaid = False  # since the graph was asked for
+        self._changed: dict[tuple[int, int], None] = {}  # edges that may differ from the graph
+        self._is_relaid = False  # whether a layout has changed since the graph was asked for
         self._ended: set[tuple[int, int]] = set()  # edges whose session ended
-        self._withdrawn: set[tuple[int, int]] = set()  # the same, where the other end had left in peace
+        self._withdrawn: set[tuple[int, int]] = set()  # edges whose session ended when the other end had left in peace
         self.layouts: Counter[str] = Counter()
-        """Layout -> how many states have it; read by all."""
+        """Layout -> how many states have it; read by all parts."""
         self.in_peace: set[int] = set()
-        """Routers that leave: they have withdrawn all of their links at once, and live on; read by all."""
+        """Routers that leave: they have withdrawn all of their links at once, and live on; read by all parts."""
 
     def hear(self, body: LinkState) -> Verdict:
-        """Kept if it is newer."""
+        """Keep a link state if it is newer than the one held; return how the two compare."""
         issuer = stable_number(body.issuer)
         held = self.states.get(issuer)
         if held is not None and held.body == body:
@@ -61,17 +61,17 @@ class KnownLinks:
             self._keep(issuer, None)
 
     def weight(self, issuer: int) -> bytes:
-        """What the state of an issuer adds to the sum."""
+        """Return what the state of an issuer adds to the sum."""
         state = self.states.get(issuer)
         return numbers.state_digest(issuer, *state.version, state.digest) if state else numbers.NO_DIGEST
 
     def name_of(self, number: int) -> str:
-        """The id of a router; its number where nobody has said."""
+        """Return the id of a router; its number where no link state of it is held."""
         state = self.states.get(number)
         return state.body.issuer if state else str(number)
 
     def _keep(self, issuer: int, state: LinkStateHeld | None) -> None:
-        """In the place of what was held; None: in its place nothing."""
+        """Keep `state` in the place of what was held of `issuer`; None: keep nothing."""
         weight, before, held = self.weight(issuer), self._links(issuer), self.states.get(issuer)
         if state is None:
             del self.states[issuer]
@@ -98,14 +98,14 @@ class KnownLinks:
         self._is_relaid = True
 
     def layout_of(self, issuer: int) -> str:
-        """As the router itself states it; empty where it has said nothing."""
+        """Return the layout that a router itself states; empty where it has stated none."""
         state = self.states.get(issuer)
         return state.body.layout if state else ""
 
     def _note_ended(self, issuer: int, held: LinkStateHeld | None, state: LinkStateHeld | None) -> None:
-        """A session has ended that is not stated any more, or not by the same life. A router that leaves says so; one
-        of an earlier version is known by a statement without links right behind one with several, as a router that
-        loses its links states the loss of each."""
+        """Note the sessions that have ended: those no longer stated, or not stated by the same life of the router. A
+        router that leaves says so; one of an earlier version is known by a statement without links right behind one
+        with several, as a router that loses its links states the loss of each."""
         if held is None or state is None:
             self.in_peace.discard(issuer)
             return
@@ -123,25 +123,25 @@ class KnownLinks:
                 (self._withdrawn if is_withdrawn else self._ended).add((issuer, link.neighbour))
 
     def take_ended(self, staying: Collection[int] = ()) -> set[tuple[int, int]]:
-        """Return the edges of which a session has ended since this was asked last. `staying`: routers that left in
-        peace so lately that their own sessions are not over yet: one that ended was broken."""
+        """Return the edges of which a session has ended since the last call. `staying`: routers that left in peace so
+        lately that their own sessions are not over yet: a session of theirs that ended was broken."""
         ended = self._ended | {edge for edge in self._withdrawn if edge[1] in staying}
         self._ended, self._withdrawn = set(), set()
         return ended
 
     def _links(self, issuer: int) -> tuple[Adjacency, ...]:
-        """By its own word."""
+        """Return the links of `issuer`, as it states them."""
         state = self.states.get(issuer)
         return state.body.links if state else ()
 
     @property
     def has_changed(self) -> bool:
-        """Since the graph was asked for: an edge, or a layout."""
+        """Has an edge or a layout changed since the graph was asked for?"""
         return bool(self._changed) or self._is_relaid
 
     @property
     def graph(self) -> Graph:
-        """Made of the one before: a change costs what has changed."""
+        """The graph, made of the one before: this takes work in proportion to what has changed."""
         self._is_relaid = False
         if self._changed:
             self._graph = self._graph.changed([(*edge, self._cost(*edge)) for edge in self._changed])
@@ -149,11 +149,11 @@ class KnownLinks:
         return self._graph
 
     def is_edge(self, one: int, other: int) -> bool:
-        """Whether both list it."""
+        """Do both routers list the edge between them?"""
         return self._cost(one, other) is not None
 
     def _cost(self, one: int, other: int) -> int | None:
-        """Of the edge between them; None: they do not both list it."""
+        """Return the cost of the edge between two routers; None: they do not both list it."""
         there = [link.cost for link in self._links(one) if link.neighbour == other]
         back = [link.cost for link in self._links(other) if link.neighbour == one]
         return max(there + back) if there and back else None

@@ -1,8 +1,9 @@
 """Strategy `flood`: event forwarding, as paper 003 describes it, on any graph.
 
-Law: what a router asks for is one filter that matches everything, whatever its clients want; their own filters are
-used for local delivery alone. So messages go by the trees of their sources to every router that asks, and a change of
-subscriptions is told to nobody. R1 and R7 hold here, too: the filter is advertised once, and leaves after the hold.
+Law: a router asks for one filter that matches everything, whatever its clients want; their own filters are used for
+local delivery alone. So messages go by the trees of their sources to every router that asks, and a change of
+subscriptions is told to nobody. R1 and R7 hold here, too: the filter is advertised once, and is taken back after the
+hold.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ EVERYTHING: Final = encode_filter(Filter(()))
 
 
 class Everything(OwnPredicate):
-    """Asks for everything while clients want anything (`prune: true`)."""
+    """Ask for everything while clients want anything (`prune: true`)."""
 
     def want(self, packed: bytes) -> None:  # noqa: ARG002 - whatever it is, everything is asked for
         super().want(EVERYTHING)
 
-    def unwant(self, packed: bytes, now_us: int) -> None:  # noqa: ARG002 - the same
+    def unwant(self, packed: bytes, now_us: int) -> None:  # noqa: ARG002 - one filter less asks for everything, too
         super().unwant(EVERYTHING, now_us)
 
 
 class AlwaysEverything(Everything):
-    """Asks for everything always (`prune: false`)."""
+    """Ask for everything always (`prune: false`)."""
 
     def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
         super().__init__(narrow_hold_us, cover)

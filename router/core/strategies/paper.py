@@ -1,13 +1,13 @@
 """Paper 004, section 2.1, to the letter: for experiments, and for reading the paper beside the code.
 
-Law: a router knows one predicate an interface, the disjunction of what came through it, and nothing of who asked for
-what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the interface it
-came by, so predicates only widen; a request to the whole tree collects what the routers behind each interface want
-now, and replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an
-advertisement that somebody behind it needs, and a late reply undoes a newer advertisement): the mode says so when it
-starts.
+Law: a router knows one predicate for each interface, the disjunction of what came through it, and nothing of which
+router asked for what. An advertisement goes down the tree of its issuer for as long as it changes the predicate of the
+interface it came by (what that matches: `paper_meaning.py`; in mode `paper-bytes`, which filters it has, as bytes), so
+predicates only widen; a request to the whole tree collects what the routers behind each interface want now, and
+replaces them. Both are sent again and again. This loses messages (a stale, wide predicate stops an advertisement that a
+router behind it needs, and a late reply undoes a newer advertisement): the mode says so when it starts.
 
-A predicate travels in one body, so one of more than 64 MiB does not.
+A predicate travels in one body, so a predicate of more than 64 MiB does not travel.
 
 Topology is that of the other modes: link states, and exchanges between neighbours that are about link states alone.
 """
@@ -48,7 +48,7 @@ from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 ADVERTISE_EVERY_US: Final = 20 * S
 REQUEST_EVERY_US: Final = 60 * S
-"""The paper names no periods; these are of the order of the repairs of the other mode."""
+"""The paper names no periods; these are as long as those of the repairs of the other strategies, or nearly."""
 WARNING: Final = "mode `paper`: routing by paper 004 to the letter, which loses messages; for experiments only"
 
 
@@ -74,7 +74,7 @@ class InterfaceTrees:
 
 
 class TopologyExchange(Exchange):
-    """Neighbours compare link states only: predicates have no versions here."""
+    """Compare link states only between neighbours: predicates have no versions here."""
 
     def _known_entries(self) -> Iterator[Known]:
         return iter(())
@@ -84,7 +84,7 @@ class TopologyExchange(Exchange):
 
 
 class PaperAdvertiser(Advertiser):
-    """The issuer's side of an advertisement: the router's whole predicate, down its own tree."""
+    """The issuer's side of an advertisement: send the router's whole predicate down its own tree."""
 
     def issue(self) -> None:
         self.say()
@@ -101,13 +101,13 @@ class PaperAdvertiser(Advertiser):
         core_state.timers.set((Due.ADVERTISE, 0), core_state.now_us + ADVERTISE_EVERY_US)
 
     def awaited(self, ticket: int) -> None:
-        """Nobody confirms anything in this mode."""
+        """Answer the ticket at once: no router confirms anything in this mode."""
         self.consider()
         self._core_state.out.append(Reached(ticket))
 
 
 class InterfacePredicates(Predicates):
-    """What stands for each interface, and the advertisements that widen it."""
+    """The predicate of each interface, and the advertisements that widen it. Filters are compared by their bytes."""
 
     _interfaces: dict[int, dict[bytes, int]]
     _ids: int
@@ -120,22 +120,40 @@ class InterfacePredicates(Predicates):
             send_down(self._core_state, body.issuer, body)
 
     def hear_entry(self, entry: Entry, came_from: int) -> None:
-        """Replies are about interfaces here: `Collecting` takes them."""
+        """Do nothing: replies are about interfaces here, and `Collecting` takes them."""
 
     def widen(self, interface: int, filters: list[bytes]) -> bool:
-        """Whether that made a new predicate of it."""
-        known = self.of(interface)
-        new = [packed for packed in dict.fromkeys(filters) if packed not in known]
+        """Add `filters` to the predicate of `interface`; return whether that changed it."""
+        new = []
+        for packed in dict.fromkeys(filters):
+            if self.widens(interface, packed):  # one of them may cover the next, so each is noted at once
+                self.installed(interface, packed)
+                new.append(packed)
         self._change(interface, new, [])
         return bool(new)
+
+    def widens(self, interface: int, packed: bytes) -> bool:
+        """Return whether the filter adds something to the interface's predicate."""
+        return packed not in self.of(interface)
+
+    def installed(self, interface: int, packed: bytes) -> None:
+        """Note a filter that stands for the interface from now on."""
+
+    def removed(self, interface: int, packed: bytes) -> None:
+        """Forget a filter of the interface."""
 
     def replace(self, interface: int, filters: Iterable[bytes]) -> None:
         known, wanted = self.of(interface), dict.fromkeys(filters)
         new = [packed for packed in wanted if packed not in known]
-        self._change(interface, new, [packed for packed in known if packed not in wanted])
+        gone = [packed for packed in known if packed not in wanted]
+        for packed in gone:
+            self.removed(interface, packed)
+        for packed in new:
+            self.installed(interface, packed)
+        self._change(interface, new, gone)
 
     def of(self, interface: int) -> dict[bytes, int]:
-        """Its predicate: filters, and their ids in the table."""
+        """Return the predicate of `interface`: its filters, and their ids in the table."""
         return self._interfaces.setdefault(interface, {})
 
     def _change(self, interface: int, new: list[bytes], gone: list[bytes]) -> None:
@@ -151,7 +169,7 @@ class InterfacePredicates(Predicates):
 
 
 class PaperInterfaces(NeighbourTalks):
-    """What stands for an interface goes with its link."""
+    """Drop the predicate of an interface when its link goes."""
 
     def down(self, neighbour: int, session: int) -> None:
         super().down(neighbour, session)
@@ -161,7 +179,7 @@ class PaperInterfaces(NeighbourTalks):
 
 @dataclass(slots=True)
 class PendingReply:
-    """A request that this router answers when those behind it have, or when it has waited long enough."""
+    """A request that this router answers when all routers that it passed it on to have answered, or after a wait."""
 
     asker: int
     missing: dict[int, None]
@@ -185,7 +203,7 @@ class Collecting(Audits):
         core_state.timers.set((Due.COLLECT, 0), core_state.now_us + REQUEST_EVERY_US)
 
     def start(self, ticket: int) -> None:
-        """An audit is the same request; nobody says whether anything differed."""
+        """Send the request at once and answer the audit: no router says whether anything differed."""
         self.periodic()
         self._core_state.out.append(Audited(ticket, 0, ()))
 
@@ -217,12 +235,12 @@ class Collecting(Audits):
             self._reply(body.ticket)
 
     def waited(self, short: int) -> None:
-        """Somebody has not answered; the asker gets what there is."""
+        """Answer the request `short`, of which some routers have not answered, with what has come."""
         for ticket in [ticket for ticket in self._collections if _short(ticket) == short]:
             self._reply(ticket)
 
     def _asked(self, requester: int) -> list[CoreLink]:
-        """To whom a request is passed on."""
+        """Return the links on which a request of `requester` is passed on."""
         return links_down(self._core_state, requester)
 
     def _pass_down(self, body: SenderRequest) -> None:
@@ -245,12 +263,12 @@ class Collecting(Audits):
 
 
 def _short(ticket: Ticket) -> int:
-    """A timer is named by one number."""
+    """Return the one number that names the timer of `ticket`."""
     return hash(ticket)
 
 
 def links_down(core_state: CoreState, source: int) -> list[CoreLink]:
-    """Those to the children in T(source) that are up."""
+    """Return the links that are up to the children of `source` in T(source)."""
     links = core_state.links.by_neighbour
     return [links[child] for child in core_state.trees.children(source) if child in links]
 
@@ -261,7 +279,7 @@ def send_down(core_state: CoreState, source: int, body: Body) -> None:
 
 
 class PaperCore(Core):
-    """The core of the mode `paper`; it looks like the other one from outside."""
+    """The core of the mode `paper`, with the events and commands of the usual one."""
 
     def __init__(
         self,
@@ -272,7 +290,7 @@ class PaperCore(Core):
         parts: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
-        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_PARTS, unix_ms)
+        super().__init__(name, epoch, settings or CoreSettings(), paths, parts or PAPER_BYTES_PARTS, unix_ms)
         self._interfaces = cast("InterfacePredicates", self._predicates)
         self._collecting = cast("Collecting", self._audits)
         self._interfaces.begin()
@@ -298,7 +316,7 @@ def _make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, c
     return InterfaceTrees(make_trees(broadcast, graph, me, cache, coarse))
 
 
-PAPER_PARTS: Final = CoreParts(
+PAPER_BYTES_PARTS: Final = CoreParts(
     exchange=TopologyExchange,
     advertiser=PaperAdvertiser,
     predicates=InterfacePredicates,

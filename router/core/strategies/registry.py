@@ -14,7 +14,8 @@ from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.strategies.flood import AlwaysEverything, Everything
-from tamis.router.core.strategies.paper import PAPER_PARTS, PaperCore
+from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
+from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.policies import FLOOD, WANTED, Policy
@@ -24,8 +25,9 @@ MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callab
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`make_core` makes the core of a router by its name, epoch, settings, ways shared with others, parts and wall
-    clock; `parts` are those of its own; `policy` is how messages go, and `forwarder` the pure twin of the switch."""
+    """How routers follow one strategy. `make_core` makes a core of its name, epoch, settings, cache of paths, parts and
+    wall clock; `parts` are the strategy's own; `policy` is how messages go, and `forwarder` the pure twin of the
+    switch."""
 
     facts: StrategyFacts
     make_core: MakeCore
@@ -42,7 +44,7 @@ class Strategy:
         instead: CoreParts | None = None,
         unix_ms: Callable[[], int] = no_clock,
     ) -> Core:
-        """The core of router `name`; parts of `instead` that are not the usual ones replace those of the strategy."""
+        """Make the core of router `name`; parts of `instead` that are not the usual ones replace the strategy's own."""
         parts = self.parts if instead is None else _applied(self.parts, instead)
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
 
@@ -62,6 +64,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
     for strategy in (
         Strategy(BY_NAME["advertise"], Core),
         Strategy(BY_NAME["paper"], PaperCore, PAPER_PARTS),
+        Strategy(BY_NAME["paper-bytes"], PaperCore, PAPER_BYTES_PARTS),
         Strategy(BY_NAME["flood"], Core, CoreParts(own=Everything), FLOOD),
         Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), FLOOD),
     )

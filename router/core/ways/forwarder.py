@@ -1,15 +1,15 @@
-"""R5b, R6, R11: where a message goes between routers: the pure twin of what the C switch does.
+"""R5b, R6, R11: where a message goes between routers. This is the pure twin of the C switch.
 
-Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while
-`now_us` is less than `tree_hold_us` past the moment it was followed by another, and while it is among the last four.
-A message is taken from the parent of any generation in force, and goes to all links under which any generation in
-force has somebody who wants it, as the policy of the strategy says for each generation (`policies.py`). It goes by the
-number of its source and by nothing else that it carries.
+Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while `now_us`
+is less than `tree_hold_us` past the moment the next one followed it, and while it is among the last four. A message is
+taken from the parent of any generation in force, and goes to all links under which any generation in force has a router
+that wants it, as the policy of the strategy says for each generation (`policies.py`). Only the number of its source
+decides which way a message goes.
 
 The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
 then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
-message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and one that comes
-with none left is refused.
+message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and a message that
+comes with none left is refused.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ GENERATIONS_MAX: Final = 4  # the newest included: a topology that changes faste
 
 
 class WantsTable(Protocol):
-    """R6: which issuers want a message. Topology is no part of it."""
+    """R6: which issuers want a message; topology does not enter into it."""
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: Collection[int]) -> None:
-        """Packed filters by id come in, then ids go out."""
+        """Add packed filters by id, then remove ids."""
 
     def matching(self, message: Message) -> Collection[int]:
-        """Each issuer with a filter that the message satisfies, once."""
+        """Return each issuer with a filter that the message satisfies, once."""
 
 
 class TransitId(NamedTuple):
-    """Stamped where a message enters the network; (epoch, counter) of one source never repeat."""
+    """The stamp that a message gets where it enters the network; (epoch, counter) of one source never repeat."""
 
     source: int
     epoch: int
@@ -61,14 +61,14 @@ class TransitRefusal(enum.Enum):
 class _Generation(NamedTuple):
     trees: Trees
     until_us: int | None
-    """None: the newest."""
+    """When the generation is over; None: it is the newest."""
 
     def in_force(self, now_us: int) -> bool:
         return self.until_us is None or now_us < self.until_us
 
 
 class Forwarder:
-    """What one router decides about messages. Before the first `reroute` it takes none and sends none."""
+    """The decisions of one router about messages. Before the first `reroute` it takes none and sends none."""
 
     def __init__(self, me: int, epoch: int, times: Times, policy: Policy = WANTED) -> None:
         self.me: Final = me
@@ -84,12 +84,12 @@ class Forwarder:
         self._leapers: dict[int, int] = {}
         """Source -> the neighbour by which its messages last leapt far ahead."""
         self.epoch_max = EPOCH_MAX
-        """Messages of later epochs are not taken."""
+        """The highest epoch that messages are taken of."""
         self._bounds: dict[int, int] = {}
-        """Source -> what `epoch_max` is for its messages, where it has a bound of its own."""
+        """Source -> the highest epoch of its messages, where that differs from `epoch_max`."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
-        """`is_whole`: no way has broken within the hold."""
+        """Put `trees` in force. `is_whole`: no way has broken within the hold."""
         self._forget(now_us)
         self.waits_until_us = now_us + self._wait_us if is_whole else 0
         if self._generations:
@@ -99,20 +99,20 @@ class Forwarder:
             self._generations.pop()
 
     def raise_epoch(self, epoch: int) -> None:
-        """R9: messages that enter from now on carry the new epoch, and are counted from 1 again."""
+        """R9: give messages that enter from now on the new epoch, and count them from 1 again."""
         if epoch == self._epoch:
             raise ValueError(f"epoch {epoch} is that of before")
         self._epoch, self._counter = epoch, 0
 
     def forget(self, source: int) -> None:
-        """R8: a router of which nothing is known any more may come back with any epoch."""
+        """R8: forget `source`, of which nothing is known any more: its messages may come with any epoch."""
         self._windows.forget(source)
         self._leapers.pop(source, None)
         self._bounds.pop(source, None)
 
     def bound(self, source: int, epoch_max: int) -> None:
-        """From now on take messages of `source` up to this epoch, and forget those of later ones that were taken;
-        ANY_EPOCH: up to that of all sources."""
+        """Take messages of `source` up to `epoch_max` from now on, and forget those of later epochs that were taken.
+        ANY_EPOCH removes the bound: `epoch_max` of all sources holds."""
         if epoch_max == ANY_EPOCH:
             self._bounds.pop(source, None)
         else:
@@ -120,15 +120,15 @@ class Forwarder:
             self._windows.forget_above(source, epoch_max)
 
     def enter(self, now_us: int) -> tuple[TransitId, int]:
-        """The stamp and the hop limit of a message that enters here: the largest of the generations in force, as the
-        message may take the ways of each."""
+        """Return the stamp and the hop limit of a message that enters here. The limit is the largest of the generations
+        in force, as the message may take the ways of each."""
         self._forget(now_us)
         self._counter += 1
         limits = [generation.trees.hop_limit() for generation in self._generations]
         return TransitId(self.me, self._epoch, self._counter), max(limits, default=HOPS_TO_SPARE)
 
     def arrive(self, transit: TransitId, hops_left: int, came_from: int, now_us: int) -> TransitRefusal | None:
-        """None: take it, deliver it, and send it on with one hop less."""
+        """Judge a message that came over a link. None: take it, deliver it, and send it on with one hop less."""
         self._forget(now_us)
         if not self.takes_from(transit.source, came_from):
             return TransitRefusal.NOT_FROM_PARENT
@@ -141,9 +141,9 @@ class Forwarder:
         return TransitRefusal.NO_HOPS_LEFT if hops_left == 0 else None
 
     def must_wait(self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int) -> bool:
-        """R5c: whether a message that came by one way of its source waits for an earlier one, whose neighbour is linked
-        and has not brought it or a later one. A way is as new as the newest trees that have it. Ask again when
-        something has come by another way, a link has gone, or `waits_until_us` is over."""
+        """R5c: return whether a message that came by one way of its source waits for an earlier one: a linked neighbour
+        on an older way has not yet brought that message or a later one. A way is as new as the newest trees that have
+        it. Ask again when something has come by another way, a link has gone, or `waits_until_us` is over."""
         if now_us >= self.waits_until_us or self._windows.has_reached(*transit):
             return False
         self._forget(now_us)
@@ -154,12 +154,13 @@ class Forwarder:
         return mine is not None and any(age > mine and parent in linked for parent, age in ages.items())
 
     def takes_from(self, source: int, neighbour: int | None) -> bool:
-        """Whether a neighbour is the parent of a source in any generation in force."""
+        """Return whether `neighbour` is the parent of `source` in any generation in force."""
         return any(self._policy.accept(generation.trees, source, neighbour) for generation in self._generations)
 
     def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace) -> None:
-        """A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it
-        mutes nobody: what lies far behind comes from the source by another way, and begins a new window."""
+        """Note by which neighbour a source leapt far ahead, and undo the leap when that neighbour is a parent of the
+        source no longer: then a message far behind that comes by another way begins a new window, so that a past parent
+        mutes nobody."""
         source, leaper = transit.source, self._leapers.get(transit.source)
         if place is WindowPlace.AHEAD:
             self._leapers[source] = came_from
@@ -170,8 +171,9 @@ class Forwarder:
     def departures(
         self, source: int, matched: Collection[int], now_us: int, came_from: int | None = None
     ) -> tuple[int, ...]:
-        """The links on which a message of `source` goes out, ascending: those under which somebody in `matched` lies,
-        never the one it came from (None: it entered here). A link of an earlier generation may be gone meanwhile."""
+        """Return the links on which a message of `source` goes out, ascending: those under which a router of `matched`
+        lies, never the link it came from (None: it entered here). A link of an earlier generation may be gone
+        meanwhile."""
         self._forget(now_us)
         links: set[int] = set()
         for generation in self._generations:
@@ -179,10 +181,11 @@ class Forwarder:
         return tuple(sorted(link for link in links if link != came_from))
 
     def onward(self, hops_left: int, came_from: int | None) -> int:
-        """The hops that copies of a message have left, which came with so many, or (None) entered here."""
+        """Return the hops left that copies of a message get, which came with `hops_left`, or (`came_from` None) entered
+        here."""
         return self._policy.annotate(hops_left, came_from)
 
     def _forget(self, now_us: int) -> None:
-        """A generation that is over is over for good, and its trees are let go."""
+        """Let the trees go of the generations whose time is over; such a generation never comes back."""
         while self._generations and not self._generations[-1].in_force(now_us):
             self._generations.pop()

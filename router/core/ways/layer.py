@@ -1,8 +1,8 @@
 """What the broadcast layers have in common: messages come by the way towards their source and leave by others.
 
-Law: `ways` names, for each other router in reach, the neighbour towards it. The parent in T(s) is that of s. Here
-every other link is a child, and below it is each router to which the way goes by it; a layer that knows better narrows
-both. Everything is computed when it is first asked for, and kept for sources in reach alone: nobody can make it grow by
+Law: `ways` names, for each other router in reach, the neighbour towards it. The parent in T(s) is that of s. Here every
+other link is a child, and below it is each router to which the way goes by it; a layer that knows better narrows both.
+Everything is computed when it is first asked for, and kept for sources in reach alone: no peer can make it grow by
 naming sources.
 """
 
@@ -20,7 +20,7 @@ HOP_LIMIT_MAX: Final = 255  # one byte of the frame: no path is longer
 
 
 class BroadcastLayer(ABC):
-    """One router's view; see Trees for what the methods answer."""
+    """One router's view of a broadcast layer; `Trees` says what the methods answer."""
 
     def __init__(self, graph: Graph, me: int, cache: PathCache) -> None:
         self.me: Final = me
@@ -36,7 +36,7 @@ class BroadcastLayer(ABC):
     @property
     @abstractmethod
     def links(self) -> tuple[int, ...]:
-        """The neighbours that take part, ascending."""
+        """The neighbours that take part in the layer, ascending."""
 
     @property
     @abstractmethod
@@ -74,6 +74,7 @@ class BroadcastLayer(ABC):
         return below
 
     def hop_limit(self) -> int:
-        """Twice the farthest: routers that have not heard of a short cut yet send on by a way that may be much longer.
-        A router takes no message twice, so a generous limit costs nothing."""
+        """Return twice the hops to the farthest router, and HOPS_TO_SPARE: routers that have not heard of a short cut
+        yet send on by a way that may be much longer. A router takes no message twice, so a generous limit costs
+        nothing."""
         return min(2 * max(self.hops.values()) + HOPS_TO_SPARE, HOP_LIMIT_MAX)

@@ -33,7 +33,7 @@ _DIGESTS: Final = 1 << 128
 
 @lru_cache(EDGES_REMEMBERED)
 def edge_hash(low: int, high: int) -> int:
-    """Little-endian BLAKE2b of both numbers as little-endian u64; never 0: each edge makes a path longer."""
+    """Return the little-endian BLAKE2b of both numbers as little-endian u64; never 0: each edge makes a path longer."""
     return int.from_bytes(hashlib.blake2b(_EDGE.pack(low, high), digest_size=8).digest(), "little") or 1
 
 
@@ -58,13 +58,13 @@ class Graph:
 
     @staticmethod
     def of(edges: Iterable[tuple[int, int, int]], routers: Iterable[int] = ()) -> Graph:
-        """(router, router, cost) in any order and direction; an edge named twice has the last cost. `routers` may name
-        those without an edge."""
+        """Make a graph of edges (router, router, cost), in any order and direction; an edge named twice has the last
+        cost. `routers` may name routers without an edge."""
         return Graph().changed(edges, routers)
 
     def changed(self, edges: Iterable[tuple[int, int, int | None]], routers: Iterable[int] = ()) -> Graph:
-        """This graph with these edges as they are now; None: the edge has gone, and with its last edge a router. Costs
-        what changed, and one copy of the outer table."""
+        """Return this graph with `edges` as they are now; a cost of None removes the edge, and with its last edge a
+        router. This takes work in proportion to what changed, and one copy of the outer table."""
         neighbours = dict(self.neighbours)
         mine: dict[int, dict[int, int]] = {}
         digest = self.digest
@@ -88,7 +88,7 @@ class Graph:
         return Graph(neighbours, digest % _DIGESTS)
 
     def component(self, router: int) -> frozenset[int]:
-        """All that can be reached from a router, itself included: a twentieth of the work of paths."""
+        """Return all routers that can be reached from `router`, itself included: a twentieth of the work of paths."""
         neighbours = self.neighbours
         reached = frontier = {router}
         while frontier:
@@ -112,20 +112,20 @@ class Paths:
 
     root: int
     distance: Mapping[int, Length]
-    """Of every router that can be reached, the root included."""
+    """router -> the length of its path from the root, for every router that can be reached, the root included."""
     previous: Mapping[int, int]
-    """The last router before it on the path from the root; the root has none."""
+    """router -> the router before it on the path from the root; the root has none."""
 
     @cached_property
     def hops(self) -> Mapping[int, int]:
-        """How many edges away."""
+        """router -> how many edges lie between it and the root."""
         hops = {self.root: 0}
         for router, previous in self.previous.items():
             hops[router] = hops[previous] + 1
         return hops
 
     def branches(self, through: int) -> dict[int, int]:
-        """For each router whose path passes `through` and goes on: the router that comes after `through`."""
+        """Return for each router whose path passes `through` and goes on: the router that comes after `through`."""
         branch: dict[int, int] = {}
         for router, previous in self.previous.items():
             if previous == through:
@@ -136,8 +136,8 @@ class Paths:
 
 
 def shortest_paths(graph: Graph, root: int) -> Paths:
-    """Dijkstra's algorithm. Of two routers equally far the smaller number comes first; of two equally long paths to one
-    router (a collision of hashes) the one found first stays."""
+    """Find the shortest paths from `root` by Dijkstra's algorithm. Of two routers equally far the smaller number comes
+    first; of two equally long paths to one router (a collision of hashes) the one found first stays."""
     lengths = graph.lengths
     found = {root: 0}
     via: dict[int, int] = {}
@@ -159,9 +159,9 @@ def shortest_paths(graph: Graph, root: int) -> Paths:
 
 
 class PathCache:
-    """The paths asked for last, at most `paths_max` of them and, over all, about `routers_max` routers at their ends
-    (some 140 bytes each); the least recent go first, the latest always stays. The default is for one router, whose
-    trees keep what they need. A simulator gives all its routers one, with room for every root of its topology."""
+    """Keep the paths asked for last, at most `paths_max` of them and, over all, about `routers_max` routers at their
+    ends (some 140 bytes each); the least recent go first, the latest always stays. The default is for one router, whose
+    trees keep what they need. A simulator gives all its routers one cache, with room for every root of its topology."""
 
     def __init__(self, paths_max: int = PATHS_MAX, routers_max: int = ROUTERS_MAX) -> None:
         self._paths_max = paths_max
@@ -170,7 +170,7 @@ class PathCache:
         self._routers = 0
 
     def paths(self, graph: Graph, root: int) -> Paths:
-        """From a router that the graph does not know there is a path to itself alone."""
+        """Return the paths from `root`; from a router that the graph does not know there is a path to itself alone."""
         key = (graph.digest, root)
         paths = self._paths.get(key)
         if paths is not None:

@@ -1,7 +1,7 @@
 """Forwarding policies: what a router does with a message between routers, by the strategy that all follow.
 
-Law: a policy is three pure functions, asked for one generation of trees at a time. The switch has one of the same name
-(`native/switch/forward.h`), which must decide alike; how much work it does for that is its own affair.
+Law: a policy is three pure functions, asked for one generation of trees at a time. The switch has a policy of the same
+name (`native/switch/forward.h`), which must decide alike, however it does so.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tamis.router.core.ways.trees import Trees
 @dataclass(frozen=True, slots=True)
 class Policy:
     name: str
-    """As the switch knows it."""
+    """The name of the policy in the switch."""
     accept: Callable[[Trees, int, int | None], bool]
     """(trees, source, neighbour): whether messages of the source are taken from this neighbour."""
     targets: Callable[[Trees, int, Collection[int]], Iterable[int]]
-    """(trees, source, matched): the links to those who want a message; `matched` are the issuers that do."""
+    """(trees, source, matched): the links towards the routers `matched`, which want a message of the source."""
     annotate: Callable[[int, int | None], int]
     """(hops left, came from): the hops left that are written into each copy; None: the message entered here."""
 
@@ -40,4 +40,4 @@ def one_hop_less(hops_left: int, came_from: int | None) -> int:
 
 WANTED: Final = Policy("wanted", from_the_parent, ways_to_who_asks, one_hop_less)
 FLOOD: Final = replace(WANTED, name="flood")
-"""Where all routers ask for everything or for nothing, the switch finds the same links without asking its table."""
+"""All routers ask for everything or for nothing, so the switch finds the same links without asking its table."""

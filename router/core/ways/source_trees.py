@@ -1,9 +1,9 @@
 """Source trees (R5, R6): T(s) is the union of the shortest paths from s.
 
 Law: a neighbour j is my child in T(s) iff d(j, s) = d(j, me) + d(me, s), and j's link to me is its shortest path: as
-lengths are unique, iff j's way towards s goes by me. So children need the paths of oneself and of the neighbours, and
-none of the source's. Exactly who lies below a child takes the paths from the source, computed when a message of that
-source comes.
+lengths are unique, iff j's way towards s goes by me. So finding the children takes the paths from this router and from
+its neighbours, and none from the source. Finding exactly which routers lie below a child takes the paths from the
+source, computed when a message of that source comes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tamis.router.core.ways.reverse_path import ReversePath
 
 
 class SourceTrees(ReversePath):
-    """Below a child of T(s): the routers to which the path from s passes me, then the child."""
+    """Trees in which the routers below a child of T(s) are those whose path from s passes me, then the child."""
 
     @cached_property
     def _near(self) -> tuple[tuple[int, Length, Mapping[int, Length]], ...]:
-        """(neighbour, length of its link, its distances), where the link is the shortest path between both ends: others
-        are in no tree."""
+        """(neighbour, length of its link, its distances) of each neighbour whose link is the shortest path between both
+        ends; the other links are in no tree."""
         return tuple(
             (link, self.own.distance[link], self._cache.paths(self._graph, link).distance)
             for link in self.links
@@ -49,8 +49,8 @@ class SourceTrees(ReversePath):
 
 
 class CoarseSourceTrees(SourceTrees):
-    """Takes as below a child every router to which this router's own way goes by it: for all sources alike, and more
-    than there are, so that no paths are computed but its own and its neighbours'."""
+    """Trees in which every router that this router reaches by a child lies below that child: one answer for all
+    sources, with more routers than the exact one, so that no paths are computed but its own and its neighbours'."""
 
     @cached_property
     def _behind(self) -> dict[tuple[int, ...], Mapping[int, int]]:

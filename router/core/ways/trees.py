@@ -30,34 +30,36 @@ class Trees(Protocol):
 
     @property
     def routers(self) -> frozenset[int]:
-        """All that can be reached, this one included."""
+        """All routers that can be reached, this one included."""
 
     def next_hop(self, router: int) -> int | None:
-        """The neighbour towards a router; None for this one and for those out of reach."""
+        """Return the neighbour towards `router`; None for this router and for those out of reach."""
 
     def parent(self, source: int) -> int | None:
-        """The neighbour from which messages of `source` are taken; None: none are (or they enter here)."""
+        """Return the neighbour from which messages of `source` are taken; None: none are taken (or they enter here)."""
 
     def children(self, source: int) -> tuple[int, ...]:
-        """The neighbours to which messages of `source` may go, ascending; nobody where the source is out of reach."""
+        """Return the neighbours to which messages of `source` may go, ascending; none where it is out of reach."""
 
     def below(self, source: int) -> Mapping[int, int]:
-        """For each issuer that lies behind a child: that child. Exact, or by next hop alone (the coarse form)."""
+        """Return for each issuer that lies behind a child: that child. Exact, or by next hop alone (coarse form)."""
 
     @property
     def onward(self) -> Mapping[int, int]:
-        """For each other router in reach: the next one on the way of its messages to here."""
+        """For each other router in reach: the next router on the way of its messages to here."""
 
     @property
     def hops(self) -> Mapping[int, int]:
         """How many links lie between each router in reach and this one, as messages go."""
 
     def hop_limit(self) -> int:
-        """For messages that enter here: as far as the farthest router, and four; at most 255."""
+        """Return the hop limit of messages that enter here: enough for the farthest router and HOPS_TO_SPARE more; at
+        most 255."""
 
 
 def make_trees(broadcast: Broadcast, graph: Graph, me: int, cache: PathCache, coarse: bool) -> Trees:
-    """Nothing is computed before it is asked for. A router that the graph does not know reaches itself alone."""
+    """Make the trees of the layer `broadcast` for router `me`. They compute nothing before it is asked for. A router
+    that the graph does not know reaches itself alone."""
     if broadcast == "shared-tree":
         return SharedTree(graph, me, cache)
     if broadcast == "reverse-path":

@@ -1,18 +1,19 @@
-"""R11: what came before: of each source router the counters seen last, of each publisher the runs of its counters.
+"""R11: which messages came before: of each source router the counters seen last, of each publisher the runs of its
+counters.
 
 Law of a source's window: the last `size` counters up to the highest are known one by one: such a counter is fresh once.
-What is older counts as seen. A higher counter moves the window up to it, however far, and what falls out below is
+An older counter counts as seen. A higher counter moves the window up to it, however far, and what falls out below is
 forgotten. The first counter heard sets the window: those below it are fresh until they are older than its size.
 
 Law of a publisher's runs: a publisher counts on by one while it runs and begins anywhere when it starts, so its
 counters lie in *runs*; one within RUN_REACH above a run belongs to it. Of each run the last `size` counters are known
-one by one, and what is older and within the run counts as seen. A counter outside every run was never seen, however
-old it is. Where a message enters, its publisher's counter may not be `size` or more below the newest that is known.
+one by one, and an older counter within the run counts as seen. A counter outside every run was never seen, however old
+it is. Where a message enters, its publisher's counter may not be `size` or more below the newest that is known.
 
-At a bound, the publisher that was asked about least recently is forgotten, whatever the answer was; heard again, it is
-new, and a double of its messages would pass. So is the least recent run of a publisher.
+At a bound, the publisher that was asked about least recently is forgotten, whatever the answer was; when it publishes
+again it counts as new, and a double of its messages would pass. So is the least recent run of a publisher.
 
-    bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are kept
+Bit 0 of `seen` is the highest counter, bit k the one k below; up to twice `size` bits are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Final
 
 TRANSIT_WINDOW: Final = 65_536  # messages of one source on the way at once, along old and new trees
 SOURCES_MAX: Final = 4_096  # routers whose messages come by within the hold; 8 to 16 KiB each at most
-PUBLISHER_WINDOW: Final = 4_096  # what one publisher may try again elsewhere
+PUBLISHER_WINDOW: Final = 4_096  # counters below its newest that a publisher may send again, at another router
 PUBLISHERS_MAX: Final = 10_000  # RUNS_MAX runs each at most, of 1 to 2 KiB
 RUNS_MAX: Final = 4  # of one publisher: starts under other clocks, and gaps in what is wanted here
 RUN_REACH: Final = 1 << 20  # counters, a millisecond of those that begin at a clock: no start comes sooner
@@ -35,17 +36,17 @@ class Window:
     __slots__ = ("_highest", "_seen", "_size")
 
     def __init__(self, size: int, first: int) -> None:
-        """`first` is seen."""
+        """Begin a window in which the counter `first` is seen."""
         self._size = size
         self._highest = first
         self._seen = 1
 
     def behind(self, counter: int) -> int:
-        """How far below the highest."""
+        """Return how far `counter` lies below the highest one seen; negative if it lies above."""
         return self._highest - counter
 
     def fresh(self, counter: int) -> bool:
-        """It was not seen before, and is now."""
+        """Return whether `counter` was not seen before, and note it as seen."""
         behind = self._highest - counter
         if behind < 0:
             self._move_up(-behind)
@@ -63,7 +64,7 @@ class Window:
 
 
 class WindowPlace(enum.Enum):
-    """Where a message lies from the window of its source."""
+    """Where a message lies relative to the window of its source."""
 
     AHEAD = "far ahead, or the first"
     NEAR = "near"
@@ -71,8 +72,8 @@ class WindowPlace(enum.Enum):
 
 
 class TransitWindows:
-    """(source router, its epoch, its counter) of messages on their way. A newer epoch of a source begins with an empty
-    window; an older one than the newest heard is refused."""
+    """Which messages on their way were seen, by (source router, its epoch, its counter). A newer epoch of a source
+    begins with an empty window; one older than the newest heard is refused."""
 
     def __init__(self, sources_max: int = SOURCES_MAX, size: int = TRANSIT_WINDOW) -> None:
         self._sources_max = sources_max
@@ -94,16 +95,16 @@ class TransitWindows:
         return WindowPlace.BEHIND if behind > 0 else WindowPlace.AHEAD
 
     def has_reached(self, source: int, epoch: int, counter: int) -> bool:
-        """It, or a later one of the same source, has come."""
+        """Return whether the message with this stamp, or a later one of the same source, has come."""
         known = self._sources.get(source)
         return known is not None and (epoch < known[0] or (epoch == known[0] and known[1].behind(counter) >= 0))
 
     def forget(self, source: int) -> None:
-        """Whatever it sends next is fresh."""
+        """Forget `source`: the next message it sends is fresh, whatever its stamp."""
         self._sources.pop(source, None)
 
     def forget_above(self, source: int, epoch: int) -> None:
-        """Do what `forget` does, if the window of `source` is of a later epoch than `epoch`."""
+        """Forget `source` if its window is of a later epoch than `epoch`."""
         if source in self._sources and self._sources[source][0] > epoch:
             del self._sources[source]
 
@@ -134,12 +135,12 @@ DELIVERED: Final = 1
 
 
 class Run:
-    """Counters of one publisher that follow each other; which of the last ones were seen, by either mark."""
+    """Counters of one publisher that follow each other, and which of the last ones were seen, by either mark."""
 
     __slots__ = ("_marks", "_size", "first", "highest")
 
     def __init__(self, size: int, counter: int) -> None:
-        """`counter` belongs to it, and has no mark yet."""
+        """Begin a run with `counter`, which has no mark yet."""
         self._size = size
         self.first = self.highest = counter
         self._marks = [0, 0]
@@ -149,7 +150,7 @@ class Run:
         return 0 <= behind < self._size and bool(self._marks[mark] >> behind & 1)
 
     def fresh(self, mark: int, counter: int) -> bool:
-        """It was not seen before, and is now."""
+        """Return whether `counter` did not have `mark` before, and give it that mark."""
         by = counter - self.highest
         if by > 0:
             mask = (1 << self._size) - 1
@@ -163,23 +164,23 @@ class Run:
 
 
 class PublisherWindows:
-    """(publisher, its counter) of messages where they enter the network, and where they are delivered."""
+    """Which messages were seen, by (publisher, its counter), where they enter the network and are delivered."""
 
     def __init__(self, publishers_max: int = PUBLISHERS_MAX, size: int = PUBLISHER_WINDOW) -> None:
         self._publishers_max = publishers_max
         self._size = size
         self._publishers: OrderedDict[int, list[Run]] = OrderedDict()
-        """The runs of each, the most recent first."""
+        """Publisher -> its runs, the most recent first."""
 
     def __len__(self) -> int:
         return len(self._publishers)
 
     def newest(self, publisher: int) -> int:
-        """The highest counter that is known of it; 0: none."""
+        """Return the highest counter that is known of `publisher`; 0: none is."""
         return max((run.highest for run in self._publishers.get(publisher, ())), default=0)
 
     def enter(self, publisher: int, counter: int) -> EntryVerdict:
-        """It comes from its publisher. What is taken is delivered here, if that was not done before."""
+        """Judge a message that `publisher` sent to this router. One that is NEW is delivered here."""
         runs = self._runs(publisher)
         run = self._run_of(runs, counter)
         if counter + self._size <= self.newest(publisher):
@@ -191,7 +192,8 @@ class PublisherWindows:
         return EntryVerdict.NEW if run.fresh(DELIVERED, counter) else EntryVerdict.NEW_AND_DELIVERED
 
     def fresh(self, publisher: int, counter: int) -> bool:
-        """It comes from another router, and was not delivered here before."""
+        """Return whether a message that came from another router was not delivered here before, and note it as
+        delivered."""
         runs = self._runs(publisher)
         return self._use(runs, self._run_of(runs, counter), counter).fresh(DELIVERED, counter)
 
@@ -203,7 +205,8 @@ class PublisherWindows:
         return runs
 
     def _run_of(self, runs: list[Run], counter: int) -> Run | None:
-        """The run that it lies in, or follows, or is just below of: in this order; None: it begins a new one."""
+        """Return the run that `counter` lies in, or follows, or is just below of, in this order; None: it begins a new
+        one."""
         for run in runs:
             if run.first <= counter <= run.highest:
                 return run
@@ -214,7 +217,7 @@ class PublisherWindows:
         return above if above is not None and above.highest - counter < self._size else None
 
     def _use(self, runs: list[Run], run: Run | None, counter: int) -> Run:
-        """`run`, or a new one, which is the most recent from here on."""
+        """Return `run`, or a new one for None, and make it the most recent."""
         if run is None:
             run = Run(self._size, counter)
         else:

@@ -26,6 +26,7 @@ _FEW = ["--filters", "40", "--tries", "3"]
 @pytest.fixture(autouse=True)
 def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES", 1)
+    monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES_MIN", 1)
     monkeypatch.setattr("tamis.bench.matching.adversary.search._ORDINARY_MESSAGES", 10)
 
 
@@ -86,7 +87,7 @@ def test_the_worst_shape_that_was_measured_is_told(monkeypatch: pytest.MonkeyPat
         return Worst(knobs, Cost(us, us, 1, 0, 0), Cost(1, 1, 1, 0, 0), 1.0) if knobs["kind"] != "string" else None
 
     monkeypatch.setattr(Search, "judge", judge)
-    worst = Search(Contender("tamis"), 10, 1.0, 1).worst("intervals", FAMILIES["intervals"], 40, 10, lambda _: None)
+    worst = Search((Contender("tamis"),), 10, 1.0, 1).worst("intervals", FAMILIES["intervals"], 40, 10, lambda _: None)
     assert worst is not None
     assert (worst.knobs["bounds"], worst.knobs["names"], worst.factor) == ("between", 64, 320)
     assert worst.knobs["kind"] != "string"
@@ -98,8 +99,23 @@ def test_a_factor_is_to_an_ordinary_message_at_least() -> None:
     assert Worst({}, *costs, ordinary_us=5).factor == 4
 
 
+def test_a_plain_table_that_one_engine_is_slow_on_is_no_excuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    def costs(contender: Contender, shapes: list[object]) -> list[Cost]:
+        return [Cost(90, {"tamis": 30, "sff": 3, "counting": 9}[contender.engine], 1, 0, 0) for _ in shapes]
+
+    monkeypatch.setattr("tamis.bench.matching.adversary.search.costs_in_turns", costs)
+    chosen = Contender("tamis"), Contender("counting"), Contender("sff")
+    family = FAMILIES["boxes"]
+    factors = []
+    for count in (1, 2, 3):
+        found = Search(chosen[:count], 40, 1.0, 1).judge(family, dict(family.known[0]))
+        assert found is not None
+        factors.append(found.factor)
+    assert factors == [3, 10, 30]
+
+
 def test_shapes_that_many_filters_match_are_not_judged() -> None:
-    search = Search(Contender("tamis"), 40, 1.0, 1)
+    search = Search((Contender("tamis"),), 40, 1.0, 1)
     knobs = dict(FAMILIES["values"].known[0]) | {"names": 64}
     assert search.judge(FAMILIES["values"], knobs) is not None
     everyone = knobs | {"kind": "integer", "stride": 1, "test": "in 20"}  # 40 values in lists of 20: half match

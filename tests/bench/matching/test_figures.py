@@ -44,7 +44,7 @@ def test_axes_have_a_handful_of_round_ticks(low: float, high: float, log: bool, 
     assert axis.share(axis.high) == pytest.approx(1)
 
 
-TITLES = ["Targets", "Growth", "Updates", "Grouping", "Instructions", "Adversary", "Libraries"]
+TITLES = ["Targets", "Even spread", "Growth", "Updates", "Grouping", "Instructions", "Adversary", "Libraries"]
 TITLES += ["Filters per interface", "Rounds", "Beyond a million"]
 
 
@@ -64,6 +64,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "ADVERSARY_TRIES", 1)
     monkeypatch.setattr(sections, "FAMILIES", ("names", "buckets"))
     monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES", 1)
+    monkeypatch.setattr("tamis.bench.matching.adversary.search._PASSES_MIN", 1)
     monkeypatch.setattr("tamis.bench.matching.churn._DURATION_S", 0.01)
     monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
     monkeypatch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
@@ -82,7 +83,7 @@ def test_the_page_and_the_plots_are_written(tmp_path: Path) -> None:
     page = bench(tmp_path)
     assert re.findall(r"^## (.*)$", page, re.MULTILINE) == TITLES
     tables = json.loads((tmp_path / "matching.json").read_text())["tables"]
-    assert [len(tables[title]) for title in TITLES] == [2, 6, 3, 3, 0, 3, 8, 3, 1, 2]
+    assert [len(tables[title]) for title in TITLES] == [2, 1, 6, 3, 3, 0, 2, 8, 3, 1, 2]
     assert all(0 <= row["churn"] < 2 for row in tables["Updates"])
     assert all(0 < row["links_matched"] <= sections.LINKS for row in tables["Grouping"])
     for name in ("matching", "figure10", "figure11"):
@@ -113,3 +114,19 @@ def test_a_larger_size_is_not_asked_of_a_library_that_failed(tmp_path: Path, mon
 def test_settings_share_their_filters() -> None:
     one, two = (figures.setting(100, interfaces, contenders(["tamis"])) for interfaces in (20, None))
     assert one.make().filters.data == two.make().filters.data
+
+
+def test_a_contender_that_is_too_slow_has_no_point_and_its_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tamis.bench.matching.runner.CONTENDER_S", 1e-6)
+    runner = Runner(lambda _words: None, Journal(tmp_path / "rows", {}), 60)
+    measured = runner.run(figures.setting(20, 4, contenders(["tamis"])))
+    assert measured is not None
+    assert "us a message: 3 passes take" in runner.skipped["sigcomm03 20 x 4: tamis: tamis"]
+    assert figures.table_of([measured]).splitlines()[2].split("|")[3].strip() == ""
+    monkeypatch.setattr("tamis.bench.matching.runner.CONTENDER_S", 60)
+    other = runner.run(figures.setting(30, 4, contenders(["tamis"])))
+    assert other is not None
+    drawn = ET.fromstring(figures.draw_growth([measured, other]))  # noqa: S314 - our own text
+    assert [each.attrib["points"].count(",") for each in drawn if each.tag.endswith("polyline")] == [1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,15 @@ SMALL = Setup("sigcomm03", 300, 10, 40, 50, 7, contenders(["counting", "tamis"])
 
 def quiet(_words: str) -> None:
     """Progress that nobody reads."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short() -> Iterator[None]:
+    """Few updates, and no pass is repeated because it is short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tamis.bench.matching.updates._TIMED", 500)
+        patch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +110,16 @@ def test_sff_runs_once_for_each_number_of_rounds() -> None:
     assert contenders(["sff"], [3]) == (Contender("sff", 3),)
     with pytest.raises(ValueError, match="no engine 'quantum'"):
         contenders(["quantum"])
+
+
+def test_an_engine_may_come_with_options_of_its_own() -> None:
+    assert contenders(["sff:rounds=3", "sff:rounds=5"]) == (Contender("sff", 3), Contender("sff", 5))
+    assert Contender("counting", None, (("a", 1), ("b", 2))).label == "counting a=1 b=2"
+    assert Contender("sff", 3, (("a", 1),)).label == "sff a=1 r=3"
+    with pytest.raises(ValueError, match="engine counting has no option 'speed'"):
+        contenders(["counting:speed=9"])
+    with pytest.raises(ValueError, match="'speed' is not option=value"):
+        contenders(["sff:speed"])
 
 
 @pytest.mark.slow

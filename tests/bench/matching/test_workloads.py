@@ -7,6 +7,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -229,3 +230,9 @@ def test_two_ways_to_deal_one_workload_deal_the_same_filters() -> None:
 def test_an_unknown_workload_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="no workload 'lottery'; one of sigcomm03, sigcomm03-even, cu922, words"):
         make("lottery", 1, 1, 1, 1)
+
+
+def test_the_page_says_who_writes_the_filters_of_each_workload() -> None:
+    page = (Path(__file__).parents[3] / "bench" / "README.md").read_text()
+    rows = [f"| `{name}` | {kind.about} | {kind.hits} |" for name, kind in WORKLOADS.items()]
+    assert [row for row in rows if row not in page] == []

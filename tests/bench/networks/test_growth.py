@@ -59,14 +59,15 @@ def test_memory_grows_with_filters_by_less_than_300_bytes_each():
 
 
 @pytest.mark.slow
-def test_one_round_of_requests_repairs_what_was_lost():
-    found = literal.literal(11, 80)
+@pytest.mark.parametrize("prune", literal.PRUNINGS)
+def test_one_round_of_requests_repairs_what_was_lost(prune):
+    found = literal.literal(11, 80, prune)
     assert found["advertised"] > 0
     assert found["one round"] == 0
 
 
 def test_a_request_skips_interfaces_without_a_predicate():
-    world = literal.Standing(topologies.make("line", 3, 1), 1, literal.SKIPPING)
+    world = literal.Standing(topologies.make("line", 3, 1), 1, literal.skipping(literal.PRUNINGS["bytes"]))
     world.begin()
     middle = world.nodes[1]
     ends = sorted(middle.links)

@@ -47,6 +47,7 @@ def counted(router, **labels: str) -> int:
     return int(line.split()[-1])
 
 
+@pytest.mark.slow  # in test_tokens.py without a daemon
 async def test_the_token_of_anybody_opens_no_name_with_a_line(process, tokens):
     tokens("press-1 A\n* B\n")
     router = process(ONE)
@@ -101,7 +102,7 @@ def _lets_in_from(where: str, source: str) -> bool:
     return flood.greets(int(where.rpartition(":")[2]), "press-1", "A", source=source)
 
 
-@pytest.mark.parametrize("by_signal", [True, False])
+@pytest.mark.parametrize("by_signal", [pytest.param(True, marks=pytest.mark.slow), False])
 async def test_a_token_that_is_gone_ends_its_sessions(process, tokens, by_signal):
     tokens("gone A\nchanged B\nsame C\n* D\n")
     router = process(ONE)

@@ -15,8 +15,7 @@ from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.session_bodies import Ping, Pong
-from tests.router.wire_client import Closed, WireClient, opened, subscription
+from tests.router.wire_client import WireClient, opened, subscription
 from tests.routers import running_line
 
 pytestmark = pytest.mark.slow
@@ -45,13 +44,7 @@ class Fast:
         self.task = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
-        while True:
-            try:
-                frame = await self._client.next()
-            except Closed:
-                return
-            if isinstance(frame, Ping):
-                await self._client.send(Pong(frame.token))
+        async for frame in self._client.frames():
             self.messages += isinstance(frame, DataFrame)
             self.lost += isinstance(frame, bodies.Lost)
             self.arrived.set()

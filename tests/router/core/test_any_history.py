@@ -72,13 +72,19 @@ class History:
         self.world.run(130 * S)
 
 
-@checks
-@given(STEPS)
-def test_once_all_is_quiet_everybody_in_reach_is_known_as_it_is(steps):
+def settled(steps) -> History:
+    """A history of these steps, two periods of requests after the last of them."""
     history = History()
     for name, arguments in steps:
         getattr(history, name)(*arguments)
     history.settle()
+    return history
+
+
+@checks
+@given(STEPS)
+def test_once_all_is_quiet_everybody_in_reach_is_known_as_it_is(steps):
+    history = settled(steps)
     history.world.check()
     for name, core in history.world.cores.items():
         asked = core.core_state.rib.entries[core.me].filters.values()
@@ -90,10 +96,7 @@ def test_once_all_is_quiet_everybody_in_reach_is_known_as_it_is(steps):
 @checks
 @given(STEPS)
 def test_after_ten_minutes_nothing_is_left_of_who_is_out_of_reach(steps):
-    history = History()
-    for name, arguments in steps:
-        getattr(history, name)(*arguments)
-    history.settle()
+    history = settled(steps)
     history.world.run(600 * S)
     for name, core in history.world.cores.items():
         reach = {history.world.cores[other].me for other in history.world.reach(name)}

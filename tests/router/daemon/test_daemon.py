@@ -117,7 +117,7 @@ async def test_tokens(process, tmp_path):
     ("topology", "said"),
     [
         ("routers: {a: {clients: '0.0.0.0:0'}}", "start with --insecure"),
-        ("routers: {a: {clients: 'unix:a.sock', engine: plain}}", "choose tamis, sff, counting, linear"),
+        ("routers: {a: {clients: 'unix:a.sock', engine: plain}}", "choose tamis, sff, counting, linear, kdtree"),
         ("routers: {a: {clients: 5}}", "net.yaml:1:24: routers.a.clients"),
         ("routers: {a: {clients: 'unix:none/a.sock'}}", "cannot listen on unix:"),
         ("routers: {a: {clients: 'unix:a.sock', tls: {certificate: c, key: k}}}", "no certificate and its key"),

@@ -199,7 +199,7 @@ def test_which_keys_need_a_restart():
 
 
 def test_an_engine_that_serves_no_router():
-    with pytest.raises(CannotStart, match="choose tamis, sff, counting, linear"):
+    with pytest.raises(CannotStart, match="choose tamis, sff, counting, linear, kdtree"):
         new_table(settings("engine: plain"))
 
 

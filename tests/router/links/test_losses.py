@@ -12,9 +12,8 @@ from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode, LossReason
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.session_bodies import Ping, Pong
 from tests.router.links.conftest import network
-from tests.router.wire_client import Closed, WireClient, subscription
+from tests.router.wire_client import WireClient, subscription
 
 pytestmark = pytest.mark.slow
 
@@ -39,14 +38,8 @@ class Stream:
         return cls(client)
 
     async def _read(self) -> None:
-        while True:
-            try:
-                frame = await self._client.next()
-            except Closed:
-                return
-            if isinstance(frame, Ping):
-                await self._client.send(Pong(frame.token))
-            elif isinstance(frame, bodies.Lost):
+        async for frame in self._client.frames():
+            if isinstance(frame, bodies.Lost):
                 self.lost.append(frame)
             elif isinstance(frame, DataFrame):
                 self.messages.append(dict(frame.message.attributes))

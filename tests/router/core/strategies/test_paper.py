@@ -10,6 +10,7 @@ from tamis.router.core.commands import Alarm, Audited, Install, NeighbourSession
 from tamis.router.core.events import Audit, Await, FiltersWanted, Unwanted
 from tamis.router.core.statements.audit import REQUEST_BASE
 from tamis.router.core.strategies.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US, WARNING, PaperCore
+from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, less, state, whole
 from tests.router.core.single import Single
@@ -301,3 +302,28 @@ def test_changes_follow_one_another_no_faster_than_in_the_other_modes():
     assert len(single.took(ReceiverAdvertisement, "a")) == 1
     single.hears("a", change("a", 1, 2, {}, {1: b"1"}))
     assert single.took(Install) == [Install(A, {1: b"1"}, ())]
+
+
+# --- what is compared: by meaning, and by bytes
+
+
+def test_an_advertisement_stops_where_the_predicate_means_the_same():
+    """The predicate of b's interface is `x < 10` already: what x < 5 matches, that matches."""
+    single = Single(core=lambda name, epoch, settings: PaperCore(name, epoch, settings, None, PAPER_PARTS))  # type: ignore[arg-type]
+    single.joins("a", "b")
+    single.hears("b", state("b", 5, "me", "x"), state("x", 5, "b"))
+    single.waits(5 * S)
+    single.took(object)
+    single.hears("a", whole("a", 9, {1: less(10)}))
+    assert len(single.took(ReceiverAdvertisement, "b")) == 1
+    single.took(object)
+    single.hears("a", whole("a", 10, {1: less(10), 2: less(5)}))
+    assert single.took(object) == []
+    single.hears("a", whole("a", 11, {1: less(10), 2: less(20), 3: less(15)}))
+    assert single.took(Install) == [Install(A, {2: less(20)}, ())]
+    single.down("a")
+    assert single.took(Install) == [Install(A, {}, (1, 2))]
+    single.joins("a", session=2)
+    single.took(object)
+    single.hears("a", whole("a", 12, {1: less(5)}), session=2)
+    assert single.took(Install) == [Install(A, {3: less(5)}, ())]

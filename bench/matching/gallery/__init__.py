@@ -1,0 +1,1 @@
+"""Every workload at growing sizes, engines side by side."""

@@ -1,0 +1,98 @@
+/* box_matching.h - the boxes that a message is in.
+ *
+ * Law: as in boxes.h: a row with TAMIS_LAST has matched, any other is asked for all of its tests. Private to match.c.
+ */
+#ifndef TM_ONEPATH_BOX_MATCHING_H
+#define TM_ONEPATH_BOX_MATCHING_H
+
+#include "engines/onepath/boxes.h"
+#include "engines/onepath/reach.h"
+
+/* What need not be looked for: of interfaces with cells, in a plain answer. */
+static void note_settled(const matching *m, tm_box_query *query) {
+    for (uint32_t word = 0; word < TM_BOX_WORDS; word++) {
+        query->settled[word] = m->plain && word < m->engine->cell_words ? m->matched[word] : 0;
+    }
+}
+
+static void see_box(matching *m, uint32_t body, uint32_t interface) {
+    if (is_settled(m, interface & ~TAMIS_LAST)) {
+        return;
+    }
+    if ((interface & TAMIS_LAST) && !m->wants_handles) {
+        emit(m, interface & ~TAMIS_LAST, 0);
+    } else if (interface & TAMIS_LAST) {
+        emit(m, interface & ~TAMIS_LAST, tamis_body_at(m->engine, body)->handle);
+    } else if (tm_work_spend(&m->work, WORK_BODY)) {
+        tamis_entry entry = {.interface = interface, .rest = body};
+        verify(m, &entry);
+    }
+}
+
+static bool see_rows(tm_box_query *query, const uint32_t *bodies, const uint32_t *interfaces, uint32_t rows) {
+    matching *m = query->owner;
+    m->work = query->work;
+    for (uint32_t left = rows; left != 0; left &= left - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(left);
+        if (!(interfaces[row] & TAMIS_LAST) || m->wants_handles) {
+            __builtin_prefetch(tamis_body_at(m->engine, bodies[row]));
+        }
+    }
+    for (; rows != 0; rows &= rows - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(rows);
+        see_box(m, bodies[row], interfaces[row]);
+    }
+    query->work = m->work;
+    note_settled(m, query);
+    return !is_full(m) && !tm_work_is_over(&m->work);
+}
+
+/* The attribute as a family takes it, whose name's kind is given; false: as no constant that the table knows. */
+static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_value *out) {
+    const tm_attribute *value = &m->attributes[state_attribute(state)];
+    double place;
+    switch (kind) {
+    case TAMIS_NUMBER:
+        *out = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
+        return true;
+    case TAMIS_STRING:
+        place = (double)tm_grid_of_text(value->string, value->length);
+        break;
+    case TAMIS_BY_CONSTANT:
+        place = m->views[state_attribute(state)].constant;
+        break;
+    default:
+        place = state_code(state);
+    }
+    *out = (tm_box_value){place, place};
+    return kind != TAMIS_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
+}
+
+/* The message in the space of a family; false: a name is missing, or has a value of another kind. */
+static bool find_point(const matching *m, const tm_family *family, tm_box_query *query) {
+    for (uint32_t i = 0; i < family->tree.names; i++) {
+        uint64_t state = m->engine->state[family->names[i] >> 2];
+        unsigned kind = family->names[i] & 3;
+        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind) ||
+            !value_for(m, state, kind, &query->values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void see_boxes(matching *m) {
+    tm_box_query query = {.work = m->work, .found = see_rows, .owner = m};
+    note_settled(m, &query);
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        const tm_family *family = tm_families_at(&m->engine->families, m->known[i].name);
+        for (; family != NULL && !is_full(m) && tm_work_spend(&query.work, 1); family = family->next) {
+            if (find_point(m, family, &query)) {
+                tm_boxes_match(&family->tree, &query);
+            }
+        }
+    }
+    m->work = query.work;
+}
+
+#endif

@@ -1,0 +1,354 @@
+/* boxes.c - filters of ranges become boxes, and cease to be. Law: see boxes.h. */
+#include <string.h>
+
+#include "engines/onepath/boxes.h"
+#include "engines/onepath/buckets.h"
+
+#define SAMPLES 4U       /* filters of a bucket that are compared with one that comes */
+#define SAMPLES_ALIKE 2U /* so many of them of its family: they are counted */
+#define MOVES_MAX 1024U  /* filters that become boxes at once: a millisecond or two */
+
+/* ---- a filter as a box ---- */
+
+/* The names of a family, sorted: `name << 2 | kind`, where a string that is compared as a whole has a kind of its own.
+ */
+typedef struct family_names {
+    uint32_t names[TM_BOX_NAMES_MAX];
+    uint32_t count;
+    uint32_t bounds; /* tests that are no equalities */
+} family_names;
+
+/* What the test says something of; false: a box cannot say it. */
+static bool name_of(const tm_engine *engine, tamis_test test, uint32_t *name) {
+    unsigned op = tamis_test_op(test);
+    unsigned kind = op == TAMIS_STRING_EQ ? TAMIS_BY_CONSTANT : tamis_kind_of(engine, test);
+    *name = tamis_test_name(test) << 2 | kind;
+    bool is_equality = op == TAMIS_NUMBER_EQ || op == TAMIS_STRING_EQ || op == TAMIS_BOOLEAN_EQ;
+    return tamis_is_bound(test) || (is_equality && !tamis_test_negated(test));
+}
+
+/* What the tests say in ranges and equalities; of more names than there may be, the first. */
+static void find_names(const tm_engine *engine, const tamis_tests *tests, family_names *out) {
+    out->count = 0;
+    out->bounds = 0;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        uint32_t name;
+        if (!name_of(engine, tests->tests[i], &name)) {
+            continue;
+        }
+        out->bounds += tamis_is_bound(tests->tests[i]);
+        uint32_t at = 0;
+        while (at < out->count && out->names[at] < name) {
+            at++;
+        }
+        if (at == TM_BOX_NAMES_MAX || (at < out->count && out->names[at] == name)) {
+            continue;
+        }
+        out->count += out->count < TM_BOX_NAMES_MAX;
+        memmove(out->names + at + 1, out->names + at, sizeof *out->names * (out->count - 1 - at));
+        out->names[at] = name;
+    }
+}
+
+/* Equalities alone are better looked up. */
+static bool is_family(const family_names *family) {
+    return family->count >= 2 && family->bounds > 0;
+}
+
+static bool same_names(const family_names *a, const family_names *b) {
+    return a->count == b->count && memcmp(a->names, b->names, sizeof *a->names * a->count) == 0;
+}
+
+/* What a test compares with, and how. */
+typedef struct bound {
+    double at;
+    bool is_low;
+    bool is_high;
+    bool is_strict;
+} bound;
+
+static bool bound_of_number(const tm_engine *engine, tamis_test test, bound *out) {
+    unsigned op = tamis_test_op(test);
+    if (tamis_op_is_wide(op)) {
+        int64_t integer;
+        double real;
+        bool is_real = tamis_number_of_bytes(tamis_string_text(&engine->numbers.records[tamis_test_operand(test)]),
+                                             &integer, &real);
+        tm_box_value value = tm_box_value_of(is_real, integer, real);
+        bool is_low = op >= TAMIS_WIDE_GT;
+        bool is_float = value.below == value.above; /* if not, it does not bound the box */
+        *out =
+            (bound){value.below, is_float && is_low, is_float && !is_low, op == TAMIS_WIDE_LT || op == TAMIS_WIDE_GT};
+        return is_float;
+    }
+    int32_t code = (int32_t)tamis_test_operand(test);
+    bool is_strict = code % 2 != 0; /* between two integers: see compile.c */
+    int32_t out_of = op == TAMIS_NUMBER_GE ? -1 : 1;
+    double at = ((double)code + (is_strict ? out_of : 0)) / 2;
+    *out = (bound){at, op != TAMIS_NUMBER_LE, op != TAMIS_NUMBER_GE, is_strict};
+    return true;
+}
+
+static bound bound_of_string(const tm_engine *engine, tamis_test test) {
+    const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
+    bool is_low = tamis_test_op(test) >= TAMIS_STRING_GT;
+    double place = (double)tm_grid_of_text(tamis_string_text(string), string->length);
+    return (bound){place, is_low, !is_low, false};
+}
+
+/* How the test bounds what it is about; false: a box says less than it. */
+static bool bound_of(const tm_engine *engine, tamis_test test, bound *out) {
+    unsigned op = tamis_test_op(test);
+    if (op == TAMIS_STRING_EQ || op == TAMIS_BOOLEAN_EQ) {
+        *out = (bound){tamis_test_operand(test), true, true, false};
+        return true;
+    }
+    if (op >= TAMIS_STRING_EQ) {
+        *out = bound_of_string(engine, test);
+        return false;
+    }
+    return bound_of_number(engine, test, out);
+}
+
+/* Narrow the box by a test; false: the box does not say all that the test does. */
+static bool narrow(const tm_engine *engine, const family_names *family, tamis_test test, tm_box *box) {
+    uint32_t name;
+    uint32_t at = 0;
+    bool is_said = name_of(engine, test, &name);
+    while (at < family->count && family->names[at] != name) {
+        at++;
+    }
+    if (!is_said || at == family->count) {
+        return false;
+    }
+    bound end = {0};
+    bool says_all = bound_of(engine, test, &end);
+    if (end.is_low) {
+        tm_box_narrow(box, family->count, at, true, end.is_strict, end.at);
+    }
+    if (end.is_high) {
+        tm_box_narrow(box, family->count, at, false, end.is_strict, end.at);
+    }
+    return says_all;
+}
+
+static void box_of(const tm_engine *engine, uint32_t interface, const tamis_tests *tests, const family_names *family,
+                   tm_box *box) {
+    bool says_all = true;
+    tm_box_open(box, family->count);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        says_all &= narrow(engine, family, tests->tests[i], box);
+    }
+    box->payload = interface | (says_all ? TAMIS_LAST : 0);
+    box->track = tamis_uses_cells(engine, interface) ? (uint16_t)interface : TM_BOX_UNTRACKED;
+}
+
+_Static_assert(TAMIS_CELL_INTERFACES == TM_BOX_TRACKED, "what cells have, trees of boxes have");
+
+/* ---- bodies ---- */
+
+static unsigned class_of(uint32_t tests) {
+    return tm_arena_class(2 + tests);
+}
+
+static tm_box_node *leaf_of(const tamis_body *body) {
+    return (tm_box_node *)(uintptr_t)body->tests[body->count];
+}
+
+static void note_leaf(void *owner, uint32_t id, tm_box_node *leaf) {
+    tamis_body *body = tamis_body_at(owner, id);
+    body->tests[body->count] = (uintptr_t)leaf;
+}
+
+void tamis_boxes_init(tm_engine *engine) {
+    tm_families_init(&engine->families, engine->memory, note_leaf, engine);
+}
+
+void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+    const tamis_body *body = tamis_body_at(engine, engine->records[handle].body);
+    out->count = body->count;
+    memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
+}
+
+/* ---- in and out ---- */
+
+bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests) {
+    if (engine->families.boxes == 0 || engine->scatters) {
+        return false;
+    }
+    family_names family;
+    find_names(engine, tests, &family);
+    return is_family(&family) && tm_families_find(&engine->families, family.names, family.count) != NULL;
+}
+
+bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    family_names family;
+    find_names(engine, tests, &family);
+    uint32_t body = tm_arena_take(&engine->bodies, class_of(tests->count));
+    if (body & TAMIS_LAST) { /* what a record says of a body has no such bit */
+        tm_arena_give(&engine->bodies, body, class_of(tests->count));
+        return false;
+    }
+    if (body == 0) {
+        return false;
+    }
+    tamis_body *at = tamis_body_at(engine, body);
+    at->handle = handle;
+    at->count = tests->count & 63;
+    at->partner = 0;
+    memcpy(at->tests, tests->tests, sizeof(tamis_test) * tests->count);
+    tm_box box = {.id = body};
+    box_of(engine, tamis_interface_of(engine, handle), tests, &family, &box);
+    if (!tm_families_insert(&engine->families, family.names, family.count, &box)) {
+        tm_arena_give(&engine->bodies, body, class_of(tests->count));
+        return false;
+    }
+    engine->records[handle].body = body;
+    return true;
+}
+
+void tamis_boxes_leave(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    const tamis_body *body = tamis_body_at(engine, record->body);
+    tm_family *family = tm_family_of(leaf_of(body));
+    bool is_last = family->tree.count == 1;
+    tm_families_remove(&engine->families, leaf_of(body), record->body);
+    tm_arena_give(&engine->bodies, record->body, class_of(body->count));
+    record->body = 0;
+    bool is_small = !is_last && family->tree.count < TAMIS_BOXES_LEFT;
+    if (is_small && !engine->scatters) {
+        engine->shrunken = family;
+    }
+}
+
+/* ---- from buckets and back ---- */
+
+/* An active filter stands where it is chosen to stand now; false: no memory, it stands where it stood. */
+static bool move(tm_engine *engine, uint32_t handle, bool to_boxes) {
+    tamis_tests tests;
+    tamis_tests_of_record(engine, handle, &tests);
+    tamis_record before = engine->records[handle];
+    if (!(to_boxes ? tamis_activate_in(engine, handle, TAMIS_IN_BOXES, &tests)
+                   : tamis_activate(engine, handle, &tests))) {
+        return false;
+    }
+    tamis_record after = engine->records[handle];
+    engine->records[handle] = before;
+    tamis_deactivate(engine, handle);
+    engine->records[handle] = after;
+    return true;
+}
+
+static bool is_of_family(const tm_engine *engine, const tamis_entry *entry, const family_names *family) {
+    tamis_tests tests;
+    family_names names;
+    tamis_tests_of_entry(engine, entry, &tests);
+    find_names(engine, &tests, &names);
+    return same_names(&names, family);
+}
+
+/* Do some entries of the bucket, here and there, look as if many were of the family? */
+static bool looks_promising(const tm_engine *engine, const tamis_slot *slot, const family_names *family) {
+    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        uint32_t at = (engine->holders->count * 7 + i * slot->entry_count / SAMPLES) % slot->entry_count;
+        alike += is_of_family(engine, &entries[at], family);
+    }
+    return alike >= SAMPLES_ALIKE;
+}
+
+/* The filters of the family in this part of the bucket, at most MOVES_MAX. */
+static uint32_t find_alike(const tm_engine *engine, const tamis_slot *slot, const family_names *family,
+                           uint32_t *handles) {
+    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < slot->entry_count && count < MOVES_MAX; i++) {
+        if (is_of_family(engine, &entries[i], family)) {
+            handles[count++] = tamis_handle_of_entry(engine, &entries[i]);
+        }
+    }
+    return count;
+}
+
+void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least) {
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
+    if (slot == NULL || slot->entry_count < least || engine->scatters) {
+        return;
+    }
+    family_names family;
+    find_names(engine, tests, &family);
+    if (!is_family(&family) || !looks_promising(engine, slot, &family)) {
+        return;
+    }
+    uint32_t handles[MOVES_MAX];
+    uint32_t count = find_alike(engine, slot, &family, handles);
+    for (uint32_t i = 0; i < count && count >= least; i++) {
+        if (!move(engine, handles[i], true)) {
+            return;
+        }
+    }
+}
+
+void tamis_boxes_scatter(tm_engine *engine) {
+    const tm_family *family = engine->shrunken;
+    uint32_t bodies[TAMIS_BOXES_LEFT];
+    if (family == NULL) {
+        return;
+    }
+    engine->shrunken = NULL;
+    engine->scatters = true;
+    uint32_t count = tm_boxes_ids(&family->tree, bodies, TAMIS_BOXES_LEFT);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!move(engine, tamis_body_at(engine, bodies[i])->handle, false)) {
+            break;
+        }
+    }
+    engine->scatters = false;
+}
+
+/* ---- beside a bucket ---- */
+
+bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access) {
+    uint64_t bucket = tamis_bucket_of_test(access);
+    if (bucket == 0 || !tamis_boxes_take(engine, tests)) {
+        return false;
+    }
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
+    return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
+}
+
+/* ---- validation ---- */
+
+static bool is_at(const void *owner, uint32_t id, const tm_box_node *leaf) {
+    const tm_engine *engine = owner;
+    const tamis_body *body = tamis_body_at(engine, id);
+    const tamis_record *record = &engine->records[body->handle];
+    if (record->place != TAMIS_IN_BOXES || record->body != id || leaf_of(body) != leaf) {
+        return false;
+    }
+    tamis_tests tests;
+    family_names family;
+    tm_box kept;
+    tm_box expected = {.id = id};
+    tamis_boxes_tests(engine, body->handle, &tests);
+    find_names(engine, &tests, &family);
+    box_of(engine, tamis_interface_of(engine, body->handle), &tests, &family, &expected);
+    tm_boxes_at(leaf, id, &kept);
+    return family.count == tm_family_of(leaf)->tree.names &&
+           memcmp(family.names, tm_family_of(leaf)->names, sizeof *family.names * family.count) == 0 &&
+           memcmp(kept.ends, expected.ends, sizeof(double) * 2 * family.count) == 0 && kept.strict == expected.strict &&
+           kept.payload == expected.payload && kept.track == expected.track;
+}
+
+int tamis_boxes_validate(const tm_engine *engine, const char **reason) {
+    uint32_t boxes = 0;
+    for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
+        boxes += engine->records[handle].place == TAMIS_IN_BOXES;
+    }
+    if (boxes != engine->families.boxes || engine->shrunken != NULL || engine->scatters) {
+        *reason = "a count of boxes is wrong, or some were about to leave";
+        return TM_MISUSED;
+    }
+    return tm_families_validate(&engine->families, is_at, reason);
+}

@@ -1,0 +1,211 @@
+"""Ranges of the same names, which stand in trees of boxes: every answer is the twin's, whatever comes and goes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from tamis.native import InterfaceKind, Table
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.limits import CONSTRAINTS_MAX
+from tamis.protocol.values import Value
+from tests.native.twin import TwinTable
+
+ENGINES: Final = ("tamis", "kdtree")
+INTERFACES: Final = 300
+"""More than a node of a tree has bits for."""
+CLIENTS: Final = frozenset(range(0, INTERFACES, 7))
+BIG: Final = 2**53 + 1
+"""No float: as a bound it keeps a filter from being a box, as a value it lies between two floats."""
+
+
+def integer(dice: random.Random) -> Value:
+    return dice.randrange(40)
+
+
+def fraction(dice: random.Random) -> Value:
+    return dice.choice([dice.random() * 40, dice.randrange(160) / 4])
+
+
+def huge(dice: random.Random) -> Value:
+    return dice.choice([BIG, -BIG]) + dice.randrange(-6, 6)
+
+
+def any_number(dice: random.Random) -> Value:
+    return dice.choice([integer, fraction, huge])(dice)
+
+
+def text(dice: random.Random) -> Value:
+    return dice.choice(["", "same beginning "]) + "".join(dice.choices("abc", k=dice.randrange(4)))
+
+
+VALUES: Final[dict[str, Callable[[random.Random], Value]]] = {
+    "integers": integer,
+    "fractions": fraction,
+    "huge": huge,
+    "any number": any_number,
+    "strings": text,
+}
+
+
+def bound(dice: random.Random, name: str, value: Callable[[random.Random], Value]) -> list[Constraint]:
+    """One bound, two, or a `between`; of numbers sometimes an equality."""
+    first, last = sorted((value(dice), value(dice)))  # type: ignore[type-var]
+    return dice.choice(
+        [
+            [Constraint(name, dice.choice([Op.LT, Op.LE]), (last,))],
+            [Constraint(name, Op.GT, (first,)), Constraint(name, Op.LE, (last,))],
+            [Constraint(name, Op.GE, (first,)), Constraint(name, Op.LT, (last,))],
+            [Constraint(name, Op.BETWEEN, (first, last))],
+            [Constraint(name, Op.BETWEEN, (first, last))],
+        ]
+    )
+
+
+def rest(dice: random.Random) -> list[Constraint]:
+    """What is no range: the box says less than the filter."""
+    return dice.choice(
+        [
+            [],
+            [],
+            [Constraint("category", Op.EQ, (dice.choice("ab"),))],
+            [Constraint("x", Op.NE, (integer(dice),))],
+            [Constraint("category", Op.EXISTS, (), negated=True)],
+        ]
+    )
+
+
+def family(dice: random.Random, names: str, value: Callable[[random.Random], Value]) -> Filter:
+    """A filter of ranges of these names."""
+    ranges = [constraint for name in names for constraint in bound(dice, name, value)]
+    return Filter(tuple(ranges[: CONSTRAINTS_MAX - 1] + rest(dice)))
+
+
+def message(dice: random.Random, names: str, value: Callable[[random.Random], Value]) -> dict[str, Value]:
+    said = {name: value(dice) for name in names if dice.random() < 0.95}
+    return said | ({"category": dice.choice("ab")} if dice.random() < 0.8 else {})
+
+
+class World:
+    """A table and its twin."""
+
+    def __init__(self, engine: str, seed: int) -> None:
+        self.dice = random.Random(seed)
+        self.table = Table(engine)
+        self.twin = TwinTable(clients=CLIENTS)
+        for interface in CLIENTS:
+            self.table.set_interface(interface, InterfaceKind.CLIENT)
+
+    def add(self, chosen: Filter) -> None:
+        interface = self.dice.randrange(INTERFACES)
+        self.twin.held[self.table.add(chosen, interface)] = (chosen, interface)
+
+    def remove_some(self, share: float) -> None:
+        for handle in [handle for handle in self.twin.held if self.dice.random() < share]:
+            del self.twin.held[handle]
+            self.table.remove(handle)
+        self.table.settle(1_000_000)
+
+    def check(self, said: dict[str, Value]) -> None:
+        self.table.validate()
+        matched = self.twin.match_all(said)
+        assert self.table.match(said) == sorted({interface for interface, _ in matched})
+        assert self.table.match_all(said) == [row for row in matched if row[0] in CLIENTS]
+        few = frozenset(range(0, INTERFACES, 3))
+        assert self.table.match(said, few) == self.twin.match(said, few)
+        grouping = [interface % 11 for interface in range(INTERFACES)]
+        assert self.table.match(said, None, grouping) == self.twin.match(said, None, grouping)
+        by_handle = {handle: interface for interface, handle in matched}
+        assert {by_handle[handle]: handle for handle in self.table.match_which(said).values()}.keys() == {
+            interface for interface, _ in matched
+        }
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("names", ["xy", "xyz"])
+def test_boxes_come_and_go(engine: str, kind: str, names: str) -> None:
+    """Past the size from which a family is a tree, and back below it, twice."""
+    world = World(engine, seed=len(names))
+    for share in (0.3, 0.8, 0.4, 0.97):
+        for _ in range(80):
+            world.add(family(world.dice, names, VALUES[kind]))
+        world.check(message(world.dice, names, VALUES[kind]))
+        world.remove_some(share)
+        for _ in range(4):
+            world.check(message(world.dice, names, VALUES[kind]))
+    world.remove_some(1.1)
+    world.table.validate()
+    assert world.table.stats().filters == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_families_of_many_names_stand_side_by_side(engine: str) -> None:
+    """From two names to nine, of which a tree has eight; a message lacks some."""
+    world = World(engine, seed=9)
+    families = ["xy", "yz", "xyz", "abcdefgh", "abcdefghi"]
+    for names in families * 70:
+        world.add(family(world.dice, names, integer))
+    for _ in range(6):
+        world.check(message(world.dice, "abcdefghixyz", integer))
+        world.remove_some(0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(6))
+def test_many_boxes_come_and_go(engine: str, seed: int) -> None:
+    world = World(engine, seed=seed)
+    value = list(VALUES.values())[seed % len(VALUES)]
+    for share in (0.2, 0.5, 0.1, 0.9, 0.3):
+        for _ in range(1500):
+            world.add(family(world.dice, "xy" if seed % 2 else "xyz", value))
+        world.remove_some(share)
+        for _ in range(3):
+            world.check(message(world.dice, "xyz", value))
+
+
+def placed(dice: random.Random) -> Filter:
+    """A rectangle, or a range, and a category: few categories, so that each is asked of hundreds."""
+    category = dice.choice([Constraint("category", Op.EQ, (dice.choice("ab"),)), Constraint("open", Op.EQ, (True,))])
+    names = dice.choice(["x", "xy", "xy"])
+    return Filter((category, *(constraint for name in names for constraint in bound(dice, name, integer))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_an_equality_beside_ranges_is_an_end_of_the_box(seed: int) -> None:
+    world = World("tamis", seed=seed)
+    for share in (0.2, 0.6, 0.1, 0.9):
+        for _ in range(1500):
+            world.add(placed(world.dice))
+        for _ in range(3):
+            said = message(world.dice, "xy", integer) | {"open": world.dice.random() < 0.7}
+            world.check(said | {"category": world.dice.choice("abc")})
+        world.remove_some(share)
+        world.check(message(world.dice, "xy", integer))
+
+
+HOSTILE: Final = {
+    "equal": lambda _: (10, 20),
+    "nested": lambda i: (500 - i, 500 + i),
+    "all touch the message": lambda i: (15, 15 + i),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_hostile_boxes_cost_no_more_than_all_of_them(engine: str, shape: str) -> None:
+    """A budget of a few steps for each box is enough, wherever the point is."""
+    count = 500
+    table = Table(engine, match_steps=4 * count)
+    for i in range(count):
+        low, high = HOSTILE[shape](i)
+        table.add(Filter((Constraint("x", Op.BETWEEN, (low, high)), Constraint("y", Op.BETWEEN, (low, high)))), i)
+    table.validate()
+    for at in (0, 10, 15, 20, 300, 500, 501, 2000):
+        expected = [i for i in range(count) if HOSTILE[shape](i)[0] <= at <= HOSTILE[shape](i)[1]]
+        assert table.match({"x": at, "y": at}) == expected
