@@ -106,6 +106,8 @@ def contenders(engines: Iterable[str], rounds: Iterable[int] = SFF_ROUNDS) -> tu
         if "rounds" not in engine.options:
             chosen.append(Contender(engine.name, None, others))
         else:
-            counts = [int(options["rounds"])] if "rounds" in options else rounds
+            counts = [int(options["rounds"])] if "rounds" in options else list(rounds)
+            for count in counts:
+                engine.values({"rounds": count})
             chosen.extend(Contender(engine.name, count, others) for count in counts)
     return tuple(dict.fromkeys(chosen))

@@ -126,4 +126,5 @@ def test_what_is_wrong_with_an_engine_is_said_before_anything_is_measured() -> N
             contenders([asked])
     with pytest.raises(ValueError, match="rounds is 257; from 0 to 256"):
         contenders(["sff"], [257])
-    assert [each.engine for each in contenders(["counting:circuit=each"])] == ["counting:circuit=each"]
+    (each,) = contenders(["counting:circuit=each"])
+    assert (each.engine, each.options) == ("counting", (("circuit", "each"),))
