@@ -116,7 +116,10 @@ VALUES = [
     ),
     (
         "routers: {a: {engine: {name: sfff}}}",
-        '1:30: routers.a.engine.name: must be tamis, sff, counting, linear, kdtree or plain, got "sfff", did you mean sff?',
+        (
+            "1:30: routers.a.engine.name: must be tamis, sff, counting, linear, kdtree or plain, "
+            'got "sfff", did you mean sff?'
+        ),
     ),
     (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
     (

@@ -195,7 +195,7 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
     tamis_body *at = tamis_body_at(engine, body);
     at->handle = handle;
     at->count = tests->count & 63;
-    at->partner = 0;
+    at->note = TAMIS_ROW_UNKNOWN;
     memcpy(at->tests, tests->tests, sizeof(tamis_test) * tests->count);
     tm_box box = {.id = body};
     box_of(engine, tamis_interface_of(engine, handle), tests, &family, &box);

@@ -1,7 +1,8 @@
 /* buckets.c - the hash from one (tag, name, operand) to the filters under it.
  *
- * Law: a slot exists as long as it has an entry or a single; blocks keep their class when rows go, until all have gone,
- * so that a removal never allocates. Segments are chosen by the hash's top bits and grow one by one.
+ * Law: a slot exists as long as it has an entry or a single; that of an opened bucket as long as it has a fork or the
+ * bucket another slot. Blocks keep their class when rows go, until all have gone, so that a removal never allocates.
+ * Segments are chosen by the hash's top bits and grow one by one.
  */
 #include <string.h>
 
@@ -11,9 +12,12 @@
 #define SEGMENT_SLOTS_MIN 8U
 #define ENTRY_UNITS 2U
 #define SINGLE_UNITS 1U
-#define ROWS_MAX 8191U /* of a slot: its counts have 13 bits, and moving them takes microseconds */
+#define NODE_UNITS 1U
+#define FORK_UNITS 2U
+#define ROWS_MAX 4095U /* of a slot: its counts have 12 bits, and moving them takes microseconds */
 
 _Static_assert(sizeof(tamis_entry) == ENTRY_UNITS * 8 && sizeof(tamis_single) == SINGLE_UNITS * 8, "arena units");
+_Static_assert(sizeof(tamis_node) == NODE_UNITS * 8 && sizeof(tamis_fork) == FORK_UNITS * 8, "arena units");
 
 void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory) {
     memset(buckets, 0, sizeof *buckets);
@@ -84,11 +88,8 @@ static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
     return true;
 }
 
-/* Erase a slot that holds nothing; those behind it move up where their probe passes it. */
+/* Erase a slot; those behind it move up where their probe passes it. */
 static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
-    if (slot->entry_count + slot->single_count != 0) {
-        return;
-    }
     tamis_segment *segment = segment_of(buckets, tamis_bucket_hash(buckets, slot->key));
     uint32_t capacity = segment->capacity;
     uint32_t hole = (uint32_t)(slot - segment->slots);
@@ -105,7 +106,6 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
     set_tag(segment, hole, 0);
     segment->count--;
     buckets->slot_count--;
-    buckets->is_continued &= buckets->slot_count > 0;
     if (segment->count == 0) {
         TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
         free_tags(buckets, segment);
@@ -115,9 +115,17 @@ static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
 
 /* ---- rows ---- */
 
+/* That a slot's block holds. */
+static uint32_t units_of(const tamis_buckets *buckets, const tamis_slot *slot) {
+    if (slot->is_opened) {
+        return slot->block == 0 ? 0 : NODE_UNITS + tamis_slot_node(buckets, slot)->count * FORK_UNITS;
+    }
+    return slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
+}
+
 /* Let the slot's block have room for `more` units; false: no memory. Rows keep their order. */
 static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t more) {
-    uint32_t used = slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
+    uint32_t used = units_of(buckets, slot);
     if (slot->block != 0 && used + more <= tm_arena_class_units(slot->size_class)) {
         return true;
     }
@@ -131,7 +139,7 @@ static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t mor
         const uint64_t *from = tm_arena_at(&buckets->arena, slot->block);
         uint32_t to_end = tm_arena_class_units(size_class);
         uint32_t from_end = tm_arena_class_units(slot->size_class);
-        memcpy(to, from, sizeof *to * slot->entry_count * ENTRY_UNITS);
+        memcpy(to, from, sizeof *to * (used - slot->single_count));
         memcpy(to + to_end - slot->single_count, from + from_end - slot->single_count, sizeof *to * slot->single_count);
         tm_arena_give(&buckets->arena, slot->block, slot->size_class);
     }
@@ -140,36 +148,51 @@ static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t mor
     return true;
 }
 
+/* A further slot for the bucket, without a block; NULL: no memory. It and the others are marked as several. */
+static tamis_slot *add_slot(tamis_buckets *buckets, tamis_slot slot) {
+    uint64_t hash = tamis_bucket_hash(buckets, slot.key);
+    tamis_segment *segment = segment_of(buckets, hash);
+    if (!reserve_slot(buckets, segment)) {
+        return NULL;
+    }
+    uint32_t at = tamis_segment_home(segment, hash);
+    tamis_slot *other;
+    while ((other = (tamis_slot *)tamis_segment_next(segment, slot.key, tamis_tag_of(hash), &at)) != NULL) {
+        other->is_shared = 1;
+        slot.is_shared = 1;
+    }
+    buckets->slot_count++;
+    return place(segment, hash, slot);
+}
+
 /* A slot of the bucket with room for a row more, made if need be; NULL: no memory. */
 static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
     tamis_segment *segment = segment_of(buckets, hash);
     tamis_slot *slot = NULL;
-    bool is_further = false;
     if (segment->count != 0) {
         uint32_t at = tamis_segment_home(segment, hash);
-        slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
-        while (slot != NULL && slot->entry_count + slot->single_count == ROWS_MAX) {
-            is_further = true;
+        do {
             slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
-        }
+        } while (slot != NULL && (slot->is_opened || slot->entry_count + slot->single_count == ROWS_MAX));
     }
-    if (slot == NULL) {
-        slot = reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
-        buckets->slot_count += slot != NULL;
-        buckets->is_continued |= is_further;
-    }
+    slot = slot != NULL ? slot : add_slot(buckets, (tamis_slot){.key = key});
     if (slot != NULL && !reserve_units(buckets, slot, units)) {
-        drop_slot(buckets, slot);
+        if (slot->block == 0) {
+            drop_slot(buckets, slot);
+        }
         slot = NULL;
     }
     return slot;
 }
 
-bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry) {
+bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry, uint32_t *row) {
     tamis_slot *slot = use_slot(buckets, key, ENTRY_UNITS);
     if (slot == NULL) {
         return false;
+    }
+    if (row != NULL) {
+        *row = slot->entry_count;
     }
     tamis_slot_entries(buckets, slot)[slot->entry_count++] = entry;
     return true;
@@ -191,20 +214,42 @@ bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single
     return true;
 }
 
-static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
-    if (slot->entry_count + slot->single_count == 0) {
-        tm_arena_give(&buckets->arena, slot->block, slot->size_class);
-        slot->block = 0;
-        drop_slot(buckets, slot);
+static void erase(tamis_buckets *buckets, tamis_slot *slot) {
+    tm_arena_give(&buckets->arena, slot->block, slot->size_class);
+    drop_slot(buckets, slot);
+}
+
+/* The slot of an opened bucket goes with the last of the others, or with its last fork where it is alone. */
+static void close_if_idle(tamis_buckets *buckets, uint64_t key) {
+    tamis_crowd crowd = tamis_buckets_crowd(buckets, key);
+    if (crowd.opened != NULL && crowd.slots == 1 && tamis_slot_node(buckets, crowd.opened)->count == 0) {
+        erase(buckets, (tamis_slot *)crowd.opened);
+        buckets->opened_count--;
     }
 }
 
-/* The slot and the row of an entry that is there. */
-static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, tamis_slot **found) {
+static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
+    if (slot->entry_count + slot->single_count == 0) {
+        uint64_t key = slot->key;
+        erase(buckets, slot);
+        close_if_idle(buckets, key);
+    }
+}
+
+/* The slot and the row of an entry that is there; `row` is looked at first. */
+static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row,
+                               tamis_slot **found) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
     const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t at = tamis_segment_home(segment, hash);
-    for (;;) {
+    uint32_t home = tamis_segment_home(segment, hash);
+    uint32_t at = home;
+    while ((*found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
+        tamis_entry *rows = tamis_slot_entries(buckets, *found);
+        if (row < (*found)->entry_count && rows[row].rest == rest) {
+            return &rows[row];
+        }
+    }
+    for (at = home;;) {
         *found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
         tamis_entry *rows = tamis_slot_entries(buckets, *found);
         for (uint32_t i = 0; i < (*found)->entry_count; i++) {
@@ -215,17 +260,85 @@ static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint3
     }
 }
 
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest) {
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row) {
     tamis_slot *slot;
-    return find_entry(buckets, key, rest, &slot);
+    return find_entry(buckets, key, rest, row, &slot);
 }
 
-void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest) {
+const tamis_entry *tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t *row) {
     tamis_slot *slot;
-    tamis_entry *entry = find_entry(buckets, key, rest, &slot);
+    tamis_entry *entry = find_entry(buckets, key, rest, *row, &slot);
+    *row = (uint32_t)(entry - tamis_slot_entries(buckets, slot));
     *entry = tamis_slot_entries(buckets, slot)[--slot->entry_count];
+    const tamis_entry *moved = *row < slot->entry_count ? entry : NULL;
     drop_if_empty(buckets, slot);
+    return moved;
 }
+
+/* ---- opened buckets ---- */
+
+tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key) {
+    tamis_crowd crowd = {0};
+    uint64_t hash = tamis_bucket_hash(buckets, key);
+    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+    if (segment->count == 0) {
+        return crowd;
+    }
+    uint32_t at = tamis_segment_home(segment, hash);
+    const tamis_slot *slot;
+    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
+        crowd.entries += slot->entry_count;
+        crowd.singles += slot->single_count;
+        crowd.slots++;
+        crowd.opened = slot->is_opened ? slot : crowd.opened;
+    }
+    return crowd;
+}
+
+bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key) {
+    tamis_slot *slot = add_slot(buckets, (tamis_slot){.key = key, .is_opened = 1});
+    if (slot == NULL) {
+        return false;
+    }
+    if (!reserve_units(buckets, slot, NODE_UNITS)) {
+        drop_slot(buckets, slot);
+        return false;
+    }
+    *tamis_slot_node(buckets, slot) = (tamis_node){0};
+    buckets->opened_count++;
+    return true;
+}
+
+bool tamis_buckets_add_fork(tamis_buckets *buckets, uint64_t key, tamis_fork fork) {
+    tamis_slot *slot = (tamis_slot *)tamis_buckets_crowd(buckets, key).opened;
+    if (!reserve_units(buckets, slot, FORK_UNITS)) {
+        return false;
+    }
+    tamis_node *node = tamis_slot_node(buckets, slot);
+    node->forks[node->count++] = fork;
+    return true;
+}
+
+void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t branch) {
+    tamis_node *node = tamis_slot_node(buckets, tamis_buckets_crowd(buckets, key).opened);
+    uint32_t at = 0;
+    while (node->forks[at].branch != branch) {
+        at++;
+    }
+    node->forks[at] = node->forks[--node->count];
+    close_if_idle(buckets, key);
+}
+
+uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened) {
+    const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
+    uint32_t filters = 0;
+    for (uint32_t i = 0; node != NULL && i < node->count; i++) {
+        filters += engine->branches.rows[node->forks[i].branch].filters;
+    }
+    return filters;
+}
+
+/* ---- singles go ---- */
 
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
@@ -244,15 +357,18 @@ void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t 
     }
 }
 
-/* Is the slot found under its key, and only as the first one unless some bucket is known to go on? */
+/* Is the slot found under its key, and as the only one unless it is marked as one of several? */
 static bool is_reachable(const tamis_buckets *buckets, const tamis_segment *segment, const tamis_slot *slot) {
     uint64_t hash = tamis_bucket_hash(buckets, slot->key);
     uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at);
-    while (buckets->is_continued && next != NULL && next != slot) {
-        next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at);
+    const tamis_slot *next;
+    uint32_t found = 0;
+    uint32_t others = 0;
+    while ((next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at)) != NULL) {
+        found += next == slot;
+        others += next != slot;
     }
-    return next == slot;
+    return found == 1 && (others == 0 || slot->is_shared);
 }
 
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
@@ -270,7 +386,7 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
                 *reason = "a bucket is not found under its key";
                 return TM_MISUSED;
             }
-            uint32_t units = slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
+            uint32_t units = units_of(buckets, slot);
             if (units == 0 || slot->block == 0 || units > tm_arena_class_units(slot->size_class)) {
                 *reason = "a bucket is kept for nothing or has no room for its rows";
                 return TM_MISUSED;

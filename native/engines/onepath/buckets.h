@@ -15,6 +15,21 @@ static inline uint64_t tamis_operand_bit(uint32_t operand) {
 static inline uint64_t tamis_bucket_key(tamis_tag tag, uint32_t name, uint32_t operand) {
     return (uint64_t)tag << 56 | (uint64_t)name << 32 | operand;
 }
+/* The same key behind a branch. */
+static inline uint64_t tamis_key_in_branch(uint64_t key, uint32_t branch) {
+    const uint64_t kept = UINT64_C(0xff000000ffffffff); /* tag and operand */
+    return (key & kept) | (uint64_t)TAMIS_IN_BRANCH << 56 | (uint64_t)branch << 32;
+}
+/* Behind a branch, what messages with a name reach. */
+static inline uint64_t tamis_name_key(uint32_t branch, uint32_t name, unsigned kind) {
+    return tamis_key_in_branch(tamis_bucket_key(TAMIS_BY_NAME, 0, name << 2 | kind), branch);
+}
+static inline tamis_tag tamis_key_tag(uint64_t key) {
+    return (tamis_tag)(key >> 56 & ~(uint64_t)TAMIS_IN_BRANCH);
+}
+static inline uint32_t tamis_key_branch(uint64_t key) {
+    return key >> 56 & TAMIS_IN_BRANCH ? (uint32_t)(key >> 32) & 0xffffff : 0;
+}
 /* The only bucket of an access test that has one; 0: it may have several. */
 static inline uint64_t tamis_bucket_of_test(tamis_test test) {
     static const uint8_t TAGS[TAMIS_PATTERN + 1] = {
@@ -47,10 +62,17 @@ static inline uint32_t tamis_partner_bit(uint32_t partner, unsigned partner_kind
 
 void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory);
 void tamis_buckets_clear(tamis_buckets *buckets);
-bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry);
+/* `row`, where it is not NULL: of the entry in its slot. */
+bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry, uint32_t *row);
 bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single single);
-void tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest);
+/* `row`: where the entry may be in its slot; then where it was. The entry that stands there now; NULL: none. */
+const tamis_entry *tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t *row);
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle);
+/* Make the bucket an opened one, which has no fork yet; false: no memory. It ends with its last fork and row. */
+bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key);
+/* Into the node of an opened bucket; false: no memory. */
+bool tamis_buckets_add_fork(tamis_buckets *buckets, uint64_t key, tamis_fork fork);
+void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t branch);
 /* One search for each slot in use. */
 void tamis_buckets_probes(const tamis_buckets *buckets, tm_probes *probes);
 
@@ -125,7 +147,7 @@ static inline const tamis_slot *tamis_segment_next(const tamis_segment *segment,
         }
     }
 }
-/* The first slot of a bucket, or NULL. */
+/* The first slot of a bucket that has rows, or NULL. */
 static inline const tamis_slot *tamis_buckets_find(const tamis_buckets *buckets, uint64_t key) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
     const tamis_segment *segment = tamis_segment_of(buckets, hash);
@@ -133,7 +155,8 @@ static inline const tamis_slot *tamis_buckets_find(const tamis_buckets *buckets,
         return NULL;
     }
     uint32_t at = tamis_segment_home(segment, hash);
-    return tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
+    const tamis_slot *slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
+    return slot != NULL && slot->is_opened ? tamis_segment_next(segment, key, tamis_tag_of(hash), &at) : slot;
 }
 static inline tamis_entry *tamis_slot_entries(const tamis_buckets *buckets, const tamis_slot *slot) {
     return (tamis_entry *)tm_arena_at(&buckets->arena, slot->block);
@@ -142,8 +165,23 @@ static inline tamis_entry *tamis_slot_entries(const tamis_buckets *buckets, cons
 static inline tamis_single *tamis_slot_singles(const tamis_buckets *buckets, const tamis_slot *slot) {
     return (tamis_single *)tm_arena_at(&buckets->arena, slot->block + tm_arena_class_units(slot->size_class) - 1);
 }
-/* The entry of a bucket that says so in `rest`: it is there. */
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest);
+static inline tamis_node *tamis_slot_node(const tamis_buckets *buckets, const tamis_slot *slot) {
+    return (tamis_node *)tm_arena_at(&buckets->arena, slot->block);
+}
+
+/* How full a bucket is. */
+typedef struct tamis_crowd {
+    uint32_t entries;
+    uint32_t singles;
+    uint32_t slots;
+    const tamis_slot *opened; /* NULL: it is not */
+} tamis_crowd;
+
+tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key);
+/* Filters that stand behind an opened bucket; of NULL none. */
+uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened);
+/* The entry of a bucket that says so in `rest`: it is there. `row`: where it may be in its slot. */
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row);
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason);
 
 #endif

@@ -1,76 +1,17 @@
 /* choose.c - which path to a filter a message is least likely to take.
  *
- * Law: the choice depends on the tests, on how often names are used and on how full a key's cells are; any choice is
- * right, a good one is fast. Odds are guesses: only their order matters.
+ * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
+ * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
  */
 #include "engines/onepath/boxes.h"
+#include "engines/onepath/buckets.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
 #define CELL_POINTS_MAX 512U
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
-/* ---- the cost of an access path ---- */
-
-/* How selective an equality is guessed to be; only the order matters much. */
-#define ODDS_BOOLEAN 0.5
-#define ODDS_NUMBER (1.0 / 64)
-#define ODDS_STRING (1.0 / 512)
-#define ODDS_WIDE (1.0 / 256)
-#define ODDS_PATTERN (1.0 / 96)
-#define ODDS_SHORT_PATTERN (1.0 / 8) /* of one or two bytes */
 #define ODDS_RANGE 0.5
-#define MESSAGE_NAMES 8.0 /* names a message is assumed to have */
-#define NEVER 1e30
-
-/* The chance that a message has the name, by its share of all constraints. */
-static double odds_of_name(const tm_engine *engine, uint32_t name) {
-    double share = engine->names.records[name].references / (double)(engine->holders->constraints + 1);
-    return share * MESSAGE_NAMES < 1.0 ? share * MESSAGE_NAMES : 1.0;
-}
-
-static bool complex_has_equality(const tm_constraint *constraint) {
-    return constraint->op == TM_OP_EQ || constraint->op == TM_OP_IN;
-}
-
-static double odds_of_complex(const tm_engine *engine, tamis_test test) {
-    const tm_constraint *constraint = &engine->complexes[tamis_test_operand(test)].constraint;
-    bool one_kind = tamis_kind_of(engine, test) != TAMIS_ANY; /* a key counts what is in its buckets */
-    return complex_has_equality(constraint) && one_kind ? constraint->operand_count * ODDS_NUMBER : NEVER;
-}
-
-/* The chance that a message reaches a filter put under this test; NEVER where there is no bucket for it. */
-static double odds_of_bucket(const tm_engine *engine, tamis_test test) {
-    double odds = NEVER;
-    switch (tamis_test_op(test)) {
-    case TAMIS_BOOLEAN_EQ:
-        odds = ODDS_BOOLEAN;
-        break;
-    case TAMIS_NUMBER_EQ:
-        odds = ODDS_NUMBER;
-        break;
-    case TAMIS_STRING_EQ:
-        odds = ODDS_STRING;
-        break;
-    case TAMIS_PATTERN:
-        odds =
-            tamis_patterns_length(&engine->patterns, tamis_test_operand(test)) > 2 ? ODDS_PATTERN : ODDS_SHORT_PATTERN;
-        break;
-    case TAMIS_COMPLEX:
-        odds = odds_of_complex(engine, test);
-        break;
-    default:
-        break;
-    }
-    bool usable = odds < NEVER && !tamis_test_negated(test);
-    return usable ? odds * odds_of_name(engine, tamis_test_name(test)) : NEVER;
-}
-
-static void swap(tamis_tests *tests, uint32_t a, uint32_t b) {
-    tamis_test kept = tests->tests[a];
-    tests->tests[a] = tests->tests[b];
-    tests->tests[b] = kept;
-}
 
 /* ---- the choice ---- */
 
@@ -133,14 +74,14 @@ static tamis_place choose_single(tamis_test test) {
     }
 }
 
-/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or NEVER. */
+/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or TAMIS_NEVER. */
 static double front_pair(const tm_engine *engine, tamis_tests *tests) {
-    double odds[2] = {NEVER, NEVER};
+    double odds[2] = {TAMIS_NEVER, TAMIS_NEVER};
     for (uint32_t rank = 0; rank < 2; rank++) {
         uint32_t best = TAMIS_NONE;
         for (uint32_t i = rank; i < tests->count; i++) {
             tamis_test test = tests->tests[i];
-            double chance = odds_of_name(engine, tamis_test_name(test));
+            double chance = tamis_odds_of_name(engine, tamis_test_name(test), tamis_kind_of(engine, test));
             bool usable = !tamis_test_negated(test) && tamis_kind_of(engine, test) != TAMIS_ANY &&
                           (rank == 0 || tamis_test_name(test) != tamis_test_name(tests->tests[0]));
             if (usable && chance < odds[rank]) {
@@ -149,34 +90,77 @@ static double front_pair(const tm_engine *engine, tamis_tests *tests) {
             }
         }
         if (best == TAMIS_NONE) {
-            return NEVER;
+            return TAMIS_NEVER;
         }
-        swap(tests, rank, best);
+        tamis_swap_tests(tests, rank, best);
     }
     return odds[0] * odds[1];
 }
 
 static void front_positive(const tm_engine *engine, tamis_tests *tests) {
-    double rarest = NEVER;
+    double rarest = TAMIS_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
-        double odds = odds_of_name(engine, tamis_test_name(tests->tests[i]));
-        if (!tamis_test_negated(tests->tests[i]) && odds < rarest) {
+        tamis_test test = tests->tests[i];
+        double odds = tamis_odds_of_name(engine, tamis_test_name(test), tamis_kind_of(engine, test));
+        if (!tamis_test_negated(test) && odds < rarest) {
             rarest = odds;
-            swap(tests, 0, i);
+            tamis_swap_tests(tests, 0, i);
         }
     }
 }
 
-/* Behind the access test, the rest by how likely they fail: a name that is rare comes first. */
-static void order_rest(const tm_engine *engine, tamis_tests *tests, uint32_t from) {
-    for (uint32_t i = from + 1; i < tests->count; i++) {
+/* A bucket for a filter. */
+typedef struct candidate {
+    uint32_t test; /* TAMIS_NONE: there is none */
+    double odds;   /* that a message comes to it; to what is behind it, where it is opened */
+    double opened; /* the same once it will be opened */
+} candidate;
+
+/* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
+ * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
+static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests) {
+    candidate each[TAMIS_TESTS_MAX];
+    candidate best = {TAMIS_NONE, TAMIS_NEVER, TAMIS_NEVER};
+    double least[2] = {TAMIS_NEVER, TAMIS_NEVER};
+    bool opened[TAMIS_TESTS_MAX];
+    for (uint32_t i = 0; i < tests->count; i++) {
+        double odds = tamis_odds_of_bucket(engine, tests->tests[i], &opened[i]);
+        least[1] = odds < least[0] ? least[0] : odds < least[1] ? odds : least[1];
+        least[0] = odds < least[0] ? odds : least[0];
+        each[i] = (candidate){i, odds, odds};
+    }
+    double lowest = TAMIS_NEVER;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        each[i].opened = tamis_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
+        each[i].odds = opened[i] ? each[i].opened : each[i].odds;
+        lowest = each[i].odds < lowest ? each[i].odds : lowest;
+    }
+    for (uint32_t i = 0; i < tests->count; i++) {
+        bool is_as_good = each[i].odds < TAMIS_NEVER && each[i].odds <= lowest * TAMIS_AS_GOOD;
+        bool is_older = best.test == TAMIS_NONE || tests->tests[i] < tests->tests[best.test];
+        best = is_as_good && is_older ? each[i] : best;
+    }
+    return best;
+}
+
+/* Do so many stand under the pair of names in front that the filter had better stand where it can go on? */
+static bool is_crowded_pair(const tm_engine *engine, const tamis_tests *tests) {
+    tamis_test home = tests->tests[0];
+    tamis_test partner = tests->tests[1];
+    uint64_t key = tamis_pair_key(tamis_test_name(home), tamis_kind_of(engine, home), tamis_test_name(partner),
+                                  tamis_kind_of(engine, partner));
+    return tamis_buckets_crowd(&engine->buckets, key).entries >= TAMIS_CROWD_MAX;
+}
+
+void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end) {
+    for (uint32_t i = from + 1; i < end; i++) {
         for (uint32_t j = i; j > from; j--) {
             uint32_t here = tamis_test_name(tests->tests[j]);
             uint32_t before = tamis_test_name(tests->tests[j - 1]);
             if (engine->names.records[here].references >= engine->names.records[before].references) {
                 break;
             }
-            swap(tests, j, j - 1);
+            tamis_swap_tests(tests, j, j - 1);
         }
     }
 }
@@ -196,32 +180,26 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
         return TAMIS_IN_INTERVALS;
     }
     double pair = front_pair(engine, tests);
-    uint32_t best = TAMIS_NONE;
-    double lowest = pair * ODDS_RANGE;
-    for (uint32_t i = 0; i < tests->count; i++) {
-        double odds = odds_of_bucket(engine, tests->tests[i]);
-        if (odds < lowest) {
-            lowest = odds;
-            best = i;
-        }
-    }
-    if (best == TAMIS_NONE && pair < NEVER && tamis_boxes_take(engine, tests)) {
+    candidate best = rarest_bucket(engine, tests);
+    bool is_pair = pair < TAMIS_NEVER && pair * ODDS_RANGE <= best.odds;
+    if (is_pair && tamis_boxes_take(engine, tests)) {
         return TAMIS_IN_BOXES;
     }
-    if (best != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best])) {
-        swap(tests, 0, best);
+    is_pair = is_pair && !(best.opened < pair * ODDS_RANGE && is_crowded_pair(engine, tests));
+    if (!is_pair && best.test != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best.test])) {
+        tamis_swap_tests(tests, 0, best.test);
         return TAMIS_IN_BOXES;
     }
-    if (best == TAMIS_NONE && pair < NEVER) {
-        order_rest(engine, tests, 2);
+    if (is_pair) {
+        tamis_order_tests(engine, tests, 2, tests->count);
         return TAMIS_IN_PAIR;
     }
-    if (best == TAMIS_NONE) {
+    if (best.test == TAMIS_NONE) {
         front_positive(engine, tests);
-        order_rest(engine, tests, 1);
+        tamis_order_tests(engine, tests, 1, tests->count);
         return tamis_test_negated(tests->tests[0]) ? TAMIS_IN_ALWAYS : TAMIS_IN_SCAN;
     }
-    swap(tests, 0, best);
-    order_rest(engine, tests, 1);
+    tamis_swap_tests(tests, 0, best.test);
+    tamis_order_tests(engine, tests, 1, tests->count);
     return TAMIS_IN_BUCKET;
 }

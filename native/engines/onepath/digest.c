@@ -3,8 +3,7 @@
 
 #define WAYS 4U
 #define DIGESTS_MIN 64U
-#define DIGESTS_MAX 65536U /* 4 MiB: of a table whose constants take more than three times as much */
-#define CREDIT_MAX 3U      /* misses that a digest survives after a hit */
+#define CREDIT_MAX 3U /* misses that a digest survives after a hit */
 
 /* A mark: 0 where there is no digest; otherwise the highest bit, 13 bits of the value's hash, and two of credit. */
 #define MARK_BITS 16U
@@ -34,7 +33,8 @@ void tamis_digests_clear(tamis_digests *digests) {
 
 bool tamis_digests_reserve(tamis_digests *digests, uint32_t constants) {
     uint32_t capacity = digests->capacity == 0 ? DIGESTS_MIN : digests->capacity;
-    while (capacity < DIGESTS_MAX && capacity < constants / 2) { /* a word is two to four constants: =, prefix, ... */
+    while (capacity < TAMIS_DIGESTS_MAX &&
+           capacity < constants / 2) { /* a word is two to four constants: =, prefix, ... */
         capacity *= 2;
     }
     if (capacity == digests->capacity) {

@@ -13,6 +13,7 @@
 #include "engines/onepath/strings.h"
 
 #define TAMIS_DIGEST_PATTERNS 6
+#define TAMIS_DIGESTS_MAX 65536U /* 4 MiB: of a table whose constants take more than three times as much */
 
 typedef struct tamis_digest {
     tm_head head;

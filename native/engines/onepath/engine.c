@@ -167,6 +167,7 @@ static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     engine->records[handle] = shadow;
     tamis_deactivate(engine, handle);
     engine->records[handle].place = TAMIS_COVERED;
+    engine->records[handle].branch = 0;
     engine->records[handle].body = aside.body;
     engine->records[handle].access = aside.access;
     hang_on(engine, handle, coverer);
@@ -361,6 +362,8 @@ static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *
     tamis_patterns_init(&engine->patterns, memory);
     tamis_digests_init(&engine->digests, memory);
     tamis_buckets_init(&engine->buckets, memory);
+    tamis_branches_init(&engine->branches, memory);
+    engine->sample.until = 1;
     tm_arena_init(&engine->bodies, memory, TM_HOT);
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
     tamis_boxes_init(engine);
@@ -397,9 +400,11 @@ static void tamis_destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_COLD, engine->coverings, tamis_covering, engine->covering_capacity);
     TM_DELETE(memory, TM_HOT, engine->state, uint64_t, engine->state_capacity);
     TM_DELETE(memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
+    TM_DELETE(memory, TM_HOT, engine->opened, uint32_t, engine->opened_capacity);
     tm_arena_clear(&engine->bodies);
     tm_arena_clear(&engine->covered_bodies);
     tamis_buckets_clear(&engine->buckets);
+    tamis_branches_clear(&engine->branches);
     tamis_digests_clear(&engine->digests);
     tamis_patterns_clear(&engine->patterns);
     tamis_strings_clear(&engine->strings);
@@ -506,6 +511,7 @@ static int tamis_validate(const tm_engine *engine, const char **reason) {
     result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
+    result = result != TM_OK ? result : tamis_crowds_validate(engine, reason);
     result = result != TM_OK ? result : tamis_boxes_validate(engine, reason);
     return result != TM_OK ? result : validate_scratch(engine, reason);
 }

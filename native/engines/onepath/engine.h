@@ -8,6 +8,7 @@
  *     run        one bound on one attribute, of any other interface: sorted by bound, the satisfied ones are one span
  *     intervals  several bounds on one attribute, where cells are not used or full: by width, then by lower end
  *     bucket     one equality or pattern: found by hash of (name, operator, operand)
+ *     branch     a bucket that is crowded is opened: what stood in it stands in buckets behind it, by a second test
  *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
  *                stands beside it and rejects nearly all, the others stand in the filter's body
  *     boxes      ranges of two to eight names, once there are many of the same: a tree (boxes.h)
@@ -27,9 +28,11 @@
 
 #include "base/arena.h"
 #include "engines/boxes/families.h"
+#include "engines/onepath/branches.h"
 #include "engines/onepath/digest.h"
 #include "engines/onepath/names.h"
 #include "engines/onepath/patterns.h"
+#include "engines/onepath/sample.h"
 #include "engines/onepath/strings.h"
 #include "model/grid.h"
 #include "table/engine.h"
@@ -136,13 +139,17 @@ typedef struct tamis_single {
     uint32_t handle;
 } tamis_single;
 
-/* All tests but the access test and, in a bucket by value or of a pair, the one beside it in the entry. */
+/* All tests but the access test, those that the branch implies and, in a bucket by value or of a pair, the one beside
+ * it in the entry. */
 typedef struct tamis_body {
     uint32_t handle;
     uint32_t count : 6;
-    uint32_t partner : 26; /* of a filter under a pair: tamis_partner_of its second test */
+    uint32_t note : 26; /* tamis_note_of the record */
     tamis_test tests[];
 } tamis_body;
+
+/* A row that cannot be told: of a filter with several entries, or of one far down in a list. */
+#define TAMIS_ROW_UNKNOWN ((1U << 26) - 1)
 
 _Static_assert(sizeof(tamis_body) == 8 && TAMIS_TESTS_MAX < 64, "the head of a body is one unit of an arena");
 
@@ -253,15 +260,21 @@ typedef enum {
     TAMIS_BY_WIDE, /* operand: hash of a number without a code; the test decides */
     TAMIS_BY_PATTERN,
     TAMIS_BY_PAIR,
+    TAMIS_BY_NAME, /* in a branch only; operand: name and kind */
 } tamis_tag;
 
+#define TAMIS_IN_BRANCH 0x40U /* a flag of the tag: a branch stands in the place of the name */
+
 /* A bucket, or a part of one: further slots with the same key follow where rows pass what a slot can count. Its block
- * holds the entries from the front and the singles from the back. */
+ * holds the entries from the front and the singles from the back. A bucket that is opened has a slot more, without
+ * rows: its block is the tamis_node. */
 typedef struct tamis_slot {
     uint64_t key; /* 0: empty */
     uint32_t block;
-    uint32_t entry_count : 13;
-    uint32_t single_count : 13;
+    uint32_t entry_count : 12;
+    uint32_t single_count : 12;
+    uint32_t is_opened : 1;
+    uint32_t is_shared : 1; /* the bucket has, or had, other slots */
     uint32_t size_class : 6;
 } tamis_slot;
 
@@ -282,7 +295,7 @@ typedef struct tamis_buckets {
     tm_hash_key key;
     tm_arena arena;                         /* of entries and singles */
     uint32_t slot_count;                    /* in all segments */
-    bool is_continued;                      /* a bucket had a second slot, since there were none at all */
+    uint32_t opened_count;                  /* of the slots, those of opened buckets */
     tamis_segment segments[TAMIS_SEGMENTS]; /* each grows on its own: no long stall */
 } tamis_buckets;
 
@@ -297,6 +310,7 @@ typedef enum {
     TAMIS_IN_INTERVALS,
     TAMIS_IN_BUCKET_SINGLE,
     TAMIS_IN_BUCKET,
+    TAMIS_IN_NAMED, /* in a branch, under the name of the access test, which is still to be made */
     TAMIS_IN_PAIR,
     TAMIS_IN_SCAN,
     TAMIS_IN_ALWAYS,
@@ -305,8 +319,9 @@ typedef enum {
 
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
-    uint32_t body;     /* in the arena of its heat; 0: none; of a pair without one, TAMIS_LAST and the partner */
-    uint8_t place;
+    uint32_t body;     /* in the arena of its heat; 0: none; of an entry without one, TAMIS_LAST and its note */
+    uint32_t place : 8;
+    uint32_t branch : 24; /* the branch that its bucket stands in, 0: none; of a filter under a pair, its entry's row */
 } tamis_record;
 
 _Static_assert(sizeof(tamis_record) == 16, "with its row in holders.h a filter takes twenty bytes");
@@ -336,6 +351,8 @@ struct tm_engine {
     tamis_patterns patterns;
     tamis_digests digests;
     tamis_buckets buckets;
+    tamis_branches branches;
+    tamis_sample sample;     /* what messages bring */
     tm_arena bodies;         /* hot */
     tm_arena covered_bodies; /* cold */
     tamis_list always;
@@ -371,6 +388,8 @@ struct tm_engine {
     uint32_t state_capacity;
     uint32_t *pattern_scratch; /* tamis_message_patterns for all values, then room for every pattern of the table */
     uint32_t pattern_scratch_capacity;
+    uint32_t *opened; /* nodes of opened buckets that a message has come to: room for all of them */
+    uint32_t opened_capacity;
 };
 
 /* What the values of a message may contain together without being searched again: where there are many patterns, as
@@ -463,10 +482,34 @@ void tamis_intervals_remove(tm_memory *memory, tamis_intervals *intervals, tamis
 void tamis_intervals_clear(tm_memory *memory, tamis_intervals *intervals);
 int tamis_intervals_validate(const tamis_intervals *intervals, const char **reason);
 
+/* ---- odds.c ---- */
+
+#define TAMIS_NEVER 1e30
+#define TAMIS_AS_GOOD 1.5 /* times the lowest odds: no reason to choose */
+
+/* The chance that a message has the name. */
+double tamis_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind);
+/* Is there a bucket for the test? */
+bool tamis_has_bucket(const tm_engine *engine, tamis_test test);
+/* The chance that a message reaches the bucket of the test; TAMIS_NEVER where there is none. `opened`: is it? */
+double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened);
+/* The same where `of` filters have `with` of them in the bucket, and it was guessed to be `guess` before. */
+double tamis_odds_by_share(double guess, uint32_t with, uint32_t of);
+/* What a filter costs behind an opened bucket which is reached with the first odds, where the best of its other tests
+ * has the second. */
+double tamis_odds_behind(double odds, double other);
+
 /* ---- choose.c ---- */
 
 /* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
 tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
+/* Those in [from, end), by how likely they fail: a name that is rare comes first. */
+void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end);
+static inline void tamis_swap_tests(tamis_tests *tests, uint32_t a, uint32_t b) {
+    tamis_test kept = tests->tests[a];
+    tests->tests[a] = tests->tests[b];
+    tests->tests[b] = kept;
+}
 /* The combined range of tests that are all positive ranges of one key; false: they are not, or nothing is in it. */
 bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span);
 
@@ -481,7 +524,48 @@ void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind);
 void tamis_key_clear(tm_memory *memory, tamis_key *key);
 void tamis_key_drop_cells(tm_memory *memory, tamis_key *key); /* there may be none */
 
+/* ---- descend.c: the way into opened buckets ---- */
+
+/* Where a filter stands, or is to stand: its tests are the access test, those that are made, and those that the branch
+ * implies. */
+typedef struct tamis_stand {
+    tamis_place place;
+    uint32_t branch;
+    uint32_t implied; /* how many tests at the end the branch implies */
+} tamis_stand;
+
+/* From a bucket, on into what is behind it as long as it is opened and the filter has a test to go by. Branches are
+ * made if need be; false: no memory, nothing changed but the order of tests. */
+bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand);
+/* Could the filter stand further on, were its bucket opened? */
+bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand);
+/* A filter more (1), none (0) or one less (UINT32_MAX) in a branch and those around it, up to `until`; those without a
+ * filter go. */
+void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by);
+/* Append the tests that the branch implies. */
+void tamis_branch_tests(const tm_engine *engine, uint32_t branch, tamis_tests *out);
+/* The test of the bucket in no branch that all this is behind. */
+tamis_test tamis_branch_root(const tm_engine *engine, uint32_t branch);
+
+/* ---- crowd.c: opening buckets ---- */
+
+/* More entries than this in a bucket, and those which can stand further on do so. */
+#define TAMIS_CROWD_MAX 64U
+
+/* Open the buckets that the record has filled up; false: no memory, the record still stands where it stood. */
+bool tamis_relieve(tm_engine *engine, uint32_t handle);
+/* That nothing is crowded. */
+int tamis_crowds_validate(const tm_engine *engine, const char **reason);
+
 /* ---- place.c: putting a filter where it is reached ---- */
+
+/* The keys of the buckets under an access test; how many, at most TM_IN_VALUES_MAX. */
+uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_place place, uint32_t branch, tamis_test access,
+                           uint64_t *keys);
+/* Move a record behind the bucket it stands in, if that is opened and it can; false: no memory, nothing changed. */
+bool tamis_move_on(tm_engine *engine, uint32_t handle);
+/* Where an active record stands. */
+tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle);
 
 /* Is the place's body out of a match's sight? */
 static inline bool tamis_is_cold(unsigned place) {
@@ -495,7 +579,19 @@ static inline uint32_t tamis_partner_of(const tm_engine *engine, tamis_test test
 /* What the entry of a record says in `rest`; no other entry does. */
 static inline uint32_t tamis_rest_of(const tm_engine *engine, uint32_t handle) {
     uint32_t body = engine->records[handle].body;
-    return body == 0 || (body & TAMIS_LAST) ? TAMIS_LAST | handle : body;
+    return body & TAMIS_LAST ? TAMIS_LAST | handle : body;
+}
+/* Of a filter with an entry: under a pair, tamis_partner_of its second test; elsewhere its row, as below. */
+static inline uint32_t tamis_note_of(const tm_engine *engine, const tamis_record *record) {
+    return record->body & TAMIS_LAST ? record->body & ~TAMIS_LAST : tamis_body_at(engine, record->body)->note;
+}
+/* The row of its entry in its slot or list; TAMIS_ROW_UNKNOWN: it has to be searched for. */
+static inline uint32_t tamis_row_of(const tm_engine *engine, const tamis_record *record) {
+    return record->place == TAMIS_IN_PAIR ? record->branch : tamis_note_of(engine, record);
+}
+/* The branch that the bucket of a record stands in; 0: none. */
+static inline uint32_t tamis_branch_of(const tamis_record *record) {
+    return record->place == TAMIS_IN_PAIR ? 0 : record->branch;
 }
 /* All tests of a record, access first. */
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out);
@@ -509,8 +605,6 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle);
 /* The filter whose entry in a bucket this is, and its tests: without the search that a record's take. */
 uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry);
 void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tamis_tests *out);
-/* The keys of the buckets that an access test stands under: one, or one for each value of a kept constraint. */
-uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]);
 /* The key of the bucket that a filter under a pair stands in. */
 uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle);
 /* Put the tests of a record into its cold form; false: no memory, nothing changed. */

@@ -1,7 +1,7 @@
 /* entries_check.c - are the buckets' entries those of the filters that stand there?
  *
  * Law: each entry of a bucket belongs to one filter, which stands under the key of the bucket and says the same of it;
- * each filter has as many entries as its place has keys.
+ * each filter has as many entries as its place has keys. The row that is noted of an entry is its row.
  */
 #include "engines/onepath/buckets.h"
 #include "engines/onepath/pair_entry.h"
@@ -16,22 +16,36 @@ static uint32_t handle_of(const tm_engine *engine, const tamis_entry *entry) {
     return handle < engine->holders->count ? handle : TAMIS_NONE;
 }
 
-static bool stands_under(const tm_engine *engine, uint32_t handle, uint64_t key) {
+/* The keys of the buckets that a filter has an entry in. */
+static uint32_t keys_of(const tm_engine *engine, uint32_t handle, uint64_t keys[TM_IN_VALUES_MAX]) {
     const tamis_record *record = &engine->records[handle];
-    if (record->place == TAMIS_IN_PAIR) {
-        return tamis_pair_key_of_record(engine, handle) == key;
+    switch (record->place) {
+    case TAMIS_IN_PAIR:
+        keys[0] = tamis_pair_key_of_record(engine, handle);
+        return 1;
+    case TAMIS_IN_BUCKET:
+    case TAMIS_IN_NAMED:
+        return tamis_bucket_keys(engine, (tamis_place)record->place, record->branch, record->access, keys);
+    default:
+        return 0;
     }
+}
+
+/* Does it stand under the key, and is the row noted unless it has several entries? */
+static bool stands_under(const tm_engine *engine, uint32_t handle, uint64_t key, uint32_t row) {
     uint64_t keys[TM_IN_VALUES_MAX];
-    uint32_t left = record->place == TAMIS_IN_BUCKET ? tamis_bucket_keys(engine, record->access, keys) : 0;
+    uint32_t count = keys_of(engine, handle, keys);
+    uint32_t left = count;
     while (left > 0 && keys[left - 1] != key) {
         left--;
     }
-    return left > 0;
+    uint32_t noted = left == 0 ? 0 : tamis_row_of(engine, &engine->records[handle]);
+    return left > 0 && noted == (count == 1 ? row : TAMIS_ROW_UNKNOWN);
 }
 
-static bool is_right(const tm_engine *engine, const tamis_entry *entry, uint64_t key) {
+static bool is_right(const tm_engine *engine, const tamis_entry *entry, uint64_t key, uint32_t row) {
     uint32_t handle = handle_of(engine, entry);
-    if (handle == TAMIS_NONE || !stands_under(engine, handle, key) ||
+    if (handle == TAMIS_NONE || !stands_under(engine, handle, key, row) ||
         (entry->interface & TAMIS_ENTRY_INTERFACE) != tamis_interface_of(engine, handle) ||
         entry->rest != tamis_rest_of(engine, handle)) {
         return false;
@@ -49,9 +63,7 @@ static uint64_t entries_wanted(const tm_engine *engine) {
     uint64_t keys[TM_IN_VALUES_MAX];
     uint64_t wanted = 0;
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        const tamis_record *record = &engine->records[handle];
-        wanted += record->place == TAMIS_IN_PAIR;
-        wanted += record->place == TAMIS_IN_BUCKET ? tamis_bucket_keys(engine, record->access, keys) : 0;
+        wanted += keys_of(engine, handle, keys);
     }
     return wanted;
 }
@@ -65,7 +77,7 @@ int tamis_entries_validate(const tm_engine *engine, const char **reason) {
             uint32_t count = segment->tags[at] == 0 ? 0 : slot->entry_count;
             const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
             for (uint32_t row = 0; row < count; row++) {
-                if (!is_right(engine, &entries[row], slot->key)) {
+                if (!is_right(engine, &entries[row], slot->key, row)) {
                     *reason = "an entry of a bucket is not that of a filter which stands there";
                     return TM_MISUSED;
                 }

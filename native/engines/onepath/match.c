@@ -9,9 +9,9 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
+#include "engines/onepath/behind.h"
 #include "engines/onepath/box_matching.h"
 #include "engines/onepath/interval_matching.h"
-#include "engines/onepath/reach.h"
 
 #define NUMBERS_AT_ONCE 2U
 #define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
@@ -235,6 +235,29 @@ static void note_states(matching *m) {
     m->noted_count = m->known_count;
 }
 
+/* Count what the message brings, for the choice of paths to come. */
+static __attribute__((noinline)) void sample(const matching *m) {
+    tamis_sample *seen = &m->engine->sample;
+    const tm_hash_key *key = &m->engine->buckets.key;
+    tamis_sample_begin(seen);
+    for (uint32_t i = 0; i < m->known_count; i++) {
+        const known *at = &m->known[i];
+        tamis_sample_note(seen, tamis_bucket_key(TAMIS_BY_NAME, at->name, at->kind), key);
+        if (at->kind != TAMIS_STRING) {
+            tamis_tag tag = at->kind == TAMIS_BOOLEAN ? TAMIS_BY_BOOLEAN : TAMIS_BY_NUMBER;
+            tamis_sample_note(seen, tamis_bucket_key(tag, at->name, (uint32_t)at->code), key);
+            continue;
+        }
+        const tamis_view *view = &m->views[at->attribute];
+        if (view->constant != TM_NO_STRING) {
+            tamis_sample_note(seen, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant), key);
+        }
+        for (uint32_t p = 0; view->patterns != NULL && p < view->pattern_count && p < TAMIS_SAMPLE_PATTERNS_MAX; p++) {
+            tamis_sample_note(seen, tamis_bucket_key(TAMIS_BY_PATTERN, at->name, view->patterns[p]), key);
+        }
+    }
+}
+
 /* Step 3: all that stands under a value. */
 static void see_values(matching *m) {
     for (uint32_t i = m->parts[TAMIS_NUMBER].first; i < m->parts[TAMIS_NUMBER].end; i++) {
@@ -373,6 +396,7 @@ static __attribute__((noinline)) void see_together(matching *m) {
     ask_for_blocks(m);
     find_all_spans(m);
     look_at_slots(m);
+    look_behind(m);
     see_spans_found(m);
     if (m->engine->scanned > 0) {
         see_scans(m);
@@ -391,6 +415,7 @@ static void see_in_turn(matching *m) {
     }
     see_values(m);
     look_at_probes(m);
+    look_behind(m);
     if (m->engine->scanned > 0) {
         see_scans(m);
     }
@@ -417,6 +442,9 @@ static void see_everything(matching *m, uint32_t count) {
         return;
     }
     note_states(m);
+    if (--m->engine->sample.until == 0) {
+        sample(m);
+    }
     if (m->answer->direct && m->engine->holders->live >= TOGETHER_FILTERS_MIN) {
         see_together(m);
     } else {
@@ -484,6 +512,7 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.probe_count = 0;
     m.waiting_count = 0;
     m.span_count = 0;
+    m.opened_count = 0;
     m.at_once = false;
     if (m.plain && engine->shared_listed == 0) {
         tm_answer_promise_distinct(answer);

@@ -103,6 +103,7 @@ typedef struct matching {
     uint32_t probe_count;
     uint32_t waiting_count;
     uint32_t span_count;
+    uint32_t opened_count; /* of engine->opened */
     kept_bucket slots[SLOTS_KEPT_MAX];
     const tamis_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];

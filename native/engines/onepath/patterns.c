@@ -92,6 +92,7 @@ static uint32_t add_child(tamis_patterns *patterns, uint32_t parent, uint8_t byt
     } else {
         node = patterns->node_count++;
     }
+    patterns->node_live++;
     patterns->nodes[node] = (tamis_pattern_node){.child = TAMIS_NO_NODE, .other = TAMIS_NO_NODE};
     tamis_pattern_node *above = &patterns->nodes[parent];
     if (parent == 0) {
@@ -118,6 +119,7 @@ static void remove_child(tamis_patterns *patterns, uint32_t parent, uint8_t byte
         tm_idset_remove(&patterns->edges, tamis_edge_hash(patterns, key), key << 28 | node, hash_of, patterns);
         above->forks--;
     }
+    patterns->node_live--;
     patterns->nodes[node] = (tamis_pattern_node){.child = patterns->node_free};
     patterns->node_free = node;
 }

@@ -78,6 +78,7 @@ typedef struct tamis_patterns {
     uint32_t node_count;
     uint32_t node_capacity;
     uint32_t node_free; /* 0: none */
+    uint32_t node_live; /* but for the root */
     uint32_t end_count;
     uint32_t end_capacity;
     uint32_t use_capacity;

@@ -1,8 +1,8 @@
 /* place.c - where a filter is reached from, and how it gets there and away.
  *
  * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two); its entry, where it has one, may hold one more test, and its body holds all others. Without others there
- * is no body.
+ * of the two), record.branch the branch that its bucket stands in. Its entry, where it has one, may hold one more test,
+ * and its body holds all that neither the entry nor the branch says. Without others there is no body.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *te
         tamis_body *body = (tamis_body *)tm_arena_at(arena, block);
         body->handle = handle;
         body->count = count & 63;
-        body->partner = 0;
+        body->note = TAMIS_ROW_UNKNOWN;
         memcpy(body->tests, tests->tests + first, sizeof(tamis_test) * count);
     }
     return block;
@@ -107,7 +107,8 @@ static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_va
     }
 }
 
-uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_test test, uint64_t keys[TM_IN_VALUES_MAX]) {
+/* The keys an access test stands under: one, or one for each value of a kept constraint. */
+static uint32_t keys_by_value(const tm_engine *engine, tamis_test test, uint64_t *keys) {
     uint32_t name = tamis_test_name(test);
     uint32_t operand = tamis_test_operand(test);
     switch (tamis_test_op(test)) {
@@ -140,17 +141,34 @@ uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_test test, uint64_t ke
     return count;
 }
 
-static uint32_t partner_of_record(const tm_engine *engine, const tamis_record *record) {
-    return record->body & TAMIS_LAST ? record->body & ~TAMIS_LAST : tamis_body_at(engine, record->body)->partner;
+uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_place place, uint32_t branch, tamis_test access,
+                           uint64_t *keys) {
+    if (place == TAMIS_IN_NAMED) {
+        keys[0] = tamis_name_key(branch, tamis_test_name(access), tamis_kind_of(engine, access));
+        return 1;
+    }
+    uint32_t count = keys_by_value(engine, access, keys);
+    for (uint32_t i = 0; branch != 0 && i < count; i++) {
+        keys[i] = tamis_key_in_branch(keys[i], branch);
+    }
+    return count;
+}
+
+static uint32_t keys_of_record(const tm_engine *engine, const tamis_record *record, uint64_t *keys) {
+    return tamis_bucket_keys(engine, (tamis_place)record->place, record->branch, record->access, keys);
 }
 
 static uint64_t pair_key_with(const tm_engine *engine, tamis_test access, uint32_t partner) {
     return tamis_pair_key(tamis_test_name(access), tamis_kind_of(engine, access), partner >> 2, partner & 3);
 }
 
+static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
+    return pair_key_with(engine, tests->tests[0], tamis_partner_of(engine, tests->tests[1]));
+}
+
 uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle) {
     const tamis_record *record = &engine->records[handle];
-    return pair_key_with(engine, record->access, partner_of_record(engine, record));
+    return pair_key_with(engine, record->access, tamis_note_of(engine, record));
 }
 
 uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry) {
@@ -164,11 +182,11 @@ static const tamis_entry *entry_beside(const tm_engine *engine, uint32_t handle)
     if (record->place == TAMIS_IN_PAIR) {
         keys[0] = tamis_pair_key_of_record(engine, handle);
     } else if (is_by_value(record->place, record->access)) {
-        tamis_bucket_keys(engine, record->access, keys);
+        keys_of_record(engine, record, keys);
     } else {
         return NULL;
     }
-    return tamis_buckets_entry(&engine->buckets, keys[0], tamis_rest_of(engine, handle));
+    return tamis_buckets_entry(&engine->buckets, keys[0], tamis_rest_of(engine, handle), tamis_row_of(engine, record));
 }
 
 static void tests_with(const tm_engine *engine, uint32_t handle, const tamis_entry *entry, tamis_tests *out) {
@@ -179,15 +197,60 @@ static void tests_with(const tm_engine *engine, uint32_t handle, const tamis_ent
         out->tests[1] = entry->test;
         out->count += tamis_test_op(entry->test) != TAMIS_TRUE;
     } else if (record->place == TAMIS_IN_PAIR && !tamis_pair_is_plain(entry)) {
-        out->tests[out->count++] = tamis_pair_second(entry, partner_of_record(engine, record));
+        out->tests[out->count++] = tamis_pair_second(entry, tamis_note_of(engine, record));
     }
-    if (record->body == 0 || (record->body & TAMIS_LAST)) {
+    if (record->body != 0 && !(record->body & TAMIS_LAST)) {
+        const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
+        const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
+        memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
+        out->count += body->count;
+    }
+    tamis_branch_tests(engine, tamis_branch_of(record), out);
+}
+
+tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    tamis_tests implied = {.count = 0};
+    tamis_branch_tests(engine, tamis_branch_of(record), &implied);
+    return (tamis_stand){(tamis_place)record->place, tamis_branch_of(record), implied.count};
+}
+
+/* ---- rows ---- */
+
+static void set_note(tm_engine *engine, tamis_record *record, uint32_t note) {
+    if (record->body & TAMIS_LAST) {
+        record->body = TAMIS_LAST | note;
+    } else {
+        tamis_body_at(engine, record->body)->note = note & TAMIS_ROW_UNKNOWN;
+    }
+}
+
+/* Of a slot's rows, 24 bits can tell all. */
+static void note_row(tm_engine *engine, uint32_t handle, uint32_t row) {
+    tamis_record *record = &engine->records[handle];
+    if (record->place == TAMIS_IN_PAIR) {
+        record->branch = row & (TAMIS_BRANCHES_MAX - 1);
+    } else {
+        set_note(engine, record, row);
+    }
+}
+
+/* What moves to where a removed entry stood is told its new row. */
+static void remove_entry(tm_engine *engine, uint64_t key, uint32_t rest, uint32_t row) {
+    const tamis_entry *moved = tamis_buckets_remove_entry(&engine->buckets, key, rest, &row);
+    if (moved == NULL) {
         return;
     }
-    const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
-    const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
-    memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
-    out->count += body->count;
+    uint32_t handle = tamis_handle_of_entry(engine, moved);
+    if (tamis_row_of(engine, &engine->records[handle]) != TAMIS_ROW_UNKNOWN) {
+        note_row(engine, handle, row);
+    }
+}
+
+static void remove_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t rest, uint32_t row) {
+    for (uint32_t i = 0; i < count; i++) {
+        remove_entry(engine, keys[i], rest, row);
+    }
 }
 
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
@@ -202,14 +265,17 @@ void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tam
     tests_with(engine, tamis_handle_of_entry(engine, entry), entry, out);
 }
 
-static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, tamis_entry entry) {
+/* The record says by now at which place. */
+static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t handle, tamis_entry entry) {
+    uint32_t row;
     for (uint32_t i = 0; i < count; i++) {
-        if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry)) {
-            while (i-- > 0) {
-                tamis_buckets_remove_entry(&engine->buckets, keys[i], entry.rest);
-            }
+        if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry, &row)) {
+            remove_entries(engine, keys, i, entry.rest, TAMIS_ROW_UNKNOWN);
             return false;
         }
+    }
+    if (count == 1) {
+        note_row(engine, handle, row);
     }
     return true;
 }
@@ -230,26 +296,37 @@ static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
     return true;
 }
 
-static void list_remove(tamis_list *list, uint32_t rest) {
-    uint32_t at = 0;
-    while (list->entries[at].rest != rest) {
-        at++;
+/* A row of a list as it is noted. */
+static uint32_t row_in_list(uint32_t row) {
+    return row < TAMIS_ROW_UNKNOWN ? row : TAMIS_ROW_UNKNOWN;
+}
+
+static void list_remove(tm_engine *engine, tamis_list *list, uint32_t handle) {
+    uint32_t rest = tamis_rest_of(engine, handle);
+    uint32_t at = tamis_row_of(engine, &engine->records[handle]);
+    if (at >= list->count || list->entries[at].rest != rest) { /* it stands where rows cannot be told */
+        for (at = 0; list->entries[at].rest != rest; at++) {
+        }
     }
     list->entries[at] = list->entries[--list->count];
+    if (at < list->count) {
+        note_row(engine, tamis_handle_of_entry(engine, &list->entries[at]), row_in_list(at));
+    }
 }
 
 /* ---- in and out ---- */
 
-/* The pins of a place: the keys it hangs on. */
-static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_tests *tests, uint32_t names[2],
+/* The pins of a place: the keys it hangs on. Of a bucket in a branch it is the key of the one that all this is behind,
+ * where a message begins. */
+static uint32_t keys_of_place(const tm_engine *engine, tamis_place place, const tamis_test tests[2], uint32_t names[2],
                               unsigned kinds[2]) {
     if (place == TAMIS_IN_ALWAYS || place == TAMIS_IN_BOXES) {
         return 0;
     }
     uint32_t count = place == TAMIS_IN_PAIR ? 2 : 1;
     for (uint32_t i = 0; i < count; i++) {
-        names[i] = tamis_test_name(tests->tests[i]);
-        kinds[i] = tamis_kind_of(engine, tests->tests[i]);
+        names[i] = tamis_test_name(tests[i]);
+        kinds[i] = tamis_kind_of(engine, tests[i]);
     }
     return count;
 }
@@ -260,7 +337,7 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
     if (place == TAMIS_IN_PAIR) {
         key->pairs += is_partner ? 0 : by;
         key->partner_bits = key->pairs == 0 ? 0 : key->partner_bits;
-    } else if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
+    } else if (place >= TAMIS_IN_BUCKET_SINGLE && place <= TAMIS_IN_NAMED) {
         bool is_pattern = tamis_test_op(access) == TAMIS_PATTERN;
         *(is_pattern ? &key->patterns : &key->equalities) += by;
         key->pattern_bits = key->patterns == 0 ? 0 : key->pattern_bits;
@@ -272,8 +349,21 @@ static void count_in_key(tamis_key *key, tamis_place place, bool is_partner, tam
 static void mark_operands(const tm_engine *engine, tamis_key *key, tamis_test access) {
     uint64_t keys[TM_IN_VALUES_MAX];
     uint64_t *bits = tamis_test_op(access) == TAMIS_PATTERN ? &key->pattern_bits : &key->equal_bits;
-    for (uint32_t left = tamis_bucket_keys(engine, access, keys); left > 0; left--) {
+    for (uint32_t left = keys_by_value(engine, access, keys); left > 0; left--) {
         *bits |= tamis_operand_bit((uint32_t)keys[left - 1]);
+    }
+}
+
+/* The same in the fork of a branch that goes to the buckets of these keys. */
+static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, uint32_t count) {
+    uint64_t parent = engine->branches.rows[branch].parent;
+    tamis_node *node = tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, parent).opened);
+    uint32_t at = 0;
+    while (node->forks[at].branch != branch) {
+        at++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        node->forks[at].bits |= tamis_operand_bit((uint32_t)keys[i]);
     }
 }
 
@@ -338,12 +428,13 @@ static bool refine_partners(tm_engine *engine, tamis_key *key) {
     return true;
 }
 
-static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tests, tamis_entry entry) {
+static bool enter_pair(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests,
+                       tamis_entry entry) {
     if (key->partners == NULL && key->pairs >= TAMIS_PAIRS_FEW && !refine_partners(engine, key)) {
         return false;
     }
-    uint64_t bucket = pair_key_with(engine, tests->tests[0], tamis_partner_of(engine, tests->tests[1]));
-    if (!tamis_buckets_add_entry(&engine->buckets, bucket, entry)) {
+    uint64_t pair = pair_key_of(engine, tests);
+    if (!add_entries(engine, &pair, 1, handle, entry)) {
         return false;
     }
     uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
@@ -369,38 +460,56 @@ static tamis_entry entry_of(tamis_place place, uint32_t interface, uint32_t rest
     return (tamis_entry){interface, rest, access};
 }
 
-/* What a record says of its body where it has one or, without one, of its partner. `*body` is new, 0: no memory. */
-static bool make_rest(tm_engine *engine, tamis_place place, uint32_t handle, const tamis_tests *tests, uint32_t *body) {
-    uint32_t without = tests_without_body(place, tests);
-    uint32_t partner = place == TAMIS_IN_PAIR ? tamis_partner_of(engine, tests->tests[1]) : 0;
-    if (tests->count <= without) {
-        *body = place == TAMIS_IN_PAIR ? TAMIS_LAST | partner : 0;
-        return true;
-    }
-    *body = new_body(&engine->bodies, handle, tests, without);
-    if (*body == 0) {
+/* A body where there are further tests, and the note in the record; false: no memory. */
+static bool make_rest(tm_engine *engine, tamis_record *record, uint32_t handle, const tamis_tests *tests) {
+    uint32_t without = tests_without_body(record->place, tests);
+    record->body = tests->count <= without ? TAMIS_LAST : new_body(&engine->bodies, handle, tests, without);
+    if (record->body == 0) {
         return false;
     }
-    tamis_body_at(engine, *body)->partner = partner & 0x3ffffff;
+    set_note(engine, record,
+             record->place == TAMIS_IN_PAIR ? tamis_partner_of(engine, tests->tests[1]) : TAMIS_ROW_UNKNOWN);
     return true;
 }
 
-/* Put an entry, and a body where there are further tests, where the place says. */
-static bool enter_entry(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle,
+/* Into a bucket by value, or by name. */
+static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, uint32_t handle, const tamis_tests *tests,
+                         tamis_entry entry) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t count = tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], keys);
+    if (!add_entries(engine, keys, count, handle, entry)) {
+        return false;
+    }
+    if (stand->branch != 0) {
+        mark_fork(engine, stand->branch, keys, count);
+    }
+    return true;
+}
+
+static bool enter_list(tm_engine *engine, tamis_list *list, uint32_t handle, tamis_entry entry) {
+    if (!list_add(engine->memory, list, entry)) {
+        return false;
+    }
+    note_row(engine, handle, row_in_list(list->count - 1));
+    return true;
+}
+
+/* Put an entry, and a body where there are further tests, where the stand says, which the record does too; `tests` are
+ * those that are made. */
+static bool enter_entry(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
                         const tamis_tests *tests) {
-    tamis_record *record = &engine->records[handle];
-    if (!make_rest(engine, place, handle, tests, &record->body)) {
+    tamis_place place = stand->place;
+    if (!make_rest(engine, &engine->records[handle], handle, tests)) {
         return false;
     }
     tamis_entry entry = entry_of(place, tamis_interface_of(engine, handle), tamis_rest_of(engine, handle), tests);
-    uint64_t keys[TM_IN_VALUES_MAX];
     bool entered;
-    if (place == TAMIS_IN_BUCKET) {
-        entered = add_entries(engine, keys, tamis_bucket_keys(engine, tests->tests[0], keys), entry);
+    if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_NAMED) {
+        entered = enter_bucket(engine, stand, handle, tests, entry);
     } else if (place == TAMIS_IN_PAIR) {
-        entered = enter_pair(engine, key, tests, entry);
+        entered = enter_pair(engine, key, handle, tests, entry);
     } else {
-        entered = list_add(engine->memory, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
+        entered = enter_list(engine, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, handle, entry);
     }
     if (!entered && !(entry.rest & TAMIS_LAST)) {
         tm_arena_give(&engine->bodies, entry.rest, body_class(tamis_body_at(engine, entry.rest)->count));
@@ -408,7 +517,9 @@ static bool enter_entry(tm_engine *engine, tamis_key *key, tamis_place place, ui
     return entered;
 }
 
-static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t handle, const tamis_tests *tests) {
+static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
+                  const tamis_tests *tests) {
+    tamis_place place = stand->place;
     uint32_t aside = 0;
     if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN) {
         key = tamis_key_use_range(engine, key, tests->tests[0]);
@@ -441,62 +552,122 @@ static bool enter(tm_engine *engine, tamis_key *key, tamis_place place, uint32_t
         return enter_intervals(engine, key, handle, tests);
     case TAMIS_IN_BUCKET_SINGLE: {
         uint64_t buckets[TM_IN_VALUES_MAX];
-        tamis_bucket_keys(engine, tests->tests[0], buckets);
+        keys_by_value(engine, tests->tests[0], buckets);
         engine->records[handle].body = 0;
         tamis_single single = {tamis_interface_of(engine, handle), handle};
         return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
     }
     default:
-        return enter_entry(engine, key, place, handle, tests);
+        return enter_entry(engine, key, stand, handle, tests);
     }
 }
 
-bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
-    tamis_record *record = &engine->records[handle];
-    tamis_record before = *record;
+/* Make the keys that a stand hangs on, as far as they are not there, and put the record where it says. */
+static bool take_stand(tm_engine *engine, uint32_t handle, const tamis_tests *tests, const tamis_stand *stand,
+                       const tamis_test roots[2]) {
     uint32_t names[2];
     unsigned kinds[2];
-    uint32_t count = keys_of_place(engine, place, tests, names, kinds);
+    uint32_t count = keys_of_place(engine, stand->place, roots, names, kinds);
     tamis_key *keys[2] = {NULL, NULL};
     bool entered = true;
     for (uint32_t i = 0; i < count && entered; i++) {
         keys[i] = tamis_key_use(engine, names[i], kinds[i]);
         entered = keys[i] != NULL;
     }
-    if (!entered || !enter(engine, keys[0], place, handle, tests)) {
+    tamis_tests made = *tests;
+    made.count -= stand->implied;
+    if (!entered || !enter(engine, keys[0], stand, handle, &made)) {
         for (uint32_t i = 0; i < count; i++) {
             tamis_key_drop(engine, names[i], kinds[i]);
         }
-        *record = before;
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        count_in_key(keys[i], place, i > 0, tests->tests[0], 1);
+        count_in_key(keys[i], stand->place, i > 0, roots[0], 1);
     }
-    if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_BUCKET_SINGLE) {
-        mark_operands(engine, keys[0], tests->tests[0]);
+    if (stand->place >= TAMIS_IN_BUCKET_SINGLE && stand->place <= TAMIS_IN_NAMED) {
+        mark_operands(engine, keys[0], roots[0]);
     }
-    record->access = access_of(tests);
-    record->place = (uint8_t)place;
-    engine->pair_filters += place == TAMIS_IN_PAIR;
-    engine->scanned += place == TAMIS_IN_SCAN;
+    return true;
+}
+
+/* Where the record will stand; of its body nothing is said yet. */
+static void begin_stand(tamis_record *record, const tamis_stand *stand, tamis_test access) {
+    record->access = access;
+    record->body = 0;
+    record->place = (uint8_t)stand->place;
+    record->branch = stand->branch & (TAMIS_BRANCHES_MAX - 1);
+}
+
+static bool activate_at(tm_engine *engine, uint32_t handle, const tamis_stand *stand, const tamis_tests *tests,
+                        const tamis_test roots[2]) {
+    tamis_record *record = &engine->records[handle];
+    tamis_record before = *record;
+    begin_stand(record, stand, access_of(tests));
+    if (!take_stand(engine, handle, tests, stand, roots)) {
+        tamis_branches_count(engine, stand->branch, 0, 0);
+        *record = before;
+        return false;
+    }
+    tamis_branches_count(engine, stand->branch, 0, 1);
+    engine->pair_filters += stand->place == TAMIS_IN_PAIR;
+    engine->scanned += stand->place == TAMIS_IN_SCAN;
     engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     return true;
 }
 
+static void find_roots(const tamis_tests *tests, tamis_test roots[2]) {
+    roots[0] = access_of(tests);
+    roots[1] = tests->count > 1 ? tests->tests[1] : 0;
+}
+
+bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests) {
+    tamis_test roots[2];
+    tamis_stand stand = {.place = place};
+    find_roots(tests, roots);
+    return activate_at(engine, handle, &stand, tests, roots);
+}
+
+/* Filters that crowd in a bucket with the one that has come, and are of its family, become boxes. */
+static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    const tamis_record *record = &engine->records[handle];
+    uint64_t key;
+    switch (record->place) {
+    case TAMIS_IN_PAIR:
+        tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
+        break;
+    case TAMIS_IN_BOXES:
+        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+        break;
+    case TAMIS_IN_BUCKET:
+    case TAMIS_IN_NAMED:
+        if (tests->count > 1 && (record->place == TAMIS_IN_NAMED || tamis_bucket_of_test(record->access) != 0)) {
+            keys_of_record(engine, record, &key);
+            tamis_boxes_gather(engine, key, tests, TAMIS_BUCKET_FULL);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
 bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
-    tamis_place place = tamis_choose(engine, tamis_interface_of(engine, handle), tests);
-    if (!tamis_activate_in(engine, handle, place, tests)) {
+    tamis_record before = engine->records[handle];
+    tamis_test roots[2];
+    tamis_stand stand = {.place = tamis_choose(engine, tamis_interface_of(engine, handle), tests)};
+    find_roots(tests, roots);
+    if (stand.place == TAMIS_IN_BUCKET && !tamis_descend(engine, tests, &stand)) {
         return false;
     }
-    if (place == TAMIS_IN_PAIR) {
-        uint64_t pair = pair_key_with(engine, tests->tests[0], tamis_partner_of(engine, tests->tests[1]));
-        tamis_boxes_gather(engine, pair, tests, TAMIS_BOXES_MIN);
-    } else if (place == TAMIS_IN_BOXES) {
-        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
-    } else if (place == TAMIS_IN_BUCKET && tests->count > 1) {
-        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BUCKET_FULL);
+    if (!activate_at(engine, handle, &stand, tests, roots)) {
+        return false;
     }
+    if (!tamis_relieve(engine, handle)) {
+        tamis_deactivate(engine, handle);
+        engine->records[handle] = before;
+        return false;
+    }
+    gather(engine, handle, tests);
     return true;
 }
 
@@ -527,26 +698,26 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
                                (tamis_single){tamis_interface_of(engine, handle), handle});
         break;
     case TAMIS_IN_BUCKET_SINGLE:
-        tamis_bucket_keys(engine, record->access, keys);
+        keys_by_value(engine, record->access, keys);
         tamis_buckets_remove_single(&engine->buckets, keys[0], handle);
         break;
     case TAMIS_IN_BUCKET:
-        for (uint32_t left = tamis_bucket_keys(engine, record->access, keys); left > 0; left--) {
-            tamis_buckets_remove_entry(&engine->buckets, keys[left - 1], tamis_rest_of(engine, handle));
-        }
+    case TAMIS_IN_NAMED:
+        remove_entries(engine, keys, keys_of_record(engine, record, keys), tamis_rest_of(engine, handle),
+                       tamis_row_of(engine, record));
         break;
     case TAMIS_IN_PAIR:
-        tamis_buckets_remove_entry(&engine->buckets, tamis_pair_key_of_record(engine, handle),
-                                   tamis_rest_of(engine, handle));
+        keys[0] = tamis_pair_key_of_record(engine, handle);
+        remove_entries(engine, keys, 1, tamis_rest_of(engine, handle), tamis_row_of(engine, record));
         break;
     case TAMIS_IN_BOXES:
         tamis_boxes_leave(engine, handle);
         break;
     case TAMIS_IN_SCAN:
-        list_remove(&key->scan, tamis_rest_of(engine, handle));
+        list_remove(engine, &key->scan, handle);
         break;
     default:
-        list_remove(&engine->always, tamis_rest_of(engine, handle));
+        list_remove(engine, &engine->always, handle);
         break;
     }
 }
@@ -555,19 +726,54 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
+    uint32_t branch = tamis_branch_of(record);
+    tamis_test roots[2] = {branch == 0 ? tests.tests[0] : tamis_branch_root(engine, branch), tests.tests[1]};
     uint32_t names[2];
     unsigned kinds[2];
-    uint32_t count = keys_of_place(engine, (tamis_place)record->place, &tests, names, kinds);
+    uint32_t count = keys_of_place(engine, (tamis_place)record->place, roots, names, kinds);
     tamis_key *key = count == 0 ? NULL : engine->names.records[names[0]].keys[kinds[0]];
     leave(engine, key, handle, &tests);
+    tamis_branches_count(engine, branch, 0, UINT32_MAX);
+    record->branch = 0;
     engine->pair_filters -= record->place == TAMIS_IN_PAIR;
     engine->scanned -= record->place == TAMIS_IN_SCAN;
     engine->listed -= !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
     for (uint32_t i = 0; i < count; i++) {
-        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, record->access,
+        count_in_key(engine->names.records[names[i]].keys[kinds[i]], (tamis_place)record->place, i > 0, roots[0],
                      UINT32_MAX);
         tamis_key_drop(engine, names[i], kinds[i]);
     }
     tamis_free_body(engine, handle);
     tamis_boxes_scatter(engine);
+}
+
+bool tamis_move_on(tm_engine *engine, uint32_t handle) {
+    tamis_record *record = &engine->records[handle];
+    tamis_record before = *record;
+    tamis_tests tests;
+    uint64_t keys[TM_IN_VALUES_MAX];
+    tamis_stand stand = tamis_stand_of(engine, handle);
+    tamis_tests_of_record(engine, handle, &tests);
+    uint32_t count = keys_of_record(engine, record, keys);
+    uint32_t rest = tamis_rest_of(engine, handle);
+    uint32_t row = tamis_row_of(engine, record);
+    if (!tamis_descend(engine, &tests, &stand)) {
+        return false;
+    }
+    if (stand.branch == before.branch) {
+        return true;
+    }
+    tests.count -= stand.implied;
+    begin_stand(record, &stand, tests.tests[0]);
+    if (!enter_entry(engine, NULL, &stand, handle, &tests)) {
+        tamis_branches_count(engine, stand.branch, before.branch, 0);
+        *record = before;
+        return false;
+    }
+    tamis_branches_count(engine, stand.branch, before.branch, 1);
+    remove_entries(engine, keys, count, rest, row);
+    if (!(rest & TAMIS_LAST)) {
+        tm_arena_give(&engine->bodies, rest, body_class(tamis_body_at(engine, rest)->count));
+    }
+    return true;
 }

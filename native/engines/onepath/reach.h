@@ -36,6 +36,9 @@ static void look_at(matching *m, const probe *at, const tamis_slot *slot) {
         }
     }
     if (slot->entry_count == 0) {
+        if (slot->is_opened) {
+            m->engine->opened[m->opened_count++] = slot->block;
+        }
         return;
     }
     kept_bucket kept = {slot, at->first, at->second};
@@ -93,10 +96,9 @@ static void ask_for_blocks(const matching *m) {
 }
 
 static void look_at_slots(matching *m) {
-    bool is_single = !m->engine->buckets.is_continued;
     for (uint32_t i = 0; i < m->probe_count; i++) {
         const probe *at = &m->probes[i];
-        if (__builtin_expect(is_single && at->slot->key == at->key, 1)) {
+        if (__builtin_expect(at->slot->key == at->key && !at->slot->is_shared, 1)) {
             look_at(m, at, at->slot);
         } else {
             look_at_all(m, at);
@@ -132,15 +134,21 @@ static inline void see_bucket(matching *m, uint64_t key) {
     see_bucket_of(m, key, 0, 0);
 }
 
+/* As many as its view says. */
+static const uint32_t *patterns_of(matching *m, uint32_t attribute) {
+    const tamis_view *view = &m->views[attribute];
+    if (view->patterns != NULL) {
+        return view->patterns;
+    } /* more than are kept for a message: find them again, all */
+    const tm_attribute *value = &m->attributes[attribute];
+    uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
+    tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
+    return all;
+}
+
 static void see_patterns(matching *m, const known *at) {
     const tamis_view *view = &m->views[at->attribute];
-    const uint32_t *patterns = view->patterns;
-    if (patterns == NULL) { /* more than are kept for a message: find them again, all */
-        const tm_attribute *value = &m->attributes[at->attribute];
-        uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
-        tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
-        patterns = all;
-    }
+    const uint32_t *patterns = patterns_of(m, at->attribute);
     if (!tm_work_spend(&m->work, view->pattern_count)) {
         return;
     }

@@ -26,14 +26,26 @@ static uint64_t bytes_of_names(const tm_engine *engine) {
 }
 
 static uint64_t bytes_of_patterns(const tamis_patterns *patterns) {
-    uint64_t each =
-        WITH_QUARTER(sizeof(tamis_pattern_node) + sizeof(tamis_pattern_use)) + WITH_DOUBLING(sizeof(uint64_t));
-    return patterns->edges.count * each;
+    uint64_t ends = patterns->count * WITH_QUARTER(sizeof(tamis_pattern_end) + sizeof(tamis_pattern_use));
+    return patterns->node_live * WITH_QUARTER(sizeof(tamis_pattern_node)) + ends +
+           patterns->edges.count * WITH_DOUBLING(sizeof(uint64_t)) +
+           WITH_EIGHTH((uint64_t)patterns->texts.used * sizeof(uint64_t));
+}
+
+/* Their room doubles, from half a digest for each constant on. */
+static uint64_t bytes_of_digests(const tm_engine *engine) {
+    uint64_t constants = (uint64_t)engine->strings.live + engine->patterns.count;
+    uint64_t digests = constants * 3 / 4 < TAMIS_DIGESTS_MAX ? constants * 3 / 4 : TAMIS_DIGESTS_MAX;
+    return digests * (sizeof(tamis_digest) + sizeof(uint16_t));
 }
 
 static uint64_t bytes_of_buckets(const tamis_buckets *buckets) {
     return buckets->slot_count * (WITH_DOUBLING(sizeof(tamis_slot) + 1) / 2) +
            WITH_EIGHTH((uint64_t)buckets->arena.used * sizeof(uint64_t));
+}
+
+static uint64_t bytes_of_branches(const tamis_branches *branches) {
+    return branches->live * WITH_QUARTER(sizeof(tamis_branch));
 }
 
 uint64_t tamis_used(const tm_engine *engine) {
@@ -43,7 +55,7 @@ uint64_t tamis_used(const tm_engine *engine) {
     uint64_t bodies = ((uint64_t)engine->bodies.used + engine->covered_bodies.used) * sizeof(uint64_t);
     uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(tamis_complex)) + engine->complex_bytes;
     return filters + WITH_EIGHTH(bodies) + complexes + bytes_of_names(engine) + bytes_of_strings(&engine->strings) +
-           bytes_of_strings(&engine->numbers) + bytes_of_patterns(&engine->patterns) +
-           bytes_of_buckets(&engine->buckets) + engine->families.bytes +
+           bytes_of_strings(&engine->numbers) + bytes_of_patterns(&engine->patterns) + bytes_of_digests(engine) +
+           bytes_of_buckets(&engine->buckets) + bytes_of_branches(&engine->branches) + engine->families.bytes +
            (uint64_t)engine->families.count * tm_memory_charge(sizeof(tm_family));
 }

@@ -1,12 +1,13 @@
 """R14: which changes of the network broke a way of messages to this router, and when clients are told of the loss.
 
 Law: a way is broken where a session ended that lay on it, in any trees that are in force (R5b), and where a router
-comes back within reach. Nothing else loses messages: neither a link or a router that is added, nor a shorter way, nor a
-router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that follow one
-another within the hold are told together, when the hold is over: only the new ways are in force from then on, and all
-that was lost was published before. A router that stood still, because it was stopped or its machine slept, notices
-afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources to this
-router make one tree, in which the edge is looked for.
+comes back within reach; and where the network changes so often that trees are given up before their hold is over, with
+messages still under way in them. Nothing else loses messages: neither a link or a router that is added, nor a shorter
+way, nor a router that withdraws all of its links at once and lives on, so that others go around it first. Breaks that
+follow one another within the hold are told together, when the hold is over: only the new ways are in force from then
+on, and all that was lost was published before. A router that stood still, because it was stopped or its machine slept,
+notices afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources
+to this router make one tree, in which the edge is looked for.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.router.core.commands import WaysChanged
 from tamis.router.core.timers import Due
+from tamis.router.core.ways.forwarder import GENERATIONS_MAX as IN_FORCE_MAX
 
 if TYPE_CHECKING:
     from tamis.router.core.statements.core_state import CoreState
@@ -74,6 +76,8 @@ class Ways:
         `in_peace`: routers that have withdrawn all of their links themselves."""
         now_us, reach = self._core_state.now_us, self._core_state.trees.routers
         self._older.append((before, now_us + self._core_state.times.tree_hold_us))
+        if self._gave_up_early(now_us):
+            self._changed(self._happened_us(now_us))
         for router in before.routers - reach:
             if router not in in_peace and len(self._gone) < ROUTERS_MAX:
                 self._gone[router] = self._happened_us(now_us)
@@ -83,6 +87,15 @@ class Ways:
         if len(reach) > 1:
             self._was_alone_us = None
         return self._broke_us is None or now_us - self._broke_us >= self._core_state.times.tree_hold_us
+
+    def _gave_up_early(self, now_us: int) -> bool:
+        """Did the newest trees push others out of force before their hold was over, whose ways to here none that are in
+        force have?"""
+        held = [older for older, until_us in self._older if until_us > now_us]
+        if len(held) < IN_FORCE_MAX:
+            return False
+        given_up, in_force = held[-IN_FORCE_MAX], (*held[1 - IN_FORCE_MAX :], self._core_state.trees)
+        return not any(given_up.onward.items() <= trees.onward.items() for trees in in_force)
 
     def forget(self, router: int) -> None:
         """Forget `router`, which has been out of reach for so long that nothing is known of it any more."""

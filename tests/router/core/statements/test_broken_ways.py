@@ -91,6 +91,36 @@ def test_a_shorter_way_and_a_cost_lose_nothing() -> None:
     assert told(single) == []
 
 
+def says_costs(single: Single, seq: int, name: str, before: tuple[str, int], after: tuple[str, int]) -> None:
+    links = tuple(Adjacency(stable_number(other), 1, cost) for other, cost in (before, after))
+    single.hears("a", LinkState(name, 1, seq, links))
+
+
+@pytest.mark.parametrize(
+    ("changes", "apart_us", "count"),
+    [(3, 300 * MS, 0), (4, 300 * MS, 1), (4, HOLD_US, 0)],
+    ids=["as many as are in force", "one more", "one more, later"],
+)
+def test_trees_that_are_given_up_early_may_have_lost_what_was_on_its_way(changes, apart_us, count) -> None:
+    """me - a - b - c - d - e - f - me: each edge that becomes dear moves the place where the two ways meet."""
+    single = Single()
+    single.joins("a", "f")
+    around = ("me", *"abcdef", "me")
+    for before, name, after in zip(around, around[1:], around[2:], strict=False):
+        says_costs(single, 9, name, (before, 1), (after, 1))
+    single.waits(20 * S)
+    assert len(single.core.core_state.trees.routers) == 7
+    single.took(WaysChanged)
+    dear = [("b", "a", "c", 10), ("d", "c", "e", 20), ("a", "me", "b", 40), ("e", "d", "f", 80)]
+    trees = [single.core.core_state.trees.onward]
+    for name, before, after, cost in dear[:changes]:
+        says_costs(single, 10, name, (before, 1), (after, cost))
+        single.waits(apart_us)
+        assert single.core.core_state.trees.onward not in trees
+        trees.append(single.core.core_state.trees.onward)
+    assert len(told(single)) == count
+
+
 def test_a_router_that_dies_is_missed_until_it_is_back() -> None:
     single = ring()
     single.hears("a", said("a", 10, "me"))

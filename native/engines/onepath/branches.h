@@ -1,0 +1,81 @@
+/* branches.h - what is behind a bucket that is opened.
+ *
+ * Law: a bucket in which more than TAMIS_CROWD_MAX filters would stand is opened: it gets a node, a short list of
+ * forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
+ * name, by the patterns in it, or by which other names a message has; it has a branch, a number that stands in the keys
+ * of the buckets behind it where other keys have a name. Those may be opened in turn.
+ *
+ *     class = "alert"      opened; here stand filters that have nothing else to go by
+ *      |
+ *      +-- branch 7, plant by value      (7, "north")      60 filters
+ *      |                                 (7, "south")      opened
+ *      |                                  +-- branch 9, line by value ...
+ *      +-- branch 8, by name             (8, pressure)     3 filters
+ *
+ * A branch exists as long as a filter is behind it. A message that reaches an opened bucket makes one probe for each
+ * fork by value; a node has no more than TAMIS_FORKS_MAX of them.
+ */
+#ifndef TM_ONEPATH_BRANCHES_H
+#define TM_ONEPATH_BRANCHES_H
+
+#include "base/memory.h"
+
+#define TAMIS_BRANCHES_MAX (1U << 24) /* a branch has 24 bits in a record and in a key */
+#define TAMIS_FORKS_MAX 16U           /* by value or pattern; one by name may be added */
+#define TAMIS_DEPTH_MAX 8U            /* branches behind one another: what one addition may cause to move */
+
+typedef enum {
+    TAMIS_FORK_VALUE,
+    TAMIS_FORK_PATTERN,
+    TAMIS_FORK_NAME,
+} tamis_fork_by;
+
+typedef struct tamis_branch {
+    uint64_t parent; /* the key of the opened bucket; 0: a free row, then `filters` is the next free one */
+    uint32_t what;   /* tamis_fork_what */
+    uint32_t filters;
+} tamis_branch;
+
+/* As a match sees a branch. */
+typedef struct tamis_fork {
+    uint32_t branch;
+    uint32_t what;
+    uint64_t bits; /* tamis_operand_bit of every operand in use behind it, stale ones included */
+} tamis_fork;
+
+typedef struct tamis_node {
+    uint32_t count;
+    uint32_t nothing; /* forks are aligned */
+    tamis_fork forks[];
+} tamis_node;
+
+typedef struct tamis_branches {
+    tm_memory *memory;  /* borrowed */
+    tamis_branch *rows; /* [0] unused */
+    uint32_t count;     /* high-water mark */
+    uint32_t capacity;
+    uint32_t free; /* 0: none */
+    uint32_t live;
+} tamis_branches;
+
+/* Of names as in an id: 24 bits. A fork by name has neither name nor kind. */
+static inline uint32_t tamis_fork_what(uint32_t name, unsigned kind, tamis_fork_by by) {
+    return by == TAMIS_FORK_NAME ? (uint32_t)by << 4 : name << 8 | (uint32_t)by << 4 | kind;
+}
+static inline uint32_t tamis_fork_name(uint32_t what) {
+    return what >> 8;
+}
+static inline unsigned tamis_fork_kind(uint32_t what) {
+    return what & 0xf;
+}
+static inline tamis_fork_by tamis_fork_goes_by(uint32_t what) {
+    return (tamis_fork_by)(what >> 4 & 0xf);
+}
+
+void tamis_branches_init(tamis_branches *branches, tm_memory *memory);
+void tamis_branches_clear(tamis_branches *branches);
+/* A branch without filters; 0: no memory, or too many. */
+uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what);
+void tamis_branches_give(tamis_branches *branches, uint32_t branch);
+
+#endif

@@ -1,0 +1,246 @@
+/* descend.c - the way of a filter into opened buckets, one test a step.
+ *
+ * Law: the tests that a branch implies are those of the buckets it is behind, by value. A filter goes behind an opened
+ * bucket if it has an equality or a pattern left; where the node has no room for another name it goes by the name of
+ * one, and by the name of any other test where few messages have that name. Otherwise it stands in the opened bucket.
+ */
+#include "engines/onepath/buckets.h"
+
+#define NAME_ODDS_MAX 0.25 /* a name that more messages have than this tells nothing */
+#define NEW_FORK_COSTS 4.0 /* times: every message that comes by makes one probe more */
+
+/* What may be done next with a filter: go by tests[test]; `branch` is 0 where there is no fork for it yet. */
+typedef struct step {
+    uint32_t test; /* TAMIS_NONE: nothing */
+    uint32_t what;
+    uint32_t branch;
+    double odds;
+} step;
+
+static tamis_fork_by fork_of_test(tamis_test test) {
+    return tamis_test_op(test) == TAMIS_PATTERN ? TAMIS_FORK_PATTERN : TAMIS_FORK_VALUE;
+}
+
+static const tamis_fork *find_fork(const tamis_node *node, uint32_t what) {
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (node->forks[i].what == what) {
+            return &node->forks[i];
+        }
+    }
+    return NULL;
+}
+
+/* The first test that the next step may go by: the access test itself only where it was not made yet. */
+static uint32_t first_of(const tamis_stand *stand) {
+    return stand->place == TAMIS_IN_NAMED ? 0 : 1;
+}
+
+/* Is the access test one that is not there to be gone on from? An `in` has several buckets. */
+static bool is_last(const tamis_tests *tests, const tamis_stand *stand) {
+    return stand->place == TAMIS_IN_BUCKET && tamis_test_op(tests->tests[0]) == TAMIS_COMPLEX;
+}
+
+static uint32_t depth_of(const tm_engine *engine, uint32_t branch) {
+    uint32_t depth = 0;
+    for (; branch != 0; branch = tamis_key_branch(engine->branches.rows[branch].parent)) {
+        depth++;
+    }
+    return depth;
+}
+
+/* ---- the next step ---- */
+
+/* By the value of a test that has a bucket. */
+static step step_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests, uint32_t at,
+                          double other) {
+    tamis_test test = tests->tests[at];
+    step next = {at, tamis_fork_what(tamis_test_name(test), tamis_kind_of(engine, test), fork_of_test(test)), 0, 0};
+    const tamis_fork *fork = find_fork(node, next.what);
+    bool opened;
+    next.odds = tamis_odds_of_bucket(engine, test, &opened);
+    if (fork == NULL) {
+        next.odds *= NEW_FORK_COSTS;
+        return next;
+    }
+    next.branch = fork->branch;
+    if (tamis_test_op(test) != TAMIS_COMPLEX) {
+        uint64_t key;
+        tamis_bucket_keys(engine, TAMIS_IN_BUCKET, fork->branch, test, &key);
+        tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
+        uint32_t with = crowd.entries + tamis_filters_behind(engine, crowd.opened);
+        next.odds = tamis_odds_by_share(next.odds, with, engine->branches.rows[fork->branch].filters);
+        next.odds = crowd.opened != NULL ? tamis_odds_behind(next.odds, other) : next.odds;
+    }
+    return next;
+}
+
+static step step_by_name(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests, uint32_t at) {
+    tamis_test test = tests->tests[at];
+    step next = {at, tamis_fork_what(0, 0, TAMIS_FORK_NAME), 0, 0};
+    const tamis_fork *fork = find_fork(node, next.what);
+    next.branch = fork == NULL ? 0 : fork->branch;
+    next.odds = tamis_odds_of_name(engine, tamis_test_name(test), tamis_kind_of(engine, test));
+    next.odds *= fork == NULL ? NEW_FORK_COSTS : 1.0;
+    return next;
+}
+
+/* By name if it has to be, as there is no room for a fork by value, or where that tells enough. */
+static bool goes_by_name(const tm_engine *engine, const tamis_stand *stand, tamis_test test, uint32_t at, bool must) {
+    unsigned kind = tamis_kind_of(engine, test);
+    bool is_known = stand->place == TAMIS_IN_NAMED && at == 0;
+    return !tamis_test_negated(test) && kind != TAMIS_ANY &&
+           (must || (!is_known && tamis_odds_of_name(engine, tamis_test_name(test), kind) <= NAME_ODDS_MAX));
+}
+
+/* `must`: the filter has a bucket to go by, but the node has no room for it. */
+static step best_by_name(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                         const tamis_stand *stand, bool must) {
+    step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
+    for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
+        tamis_test test = tests->tests[at];
+        if (goes_by_name(engine, stand, test, at, must && tamis_has_bucket(engine, test))) {
+            step next = step_by_name(engine, node, tests, at);
+            best = next.odds < best.odds ? next : best;
+        }
+    }
+    return best;
+}
+
+/* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
+ * as good it is the one of the oldest name. */
+static step best_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                          const tamis_stand *stand, bool *no_room) {
+    step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
+    double lowest = TAMIS_NEVER;
+    for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
+        if (!tamis_has_bucket(engine, tests->tests[at])) {
+            continue;
+        }
+        step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0);
+        if (next.branch == 0 && node->count >= TAMIS_FORKS_MAX) {
+            *no_room = true;
+            continue;
+        }
+        lowest = next.odds < lowest ? next.odds : lowest;
+        bool is_older = best.test == TAMIS_NONE || tests->tests[at] < tests->tests[best.test];
+        bool is_better = next.odds * (is_older ? 1.0 : TAMIS_AS_GOOD) < best.odds * (is_older ? TAMIS_AS_GOOD : 1.0);
+        best = is_better ? next : best;
+    }
+    return best;
+}
+
+static step next_step(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                      const tamis_stand *stand) {
+    bool no_room = false;
+    step best = best_by_value(engine, node, tests, stand, &no_room);
+    return best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
+}
+
+/* ---- the way ---- */
+
+/* Make tests[next.test] the access test; the one before it is implied where it was found by its value. */
+static void advance(tamis_tests *tests, tamis_stand *stand, const step *next) {
+    uint32_t at = next->test;
+    if (stand->place == TAMIS_IN_BUCKET) {
+        uint32_t last = tests->count - stand->implied - 1;
+        tamis_swap_tests(tests, 0, last);
+        at = at == last ? 0 : at;
+        stand->implied++;
+    }
+    tamis_swap_tests(tests, 0, at);
+    stand->place = tamis_fork_goes_by(next->what) == TAMIS_FORK_NAME ? TAMIS_IN_NAMED : TAMIS_IN_BUCKET;
+    stand->branch = next->branch;
+}
+
+static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
+    uint32_t branch = tamis_branches_take(&engine->branches, parent, what);
+    if (branch != 0 &&
+        !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
+        tamis_branches_give(&engine->branches, branch);
+        return 0;
+    }
+    return branch;
+}
+
+bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
+    uint32_t begin = stand->branch;
+    for (uint32_t depth = depth_of(engine, begin); depth < TAMIS_DEPTH_MAX && !is_last(tests, stand); depth++) {
+        uint64_t key;
+        tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], &key);
+        const tamis_slot *opened = tamis_buckets_crowd(&engine->buckets, key).opened;
+        if (opened == NULL) {
+            break;
+        }
+        step next = next_step(engine, tamis_slot_node(&engine->buckets, opened), tests, stand);
+        if (next.test == TAMIS_NONE) {
+            break;
+        }
+        next.branch = next.branch != 0 ? next.branch : make_branch(engine, key, next.what);
+        if (next.branch == 0) {
+            tamis_branches_count(engine, stand->branch, begin, 0);
+            return false;
+        }
+        advance(tests, stand, &next);
+    }
+    tamis_order_tests(engine, tests, 1, tests->count - stand->implied);
+    return true;
+}
+
+bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand) {
+    if (is_last(tests, stand) || depth_of(engine, stand->branch) >= TAMIS_DEPTH_MAX) {
+        return false;
+    }
+    for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
+        if (tamis_has_bucket(engine, tests->tests[at])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- branches ---- */
+
+void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by) {
+    while (branch != until) {
+        tamis_branch *row = &engine->branches.rows[branch];
+        uint64_t parent = row->parent;
+        row->filters += by;
+        if (row->filters == 0) {
+            tamis_branches_give(&engine->branches, branch);
+            tamis_buckets_remove_fork(&engine->buckets, parent, branch);
+        }
+        branch = tamis_key_branch(parent);
+    }
+}
+
+/* The test that all in the bucket of this key satisfy by being there; TAMIS_TRUE: there is none. */
+static tamis_test test_of_key(const tm_engine *engine, uint64_t key) {
+    static const uint8_t OPS[] = {
+        [TAMIS_BY_BOOLEAN] = TAMIS_BOOLEAN_EQ, [TAMIS_BY_NUMBER] = TAMIS_NUMBER_EQ, [TAMIS_BY_STRING] = TAMIS_STRING_EQ,
+        [TAMIS_BY_WIDE] = TAMIS_TRUE,          [TAMIS_BY_PATTERN] = TAMIS_PATTERN,  [TAMIS_BY_PAIR] = TAMIS_TRUE,
+        [TAMIS_BY_NAME] = TAMIS_TRUE,
+    };
+    uint32_t branch = tamis_key_branch(key);
+    uint32_t name = (uint32_t)(key >> 32) & 0xffffff;
+    name = branch == 0 ? name : tamis_fork_name(engine->branches.rows[branch].what);
+    return tamis_test_of(name, OPS[tamis_key_tag(key)], (uint32_t)key);
+}
+
+void tamis_branch_tests(const tm_engine *engine, uint32_t branch, tamis_tests *out) {
+    while (branch != 0) {
+        uint64_t parent = engine->branches.rows[branch].parent;
+        tamis_test test = test_of_key(engine, parent);
+        if (tamis_test_op(test) != TAMIS_TRUE) {
+            out->tests[out->count++] = test;
+        }
+        branch = tamis_key_branch(parent);
+    }
+}
+
+tamis_test tamis_branch_root(const tm_engine *engine, uint32_t branch) {
+    uint64_t parent = 0;
+    for (; branch != 0; branch = tamis_key_branch(parent)) {
+        parent = engine->branches.rows[branch].parent;
+    }
+    return test_of_key(engine, parent);
+}
