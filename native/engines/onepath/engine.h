@@ -630,7 +630,7 @@ uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_t
 
 /* ---- entries_check.c ---- */
 
-/* Is every entry of a bucket that of a filter which stands there, and every such filter in its buckets? */
+/* Is every entry of a bucket or a list that of a filter which stands there, and every such filter in its buckets? */
 int tamis_entries_validate(const tm_engine *engine, const char **reason);
 
 /* ---- used.c ---- */

@@ -1,4 +1,4 @@
-/* entries_check.c - are the buckets' entries those of the filters that stand there?
+/* entries_check.c - are the entries of buckets and lists those of the filters that stand there?
  *
  * Law: each entry of a bucket belongs to one filter, which stands under the key of the bucket and says the same of it;
  * each filter has as many entries as its place has keys. The row that is noted of an entry is its row.
@@ -68,6 +68,47 @@ static uint64_t entries_wanted(const tm_engine *engine) {
     return wanted;
 }
 
+/* ---- lists ---- */
+
+/* Is each entry of a list that of a filter which says this place and row? */
+static bool is_list_right(const tm_engine *engine, const tamis_list *list, unsigned place) {
+    for (uint32_t row = 0; row < list->count; row++) {
+        uint32_t handle = handle_of(engine, &list->entries[row]);
+        const tamis_record *record = handle == TAMIS_NONE ? NULL : &engine->records[handle];
+        uint32_t noted = row < TAMIS_ROW_UNKNOWN ? row : TAMIS_ROW_UNKNOWN;
+        if (record == NULL || record->place != place || tamis_row_of(engine, record) != noted ||
+            list->entries[row].rest != tamis_rest_of(engine, handle)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t scanned_of(const tm_engine *engine, bool *right) {
+    uint64_t scanned = 0;
+    for (uint32_t name = 0; name < engine->names.record_count; name++) {
+        for (unsigned kind = 0; kind <= TAMIS_ANY; kind++) {
+            const tamis_key *key = engine->names.records[name].keys[kind];
+            if (key != NULL) {
+                *right &= is_list_right(engine, &key->scan, TAMIS_IN_SCAN);
+                scanned += key->scan.count;
+            }
+        }
+    }
+    return scanned;
+}
+
+static int validate_lists(const tm_engine *engine, const char **reason) {
+    bool right = is_list_right(engine, &engine->always, TAMIS_IN_ALWAYS);
+    if (scanned_of(engine, &right) != engine->scanned || !right) {
+        *reason = "an entry of a list is not that of a filter which stands there";
+        return TM_MISUSED;
+    }
+    return TM_OK;
+}
+
+/* ---- all ---- */
+
 int tamis_entries_validate(const tm_engine *engine, const char **reason) {
     uint64_t found = 0;
     for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
@@ -89,5 +130,5 @@ int tamis_entries_validate(const tm_engine *engine, const char **reason) {
         *reason = "a filter is missing in a bucket";
         return TM_MISUSED;
     }
-    return TM_OK;
+    return validate_lists(engine, reason);
 }
