@@ -121,8 +121,9 @@ void tm_answer_mark_others(tm_answer *answer, const uint64_t *excluded, uint32_t
 static void clear_marks(const tm_answer *answer) {
     const tm_hits *hits = answer->hits;
     if (answer->marked) {
-        if (answer->marks != NULL) { /* there may be no interface yet */
-            memset(answer->marks, 0, sizeof *answer->marks * count_marked(answer));
+        size_t words = count_marked(answer);
+        if (words > 0) { /* of a table without interfaces there are none, nor marks */
+            memset(answer->marks, 0, sizeof *answer->marks * words);
         }
         return;
     }

@@ -17,11 +17,12 @@ from tamis.cli.network_view import LinesView, TableDisplay
 from tamis.router.supervisor.identity import ProcessIdentity, is_running
 from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
+from tamis.testing.ports import lasting_port
 
 TWO = """
 routers:
-  a: {clients: "127.0.0.1:0", neighbours: "127.0.0.1:7999", admin: "unix:a.sock"}
-  b: {clients: "unix:b.sock", admin: "unix:b-admin.sock"}
+  a: {{clients: "127.0.0.1:0", neighbours: "127.0.0.1:{port}", admin: "unix:a.sock"}}
+  b: {{clients: "unix:b.sock", admin: "unix:b-admin.sock"}}
 links: [[a, b]]
 """
 
@@ -29,7 +30,7 @@ links: [[a, b]]
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch) -> str:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "two.yaml").write_text(TWO)
+    (tmp_path / "two.yaml").write_text(TWO.format(port=lasting_port()))
     return str(tmp_path / "two.yaml")
 
 
