@@ -1,4 +1,4 @@
-/* arena.c - see arena.h. Growth is by an eighth, at least one page: realloc moves large arrays by page table, so the
+/* arena.c - see arena.h. Growth is by an eighth, at least one page: large arrays grow in place (memory.c), so the
  * cost of growing stays small, and little is kept unused. */
 #include "base/arena.h"
 

@@ -6,7 +6,7 @@
  * Others have their reasons, each told where it is:
  *
  *     hash sets               double, as a place is a hash cut to a power of two (idset.c)
- *     the arena               by an eighth: it is one large block that the system moves by its page table (arena.c)
+ *     the arena               by an eighth: it is one large block that grows in place (arena.c)
  *     bytes of a connection   double, so that moving them down is paid for by those that come (outbox.c)
  *     arrays of all filters   by a quarter from the start, because bytes a filter are what a table is judged by
  *                             (engines/onepath, subscriptions.c)

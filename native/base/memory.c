@@ -2,19 +2,22 @@
  *
  * Law: as in memory.h. What is counted is what the allocator takes: glibc's rule of an eight-byte header and steps of
  * sixteen, or whole pages for a block so large that it is mapped by itself. Those are aligned for huge pages, because
- * a match jumps through them and would miss the TLB on every step.
+ * a match jumps through them and would miss the TLB on every step, and grow in place into addresses that are reserved
+ * for them, because a page that is moved in parts is huge no more. The last huge page of a block may be taken whole.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/memory.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define MAPPED_BYTES_MIN ((size_t)4 << 20) /* below, a block would waste the ends of its huge pages */
 #define PAGE_BYTES ((size_t)4096)
+#define RESERVED_TIMES 8U /* of a mapped block's size, kept as addresses to grow into */
 #define GIVEN_BACK_BYTES (UINT64_C(16) << 20)
 
 static bool is_mapped(size_t size) {
@@ -27,7 +30,7 @@ static size_t round_up(size_t size, size_t step) {
 
 uint64_t tm_memory_charge(size_t size) {
     if (is_mapped(size)) {
-        return round_up(size, PAGE_BYTES);
+        return PAGE_BYTES + round_up(size, PAGE_BYTES); /* with the page before it */
     }
     size_t chunk = round_up(size + 8, 16);
     return chunk < 32 ? 32 : chunk;
@@ -48,23 +51,121 @@ static void account(tm_memory *memory, tm_heat heat, uint64_t old, uint64_t size
     }
 }
 
-/* A zeroed mapping that starts at a huge page: map too much, give back both ends. */
-static void *map(size_t size) {
-    size_t wanted = round_up(size, PAGE_BYTES);
-    uint8_t *start = mmap(NULL, wanted + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* ---- mapped blocks ---- */
+
+/* In the page before a mapped block. */
+typedef struct extent {
+    size_t reserved; /* addresses from the block on that are its own: whole huge pages */
+    size_t open;     /* of these, how many may be written: whole huge pages, at least the block's size */
+} extent;
+
+static extent *extent_of(void *block) {
+    return (extent *)(void *)((uint8_t *)block - PAGE_BYTES);
+}
+
+/* Addresses cost nothing where they have no bound. With one (`ulimit -v`) they are not kept in reserve, as they would
+ * be missed elsewhere: there a block that grows moves. */
+static size_t reserve_for(size_t size) {
+    struct rlimit limit;
+    bool is_bound = getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+    return round_up(is_bound ? size : size * RESERVED_TIMES, HUGE_PAGE_BYTES);
+}
+
+/* Addresses from the start of a huge page on, with a page before them, of which none may be read: they count nowhere,
+ * under strict overcommit neither. Map too much, give back both ends. */
+static uint8_t *reserve(size_t reserved) {
+    uint8_t *start = mmap(NULL, PAGE_BYTES + reserved + HUGE_PAGE_BYTES, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED) {
         return NULL;
     }
-    uint8_t *aligned = (uint8_t *)round_up((uintptr_t)start, HUGE_PAGE_BYTES);
-    size_t before = (size_t)(aligned - start);
+    uint8_t *block = (uint8_t *)round_up((uintptr_t)start + PAGE_BYTES, HUGE_PAGE_BYTES);
+    size_t before = (size_t)(block - PAGE_BYTES - start);
     if (before > 0) {
         munmap(start, before);
     }
     if (before < HUGE_PAGE_BYTES) {
-        munmap(aligned + wanted, HUGE_PAGE_BYTES - before);
+        munmap(block + reserved, HUGE_PAGE_BYTES - before);
     }
-    madvise(aligned, wanted, MADV_HUGEPAGE); /* only advice: a kernel without huge pages refuses it */
-    return aligned;
+    return block;
+}
+
+static void release_mapped(void *block) {
+    munmap((uint8_t *)block - PAGE_BYTES, PAGE_BYTES + extent_of(block)->reserved);
+}
+
+/* Let bytes from..to of a reservation, whole pages, be written; they are zero. */
+static bool open_pages(uint8_t *block, size_t from, size_t to) {
+    if (mprotect(block + from, to - from, PROT_READ | PROT_WRITE) != 0) {
+        return false;
+    }
+    madvise(block + from, to - from, MADV_HUGEPAGE); /* only advice: a kernel without huge pages refuses it */
+    return true;
+}
+
+/* A reservation for a block of `size` bytes, of which those from `from` on may be written; NULL: no memory. Where the
+ * addresses are refused, only as many are taken as the block needs now. */
+static uint8_t *reserve_open(size_t size, size_t from) {
+    size_t open = round_up(size, HUGE_PAGE_BYTES);
+    size_t reserved = reserve_for(size);
+    uint8_t *block = reserve(reserved);
+    if (block == NULL && reserved > open) {
+        reserved = open;
+        block = reserve(reserved);
+    }
+    if (block == NULL) {
+        return NULL;
+    }
+    bool is_head_open = mprotect(block - PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE) == 0;
+    if (!is_head_open || (from < open && !open_pages(block, from, open))) {
+        munmap(block - PAGE_BYTES, PAGE_BYTES + reserved);
+        return NULL;
+    }
+    *extent_of(block) = (extent){reserved, open};
+    return block;
+}
+
+/* A zeroed block. */
+static void *map(size_t size) {
+    return reserve_open(size, 0);
+}
+
+/* Pages change their address, not their place: moving a table of any size is a matter of microseconds. */
+static void *move_mapped(void *block, size_t size) {
+    size_t kept = extent_of(block)->open;
+    uint8_t *moved = reserve_open(size, kept);
+    if (moved == NULL) {
+        return NULL;
+    }
+    if (mremap(block, kept, kept, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
+        if (!open_pages(moved, 0, kept)) {
+            release_mapped(moved);
+            return NULL;
+        }
+        memcpy(moved, block, kept);
+    }
+    release_mapped(block);
+    return moved;
+}
+
+/* Where it is, as long as the reservation lasts: huge pages stay whole, and no page moves. */
+static void *resize_mapped(void *block, size_t old, size_t size) {
+    extent *at = extent_of(block);
+    if (size > at->reserved) {
+        return move_mapped(block, size);
+    }
+    if (size > at->open) {
+        size_t open = round_up(size, HUGE_PAGE_BYTES);
+        if (!open_pages(block, at->open, open)) {
+            return NULL;
+        }
+        at->open = open;
+    }
+    size_t kept = round_up(size, PAGE_BYTES);
+    if (round_up(old, PAGE_BYTES) > kept) { /* what is left of it is zero when it is used again */
+        madvise((uint8_t *)block + kept, round_up(old, PAGE_BYTES) - kept, MADV_DONTNEED);
+    }
+    return block;
 }
 
 static void *obtain(size_t size) {
@@ -73,7 +174,7 @@ static void *obtain(size_t size) {
 
 static void release(void *block, size_t size) {
     if (is_mapped(size)) {
-        munmap(block, round_up(size, PAGE_BYTES));
+        release_mapped(block);
     } else {
         free(block);
     }
@@ -87,26 +188,9 @@ void *tm_alloc_counted(tm_memory *memory, tm_heat heat, size_t size) {
     return block;
 }
 
-/* Pages change their address, not their place: growing a table of any size is a matter of microseconds. */
-static void *remap(void *block, size_t old, size_t size) {
-    size_t kept = round_up(old < size ? old : size, PAGE_BYTES);
-    void *moved = map(size);
-    if (moved == NULL) {
-        return NULL;
-    }
-    if (mremap(block, kept, kept, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
-        memcpy(moved, block, kept);
-        munmap(block, kept);
-    }
-    if (round_up(old, PAGE_BYTES) > kept) {
-        munmap((uint8_t *)block + kept, round_up(old, PAGE_BYTES) - kept);
-    }
-    return moved;
-}
-
 static void *move(void *block, size_t old, size_t size) {
     if (is_mapped(old) && is_mapped(size)) {
-        return remap(block, old, size);
+        return resize_mapped(block, old, size);
     }
     void *moved = obtain(size);
     if (moved != NULL) {

@@ -151,3 +151,35 @@ def test_crowds_come_and_go_in_any_order(seed: int) -> None:
             message = message_of(draw)
             assert table.match(message) == twin.match(message)
     assert table.stats().filters == 0
+
+
+def _crowded(number: int) -> Filter:
+    """Values that are all shared by many, some beside a bound or a pattern, or a bound alone."""
+    i = number // 4
+    bound = Constraint("m", Op.GT, (number,))
+    return (
+        equal({"class": f"c-{i % 3}", "device": f"web-{i % 100}"}),
+        equal({"tenant": i % 2, "plant": i % 7, "line": i % 9}, bound),
+        equal({"class": f"c-{i % 7}"}, Constraint("text", Op.CONTAINS, (f"word {i % 30}.",))),
+        Filter((bound,)),
+    )[number % 4]
+
+
+@pytest.mark.slow
+def test_what_is_behind_opened_buckets_where_steps_go_together() -> None:
+    """So many filters that probes and runs of a message are looked at together, and buckets that are opened."""
+    rng = random.Random(3)
+    tables = [Table(), Table("linear")]
+    held = [[table.add(_crowded(number), 256 + number) for table in tables] for number in range(52_000)]
+    for removed in (range(0), range(1_900)):  # 50,000 and more are left
+        for number in removed:
+            for table, handle in zip(tables, held[number], strict=True):
+                table.remove(handle)
+        tables[0].validate()
+        for i in rng.sample(range(13_000), 4):
+            message: dict[str, Value] = {"class": f"c-{i % 3}", "device": f"web-{i % 100}", "text": f"word {i % 30}."}
+            message |= {"tenant": i % 2, "plant": i % 7, "line": i % 9, "m": 40_000}
+            found, expected = (table.match(message) for table in tables)
+            assert found == expected
+            assert {interface % 4 for interface in found} == {0, 1, 2, 3}
+            assert steps_of(tables[0], message) <= 100 * CROWD

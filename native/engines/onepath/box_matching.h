@@ -24,7 +24,7 @@ static void see_box(matching *m, uint32_t body, uint32_t interface) {
     } else if (interface & TAMIS_LAST) {
         emit(m, interface & ~TAMIS_LAST, tamis_body_at(m->engine, body)->handle);
     } else if (tm_work_spend(&m->work, WORK_BODY)) {
-        tamis_entry entry = {.interface = interface, .body = body};
+        tamis_entry entry = {.interface = interface, .rest = body};
         verify(m, &entry);
     }
 }

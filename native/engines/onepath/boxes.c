@@ -185,12 +185,17 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
     family_names family;
     find_names(engine, tests, &family);
     uint32_t body = tm_arena_take(&engine->bodies, class_of(tests->count));
+    if (body & TAMIS_LAST) { /* what a record says of a body has no such bit */
+        tm_arena_give(&engine->bodies, body, class_of(tests->count));
+        return false;
+    }
     if (body == 0) {
         return false;
     }
     tamis_body *at = tamis_body_at(engine, body);
     at->handle = handle;
-    at->count = tests->count;
+    at->count = tests->count & 63;
+    at->note = TAMIS_ROW_UNKNOWN;
     memcpy(at->tests, tests->tests, sizeof(tamis_test) * tests->count);
     tm_box box = {.id = body};
     box_of(engine, tamis_interface_of(engine, handle), tests, &family, &box);
@@ -237,7 +242,7 @@ static bool move(tm_engine *engine, uint32_t handle, bool to_boxes) {
 static bool is_of_family(const tm_engine *engine, const tamis_entry *entry, const family_names *family) {
     tamis_tests tests;
     family_names names;
-    tamis_tests_of_record(engine, tamis_body_at(engine, entry->body)->handle, &tests);
+    tamis_tests_of_entry(engine, entry, &tests);
     find_names(engine, &tests, &names);
     return same_names(&names, family);
 }
@@ -260,7 +265,7 @@ static uint32_t find_alike(const tm_engine *engine, const tamis_slot *slot, cons
     uint32_t count = 0;
     for (uint32_t i = 0; i < slot->entry_count && count < MOVES_MAX; i++) {
         if (is_of_family(engine, &entries[i], family)) {
-            handles[count++] = tamis_body_at(engine, entries[i].body)->handle;
+            handles[count++] = tamis_handle_of_entry(engine, &entries[i]);
         }
     }
     return count;

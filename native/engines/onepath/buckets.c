@@ -148,6 +148,23 @@ static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t mor
     return true;
 }
 
+/* A further slot for the bucket, without a block; NULL: no memory. It and the others are marked as several. */
+static tamis_slot *add_slot(tamis_buckets *buckets, tamis_slot slot) {
+    uint64_t hash = tamis_bucket_hash(buckets, slot.key);
+    tamis_segment *segment = segment_of(buckets, hash);
+    if (!reserve_slot(buckets, segment)) {
+        return NULL;
+    }
+    uint32_t at = tamis_segment_home(segment, hash);
+    tamis_slot *other;
+    while ((other = (tamis_slot *)tamis_segment_next(segment, slot.key, tamis_tag_of(hash), &at)) != NULL) {
+        other->is_shared = 1;
+        slot.is_shared = 1;
+    }
+    buckets->slot_count++;
+    return place(segment, hash, slot);
+}
+
 /* A slot of the bucket with room for a row more, made if need be; NULL: no memory. */
 static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
@@ -159,10 +176,7 @@ static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units
             slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
         } while (slot != NULL && (slot->is_opened || slot->entry_count + slot->single_count == ROWS_MAX));
     }
-    if (slot == NULL) {
-        slot = reserve_slot(buckets, segment) ? place(segment, hash, (tamis_slot){.key = key}) : NULL;
-        buckets->slot_count += slot != NULL;
-    }
+    slot = slot != NULL ? slot : add_slot(buckets, (tamis_slot){.key = key});
     if (slot != NULL && !reserve_units(buckets, slot, units)) {
         if (slot->block == 0) {
             drop_slot(buckets, slot);
@@ -223,7 +237,7 @@ static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
 }
 
 /* The slot and the row of an entry that is there; `row` is looked at first. */
-static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body, uint32_t row,
+static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row,
                                tamis_slot **found) {
     uint64_t hash = tamis_bucket_hash(buckets, key);
     const tamis_segment *segment = tamis_segment_of(buckets, hash);
@@ -231,7 +245,7 @@ static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint3
     uint32_t at = home;
     while ((*found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
         tamis_entry *rows = tamis_slot_entries(buckets, *found);
-        if (row < (*found)->entry_count && rows[row].body == body) {
+        if (row < (*found)->entry_count && rows[row].rest == rest) {
             return &rows[row];
         }
     }
@@ -239,24 +253,24 @@ static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint3
         *found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
         tamis_entry *rows = tamis_slot_entries(buckets, *found);
         for (uint32_t i = 0; i < (*found)->entry_count; i++) {
-            if (rows[i].body == body) {
+            if (rows[i].rest == rest) {
                 return &rows[i];
             }
         }
     }
 }
 
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body, uint32_t row) {
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row) {
     tamis_slot *slot;
-    return find_entry(buckets, key, body, row, &slot);
+    return find_entry(buckets, key, rest, row, &slot);
 }
 
-uint32_t tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body, uint32_t *row) {
+const tamis_entry *tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t *row) {
     tamis_slot *slot;
-    tamis_entry *entry = find_entry(buckets, key, body, *row, &slot);
+    tamis_entry *entry = find_entry(buckets, key, rest, *row, &slot);
     *row = (uint32_t)(entry - tamis_slot_entries(buckets, slot));
     *entry = tamis_slot_entries(buckets, slot)[--slot->entry_count];
-    uint32_t moved = entry->body == body ? 0 : entry->body;
+    const tamis_entry *moved = *row < slot->entry_count ? entry : NULL;
     drop_if_empty(buckets, slot);
     return moved;
 }
@@ -282,13 +296,10 @@ tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key) {
 }
 
 bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key) {
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    tamis_segment *segment = segment_of(buckets, hash);
-    if (!reserve_slot(buckets, segment)) {
+    tamis_slot *slot = add_slot(buckets, (tamis_slot){.key = key, .is_opened = 1});
+    if (slot == NULL) {
         return false;
     }
-    tamis_slot *slot = place(segment, hash, (tamis_slot){.key = key, .is_opened = 1});
-    buckets->slot_count++;
     if (!reserve_units(buckets, slot, NODE_UNITS)) {
         drop_slot(buckets, slot);
         return false;
@@ -346,13 +357,18 @@ void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t 
     }
 }
 
-static bool is_reachable(const tamis_segment *segment, const tamis_slot *slot, uint64_t hash) {
+/* Is the slot found under its key, and as the only one unless it is marked as one of several? */
+static bool is_reachable(const tamis_buckets *buckets, const tamis_segment *segment, const tamis_slot *slot) {
+    uint64_t hash = tamis_bucket_hash(buckets, slot->key);
     uint32_t at = tamis_segment_home(segment, hash);
     const tamis_slot *next;
-    do {
-        next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at);
-    } while (next != NULL && next != slot);
-    return next != NULL;
+    uint32_t found = 0;
+    uint32_t others = 0;
+    while ((next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at)) != NULL) {
+        found += next == slot;
+        others += next != slot;
+    }
+    return found == 1 && (others == 0 || slot->is_shared);
 }
 
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
@@ -366,7 +382,7 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
                 continue;
             }
             count++;
-            if (!is_reachable(segment, slot, tamis_bucket_hash(buckets, slot->key))) {
+            if (!is_reachable(buckets, segment, slot)) {
                 *reason = "a bucket is not found under its key";
                 return TM_MISUSED;
             }

@@ -65,8 +65,8 @@ void tamis_buckets_clear(tamis_buckets *buckets);
 /* `row`, where it is not NULL: of the entry in its slot. */
 bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry, uint32_t *row);
 bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single single);
-/* `row`: where the entry may be in its slot; then where it was. The body of the entry that stands there now, or 0. */
-uint32_t tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t body, uint32_t *row);
+/* `row`: where the entry may be in its slot; then where it was. The entry that stands there now; NULL: none. */
+const tamis_entry *tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t *row);
 void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle);
 /* Make the bucket an opened one, which has no fork yet; false: no memory. It ends with its last fork and row. */
 bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key);
@@ -180,8 +180,8 @@ typedef struct tamis_crowd {
 tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key);
 /* Filters that stand behind an opened bucket; of NULL none. */
 uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened);
-/* The entry of a body in a bucket; `row`: where it may be in its slot. */
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t body, uint32_t row);
+/* The entry of a bucket that says so in `rest`: it is there. `row`: where it may be in its slot. */
+tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row);
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason);
 
 #endif

@@ -38,7 +38,7 @@ static void find_movers(const tm_engine *engine, uint64_t key, bool (*moves)(con
     found->count = 0;
     while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
         for (uint32_t i = 0; i < slot->entry_count && found->count <= TAMIS_CROWD_MAX; i++) {
-            uint32_t handle = tamis_body_at(engine, tamis_slot_entries(buckets, slot)[i].body)->handle;
+            uint32_t handle = tamis_handle_of_entry(engine, &tamis_slot_entries(buckets, slot)[i]);
             if (moves(engine, handle)) {
                 found->handles[found->count++] = handle;
             }
@@ -129,7 +129,7 @@ static int validate_branches(const tm_engine *engine, const char **reason) {
         }
     }
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        uint32_t branch = engine->records[handle].branch;
+        uint32_t branch = tamis_branch_of(&engine->records[handle]);
         for (; branch != 0; branch = tamis_key_branch(engine->branches.rows[branch].parent)) {
             found++;
         }

@@ -75,13 +75,37 @@ static bool reserve_record(tm_engine *engine, uint32_t handle) {
     return true;
 }
 
+/* Room for what covers the filter, where anything may. Others keep what they have: nothing is read of it. */
+static bool reserve_covering(tm_engine *engine, uint32_t handle) {
+    if (handle < engine->covering_capacity || !tamis_uses_cells(engine, tamis_interface_of(engine, handle))) {
+        return true;
+    }
+    uint64_t capacity = (uint64_t)engine->covering_capacity + engine->covering_capacity / 8 + 16;
+    capacity = capacity > handle ? capacity : (uint64_t)handle + 1;
+    tamis_covering *coverings =
+        TM_RESIZE(engine->memory, TM_COLD, engine->coverings, tamis_covering, engine->covering_capacity, capacity);
+    if (coverings == NULL) {
+        return false;
+    }
+    engine->coverings = coverings;
+    engine->covering_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Head of the list of those that a filter covers, or TAMIS_NONE. */
+static uint32_t covers_of(const tm_engine *engine, uint32_t handle) {
+    return tamis_uses_cells(engine, tamis_interface_of(engine, handle)) ? engine->coverings[handle].covers : TAMIS_NONE;
+}
+
 static void begin_record(tm_engine *engine, uint32_t handle) {
-    engine->records[handle] =
-        (tamis_record){.coverer = TAMIS_NONE, .covers = TAMIS_NONE, .next = TAMIS_NONE, .previous = TAMIS_NONE};
+    engine->records[handle] = (tamis_record){0};
+    if (tamis_uses_cells(engine, tamis_interface_of(engine, handle))) {
+        engine->coverings[handle] = (tamis_covering){TAMIS_NONE, TAMIS_NONE, TAMIS_NONE, TAMIS_NONE, TAMIS_NONE};
+    }
 }
 
 static void free_record(tm_engine *engine, uint32_t handle) {
-    engine->records[handle] = (tamis_record){.covers = TAMIS_NONE};
+    engine->records[handle] = (tamis_record){0};
 }
 
 /* A filter of the interface has come, or is about to be released; it is among those counted. */
@@ -103,31 +127,31 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
 /* ---- covering ---- */
 
 static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
-    tamis_record *record = &engine->records[handle];
-    tamis_record *above = &engine->records[coverer];
-    record->coverer = coverer;
-    record->previous = TAMIS_NONE;
-    record->next = above->covers;
+    tamis_covering *covering = &engine->coverings[handle];
+    tamis_covering *above = &engine->coverings[coverer];
+    covering->coverer = coverer;
+    covering->previous = TAMIS_NONE;
+    covering->next = above->covers;
     if (above->covers != TAMIS_NONE) {
-        engine->records[above->covers].previous = handle;
+        engine->coverings[above->covers].previous = handle;
     }
     above->covers = handle;
     engine->covered++;
 }
 
 static void take_off(tm_engine *engine, uint32_t handle) {
-    tamis_record *record = &engine->records[handle];
-    if (record->previous != TAMIS_NONE) {
-        engine->records[record->previous].next = record->next;
+    tamis_covering *covering = &engine->coverings[handle];
+    if (covering->previous != TAMIS_NONE) {
+        engine->coverings[covering->previous].next = covering->next;
     } else {
-        engine->records[record->coverer].covers = record->next;
+        engine->coverings[covering->coverer].covers = covering->next;
     }
-    if (record->next != TAMIS_NONE) {
-        engine->records[record->next].previous = record->previous;
+    if (covering->next != TAMIS_NONE) {
+        engine->coverings[covering->next].previous = covering->previous;
     }
-    record->coverer = TAMIS_NONE;
-    record->next = TAMIS_NONE;
-    record->previous = TAMIS_NONE;
+    covering->coverer = TAMIS_NONE;
+    covering->next = TAMIS_NONE;
+    covering->previous = TAMIS_NONE;
     engine->covered--;
 }
 
@@ -229,7 +253,7 @@ static void finish(tm_engine *engine, uint32_t handle) {
 /* Find a new place for a covered record whose coverer goes; false: no memory, it hangs where it hung. */
 static bool rehome(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
-    uint32_t old = record->coverer;
+    uint32_t old = engine->coverings[handle].coverer;
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
     uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), &tests, handle);
@@ -255,24 +279,23 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
 static void drain(tm_engine *engine, uint64_t steps) {
     while (engine->ghosts != TAMIS_NONE) {
         uint32_t ghost = engine->ghosts;
-        while (engine->records[ghost].covers != TAMIS_NONE) {
-            if (steps-- == 0 || !rehome(engine, engine->records[ghost].covers)) {
+        while (engine->coverings[ghost].covers != TAMIS_NONE) {
+            if (steps-- == 0 || !rehome(engine, engine->coverings[ghost].covers)) {
                 return;
             }
         }
-        engine->ghosts = engine->records[ghost].ghost_next;
+        engine->ghosts = engine->coverings[ghost].ghost_next;
         finish(engine, ghost);
     }
 }
 
 static void tamis_remove(tm_engine *engine, uint32_t handle) {
-    tamis_record *record = &engine->records[handle];
-    if (record->covers == TAMIS_NONE) {
+    if (covers_of(engine, handle) == TAMIS_NONE) {
         finish(engine, handle);
         drain(engine, DRAIN_ON_CHANGE);
         return;
     }
-    record->ghost_next = engine->ghosts;
+    engine->coverings[handle].ghost_next = engine->ghosts;
     engine->ghosts = handle;
     drain(engine, DRAIN_AT_ONCE);
 }
@@ -302,7 +325,7 @@ static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interf
     if (result != TM_OK) {
         return result;
     }
-    bool is_in = reserve_scratch(engine) && reserve_record(engine, handle);
+    bool is_in = reserve_scratch(engine) && reserve_record(engine, handle) && reserve_covering(engine, handle);
     if (is_in) {
         begin_record(engine, handle);
         is_in = settle_in(engine, handle, &tests);
@@ -374,6 +397,7 @@ static void tamis_destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine->complexes, tamis_complex, engine->complex_capacity);
     TM_DELETE(memory, TM_HOT, engine->always.entries, tamis_entry, engine->always.capacity);
     TM_DELETE(memory, TM_COLD, engine->records, tamis_record, engine->record_capacity);
+    TM_DELETE(memory, TM_COLD, engine->coverings, tamis_covering, engine->covering_capacity);
     TM_DELETE(memory, TM_HOT, engine->state, uint64_t, engine->state_capacity);
     TM_DELETE(memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
     TM_DELETE(memory, TM_HOT, engine->opened, uint32_t, engine->opened_capacity);
@@ -448,14 +472,14 @@ static int validate_records(const tm_engine *engine, const char **reason) {
         listed += is_active(record) && !tamis_uses_cells(engine, interface);
         if (record->place == TAMIS_COVERED) {
             covered++;
-            const tamis_record *above = &engine->records[record->coverer];
-            if (above->place == TAMIS_FREE || tamis_interface_of(engine, record->coverer) != interface) {
+            uint32_t coverer = engine->coverings[handle].coverer;
+            if (engine->records[coverer].place == TAMIS_FREE || tamis_interface_of(engine, coverer) != interface) {
                 *reason = "a filter is covered by nothing, or by one of another interface";
                 return TM_MISUSED;
             }
         }
-        for (uint32_t below = record->covers; below != TAMIS_NONE; below = engine->records[below].next) {
-            if (engine->records[below].coverer != handle || engine->records[below].place != TAMIS_COVERED) {
+        for (uint32_t below = covers_of(engine, handle); below != TAMIS_NONE; below = engine->coverings[below].next) {
+            if (engine->coverings[below].coverer != handle || engine->records[below].place != TAMIS_COVERED) {
                 *reason = "a list of covered filters is broken";
                 return TM_MISUSED;
             }
@@ -484,6 +508,7 @@ static int tamis_validate(const tm_engine *engine, const char **reason) {
     result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
     result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
     result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
+    result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
     result = result != TM_OK ? result : tamis_crowds_validate(engine, reason);

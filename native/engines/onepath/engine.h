@@ -123,13 +123,14 @@ typedef struct tamis_tests {
 /* ---- where filters stand ---- */
 
 /* A filter as an access path holds it: 16 bytes, a quarter of a cache line. It matches iff `test` holds and all tests
- * of the body do; TAMIS_LAST says without a look at the body that there are none. */
+ * of the body do. In the bucket of a pair both tests of the pair stand in the entry: see pair_entry.h. */
 typedef struct tamis_entry {
-    uint32_t interface; /* with TAMIS_LAST */
-    uint32_t body;
+    uint32_t interface; /* TAMIS_ENTRY_INTERFACE; the bits above it are 0 but under a pair */
+    uint32_t rest;      /* TAMIS_LAST and the handle: there are no further tests; otherwise the body that has them */
     tamis_test test;
 } tamis_entry;
 
+#define TAMIS_ENTRY_INTERFACE 0xffffffU
 #define TAMIS_LAST (1U << 31)
 
 /* One filter of a single test. */
@@ -138,18 +139,19 @@ typedef struct tamis_single {
     uint32_t handle;
 } tamis_single;
 
-/* All tests but the access test, those that the branch implies and, in a bucket by value, the one beside it in the
- * entry. */
+/* All tests but the access test, those that the branch implies and, in a bucket by value or of a pair, the one beside
+ * it in the entry. */
 typedef struct tamis_body {
     uint32_t handle;
     uint32_t count : 6;
-    uint32_t row : 26; /* of the entry in its slot or list; TAMIS_ROW_UNKNOWN where it has several */
+    uint32_t note : 26; /* tamis_note_of the record */
     tamis_test tests[];
 } tamis_body;
 
+/* A row that cannot be told: of a filter with several entries, or of one far down in a list. */
 #define TAMIS_ROW_UNKNOWN ((1U << 26) - 1)
 
-_Static_assert(TAMIS_TESTS_MAX < 1U << 6, "a body's count has six bits");
+_Static_assert(sizeof(tamis_body) == 8 && TAMIS_TESTS_MAX < 64, "the head of a body is one unit of an arena");
 
 /* A range of one key, for cells: low and high are points (see cells.c), flags say which bound is missing. */
 typedef struct tamis_span {
@@ -269,9 +271,10 @@ typedef enum {
 typedef struct tamis_slot {
     uint64_t key; /* 0: empty */
     uint32_t block;
-    uint32_t entry_count : 13;
+    uint32_t entry_count : 12;
     uint32_t single_count : 12;
     uint32_t is_opened : 1;
+    uint32_t is_shared : 1; /* the bucket has, or had, other slots */
     uint32_t size_class : 6;
 } tamis_slot;
 
@@ -316,17 +319,22 @@ typedef enum {
 
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
-    uint32_t body;     /* 0: none; in the arena of its heat */
-    uint32_t coverer;  /* while covered: by whom */
-    uint32_t covers;   /* head of the list of those it covers, or TAMIS_NONE */
-    uint32_t next;     /* in the coverer's list */
-    uint32_t previous;
-    uint32_t ghost_next; /* of a ghost: the next one */
+    uint32_t body;     /* in the arena of its heat; 0: none; of an entry without one, TAMIS_LAST and its note */
     uint32_t place : 8;
-    uint32_t branch : 24; /* the branch that its bucket stands in; 0: none */
+    uint32_t branch : 24; /* the branch that its bucket stands in, 0: none; of a filter under a pair, its entry's row */
 } tamis_record;
 
-_Static_assert(sizeof(tamis_record) == 36, "with its row in holders.h a filter takes forty bytes");
+_Static_assert(sizeof(tamis_record) == 16, "with its row in holders.h a filter takes twenty bytes");
+
+/* What covers a filter and what it covers. Only filters of interfaces that use cells have one (tamis_uses_cells): what
+ * stands at the other handles means nothing. */
+typedef struct tamis_covering {
+    uint32_t coverer; /* while covered: by which filter */
+    uint32_t covers;  /* head of the list of those it covers, or TAMIS_NONE */
+    uint32_t next;    /* in the coverer's list */
+    uint32_t previous;
+    uint32_t ghost_next; /* of a ghost: the next one */
+} tamis_covering;
 
 /* A constraint no test can express, kept whole. */
 typedef struct tamis_complex {
@@ -362,6 +370,8 @@ struct tm_engine {
 
     tamis_record *records; /* by handle */
     uint32_t record_capacity;
+    tamis_covering *coverings; /* owned; by handle, up to the last one of an interface that uses cells */
+    uint32_t covering_capacity;
     uint32_t sweep;  /* the record whose covering is looked at again next */
     uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or TAMIS_NONE */
 
@@ -562,6 +572,27 @@ static inline bool tamis_is_cold(unsigned place) {
     return place == TAMIS_COVERED || place == TAMIS_IN_CELLS;
 }
 
+/* The name and kind of a test, as a pair's filter keeps those of its second one: 26 bits. */
+static inline uint32_t tamis_partner_of(const tm_engine *engine, tamis_test test) {
+    return tamis_test_name(test) << 2 | tamis_kind_of(engine, test);
+}
+/* What the entry of a record says in `rest`; no other entry does. */
+static inline uint32_t tamis_rest_of(const tm_engine *engine, uint32_t handle) {
+    uint32_t body = engine->records[handle].body;
+    return body & TAMIS_LAST ? TAMIS_LAST | handle : body;
+}
+/* Of a filter with an entry: under a pair, tamis_partner_of its second test; elsewhere its row, as below. */
+static inline uint32_t tamis_note_of(const tm_engine *engine, const tamis_record *record) {
+    return record->body & TAMIS_LAST ? record->body & ~TAMIS_LAST : tamis_body_at(engine, record->body)->note;
+}
+/* The row of its entry in its slot or list; TAMIS_ROW_UNKNOWN: it has to be searched for. */
+static inline uint32_t tamis_row_of(const tm_engine *engine, const tamis_record *record) {
+    return record->place == TAMIS_IN_PAIR ? record->branch : tamis_note_of(engine, record);
+}
+/* The branch that the bucket of a record stands in; 0: none. */
+static inline uint32_t tamis_branch_of(const tamis_record *record) {
+    return record->place == TAMIS_IN_PAIR ? 0 : record->branch;
+}
 /* All tests of a record, access first. */
 void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out);
 /* Make a record reachable; its tests are reordered. false: no memory, nothing changed. What the record said of an
@@ -571,6 +602,11 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests);
 bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, const tamis_tests *tests);
 /* Take an active record out of its place, its body too; the tests' references stay. Never fails. */
 void tamis_deactivate(tm_engine *engine, uint32_t handle);
+/* The filter whose entry in a bucket this is, and its tests: without the search that a record's take. */
+uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry);
+void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tamis_tests *out);
+/* The key of the bucket that a filter under a pair stands in. */
+uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle);
 /* Put the tests of a record into its cold form; false: no memory, nothing changed. */
 bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 void tamis_free_body(tm_engine *engine, uint32_t handle);
@@ -591,6 +627,11 @@ uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t intege
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
  * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
+
+/* ---- entries_check.c ---- */
+
+/* Is every entry of a bucket or a list that of a filter which stands there, and every such filter in its buckets? */
+int tamis_entries_validate(const tm_engine *engine, const char **reason);
 
 /* ---- used.c ---- */
 

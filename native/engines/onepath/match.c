@@ -14,6 +14,7 @@
 #include "engines/onepath/interval_matching.h"
 
 #define NUMBERS_AT_ONCE 2U
+#define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
 
 /* ---- cells ---- */
 
@@ -66,7 +67,7 @@ static void see_wide(matching *m, uint32_t attribute, const tamis_key *key) {
         if (tamis_cells_exist(&key->wide->cells)) {
             see_label(m, &key->wide->cells, label, &m->engine->numbers);
         }
-        see_runs(m, key->wide, label, &m->engine->numbers);
+        emit_runs(m, key->wide, label, &m->engine->numbers);
     }
     if (key->intervals != NULL) {
         int64_t place;
@@ -200,7 +201,7 @@ static void view_string(matching *m, uint32_t attribute) {
 }
 
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
-static bool see_strings(matching *m, uint64_t strings, uint64_t booleans) {
+static inline __attribute__((always_inline)) bool see_strings(matching *m, uint64_t strings, uint64_t booleans) {
     part *seen = &m->parts[TAMIS_STRING];
     seen->first = m->known_count;
     for (; strings != 0; strings &= strings - 1) {
@@ -275,8 +276,24 @@ static void see_values(matching *m) {
             see_bucket(m, tamis_bucket_key(TAMIS_BY_BOOLEAN, at->name, (uint32_t)at->code));
         }
     }
-    look_at_probes(m);
-    look_behind(m);
+}
+
+/* What all values satisfy of the runs of their keys. */
+static void find_all_spans(matching *m) {
+    const part *numbers = &m->parts[TAMIS_NUMBER];
+    const part *strings = &m->parts[TAMIS_STRING];
+    for (uint32_t i = numbers->first; i < numbers->end; i++) {
+        const known *at = &m->known[i];
+        if (at->key != NULL) {
+            find_spans(m, at->key, at->code, NULL);
+        }
+    }
+    for (uint32_t i = strings->first; i < strings->end; i++) {
+        const known *at = &m->known[i];
+        if (at->key != NULL) {
+            find_spans(m, at->key, m->views[at->attribute].label, &m->engine->strings);
+        }
+    }
 }
 
 static void see_scans(matching *m) {
@@ -307,7 +324,7 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
 }
 
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
-static void see_pairs(matching *m) {
+static inline __attribute__((always_inline)) void see_pairs(matching *m) {
     uint16_t bits[TM_ATTRIBUTES_MAX];
     uint64_t coarse = 0;
     for (uint32_t i = 0; i < m->known_count; i++) {
@@ -321,11 +338,11 @@ static void see_pairs(matching *m) {
         }
         uint64_t met = company_of(at->key, bits, m->known_count) & ~(UINT64_C(1) << home);
         for (; met != 0; met &= met - 1) {
-            const known *partner = &m->known[__builtin_ctzll(met)];
-            see_bucket(m, tamis_pair_key(at->name, at->kind, partner->name, partner->kind));
+            uint32_t other = (uint32_t)__builtin_ctzll(met);
+            const known *partner = &m->known[other];
+            see_bucket_of(m, tamis_pair_key(at->name, at->kind, partner->name, partner->kind), home, other);
         }
     }
-    look_at_probes(m);
 }
 
 /* The middle of a chunk's bounds, where a search begins. */
@@ -338,13 +355,15 @@ static inline void ask_for_run(const tamis_run *run) {
 }
 
 /* What values will be looked up in lies far apart: ask for all of it, level by level, before any is read. */
-static void ask_for_keys(const matching *m) {
+static void ask_for_runs(const matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
         if (m->known[i].key != NULL) {
             __builtin_prefetch(m->known[i].key->at_most);
             __builtin_prefetch(m->known[i].key->at_least);
         }
     }
+}
+static void ask_for_chunks(const matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
         const tamis_key *key = m->known[i].key;
         if (key != NULL && key->at_most != NULL) {
@@ -354,6 +373,8 @@ static void ask_for_keys(const matching *m) {
             __builtin_prefetch(key->at_least->chunks);
         }
     }
+}
+static void ask_for_bounds(const matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
         if (m->known[i].key != NULL) {
             ask_for_run(m->known[i].key->at_most);
@@ -362,34 +383,72 @@ static void ask_for_keys(const matching *m) {
     }
 }
 
-static void see_everything(matching *m, uint32_t count) {
-    uint64_t worth = worth_a_look(m, count);
-    if (see_numbers(m, worth & of_kinds(m, count, TM_KIND_INTEGER, TM_KIND_FLOAT))) {
-        return;
+/* Steps 3 and 4 of a large table whose results go straight to a list, so that nothing ends them early: all probes and
+ * all runs go together, and while the memory of one is on its way the other is looked at. */
+static __attribute__((noinline)) void see_together(matching *m) {
+    m->at_once = true;
+    ask_for_runs(m);
+    see_values(m);
+    see_pairs(m);
+    ask_for_chunks(m);
+    find_slots(m);
+    ask_for_bounds(m);
+    ask_for_blocks(m);
+    find_all_spans(m);
+    look_at_slots(m);
+    look_behind(m);
+    see_spans_found(m);
+    if (m->engine->scanned > 0) {
+        see_scans(m);
     }
-    uint64_t booleans = of_kinds(m, count, TM_KIND_BOOLEAN, TM_KIND_BOOLEAN);
-    if (see_strings(m, worth & of_kinds(m, count, TM_KIND_STRING, TM_KIND_STRING), worth & booleans)) {
-        return;
+    if (m->engine->families.boxes > 0) {
+        see_boxes(m);
     }
+}
+
+/* The same steps one after the other, as long as there is something to gain. */
+static void see_in_turn(matching *m) {
     if (m->engine->listed > 0) {
-        ask_for_keys(m);
-    }
-    note_states(m);
-    if (--m->engine->sample.until == 0) {
-        sample(m);
+        ask_for_runs(m);
+        ask_for_chunks(m);
+        ask_for_bounds(m);
     }
     see_values(m);
+    look_at_probes(m);
+    look_behind(m);
     if (m->engine->scanned > 0) {
         see_scans(m);
     }
     if (m->engine->pair_filters > 0 && !is_full(m)) {
         see_pairs(m);
+        look_at_probes(m);
     }
     if (m->engine->families.boxes > 0 && !is_full(m)) {
         see_boxes(m);
     }
-    for (uint32_t i = 0; i < m->slot_count && !is_full(m) && tm_work_spend(&m->work, m->slots[i]->entry_count); i++) {
-        try_entries(m, tamis_slot_entries(&m->engine->buckets, m->slots[i]), m->slots[i]->entry_count);
+    for (uint32_t i = 0; i < m->slot_count && !is_full(m) && !tm_work_is_over(&m->work); i++) {
+        try_bucket(m, &m->slots[i]);
+    }
+}
+
+static void see_everything(matching *m, uint32_t count) {
+    uint64_t worth = worth_a_look(m, count);
+    uint64_t numbers = worth & of_kinds(m, count, TM_KIND_INTEGER, TM_KIND_FLOAT);
+    if (see_numbers(m, numbers)) {
+        return;
+    }
+    uint64_t strings = worth & of_kinds(m, count, TM_KIND_STRING, TM_KIND_STRING);
+    if (see_strings(m, strings, worth & ~numbers & ~strings)) {
+        return;
+    }
+    note_states(m);
+    if (--m->engine->sample.until == 0) {
+        sample(m);
+    }
+    if (m->answer->direct && m->engine->holders->live >= TOGETHER_FILTERS_MIN) {
+        see_together(m);
+    } else {
+        see_in_turn(m);
     }
     if (m->engine->always.count > 0 && tm_work_spend(&m->work, m->engine->always.count)) {
         try_entries(m, m->engine->always.entries, m->engine->always.count);
@@ -452,7 +511,9 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.noted_count = 0;
     m.probe_count = 0;
     m.waiting_count = 0;
+    m.span_count = 0;
     m.opened_count = 0;
+    m.at_once = false;
     if (m.plain && engine->shared_listed == 0) {
         tm_answer_promise_distinct(answer);
     }

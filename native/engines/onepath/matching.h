@@ -13,7 +13,7 @@
 #include "model/order.h"
 
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
-#define PROBES_MAX 64U      /* buckets asked for before the first is looked at */
+#define PROBES_MAX 192U     /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
 #define WIDE_TESTS_FEW 8U   /* of numbers without a code; with more of them a search for the value's label pays */
 
@@ -37,9 +37,18 @@ typedef struct probe {
     const tamis_segment *segment;
     const tamis_slot *slot;
     uint64_t key;
-    uint32_t next; /* where the search goes on */
+    uint32_t home; /* where its search begins */
     uint8_t tag;
+    uint8_t first; /* of a pair: which of `known` */
+    uint8_t second;
 } probe;
+
+/* A bucket whose entries are looked at later. */
+typedef struct kept_bucket {
+    const tamis_slot *slot;
+    uint8_t first; /* as in a probe */
+    uint8_t second;
+} kept_bucket;
 
 /* An attribute whose name the table knows. */
 typedef struct known {
@@ -49,6 +58,15 @@ typedef struct known {
     int32_t code; /* of a number or boolean */
     unsigned kind;
 } known;
+
+/* Rows of a run that a value satisfies, from (chunk, from) to (end, to). */
+typedef struct found_span {
+    const tamis_run *run;
+    uint32_t chunk;
+    uint32_t from;
+    uint32_t end;
+    uint32_t to;
+} found_span;
 
 /* A part of `known`. */
 typedef struct part {
@@ -64,6 +82,7 @@ typedef struct matching {
     bool plain;                         /* interfaces, no grouping: those with cells are collected as bits */
     bool wants_handles;                 /* not only which interfaces */
     bool only_bits;                     /* nothing but interfaces with cells can match */
+    bool at_once;                       /* entries are looked at where they are found: see see_together */
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
     uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
@@ -83,10 +102,12 @@ typedef struct matching {
     tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name, of numbers the label alone */
     uint32_t probe_count;
     uint32_t waiting_count;
+    uint32_t span_count;
     uint32_t opened_count; /* of engine->opened */
-    const tamis_slot *slots[SLOTS_KEPT_MAX];
+    kept_bucket slots[SLOTS_KEPT_MAX];
     const tamis_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];
+    found_span spans[2 * TM_ATTRIBUTES_MAX];
 } matching;
 
 /* ---- results ---- */
@@ -198,14 +219,21 @@ static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attrib
     return view->label;
 }
 
-static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+/* How the value compares with a number without a code: less than 0, 0, or more. */
+static inline int wide_order(matching *m, uint32_t attribute, uint32_t operand) {
     if (++m->wide_tests > WIDE_TESTS_FEW) {
-        return order_holds(op, wide_label(m, attribute), m->engine->numbers.labels[operand]);
+        int64_t label = wide_label(m, attribute);
+        int64_t other = m->engine->numbers.labels[operand];
+        return (label > other) - (label < other);
     }
     const tm_attribute *value = &m->attributes[attribute];
     uint8_t bytes[TAMIS_NUMBER_BYTES];
     tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
-    int order = memcmp(bytes, &m->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+    return memcmp(bytes, &m->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
+}
+
+static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
+    int order = wide_order(m, attribute, operand);
     return op == TAMIS_WIDE_LT   ? order < 0
            : op == TAMIS_WIDE_LE ? order <= 0
            : op == TAMIS_WIDE_GT ? order > 0

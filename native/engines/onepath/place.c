@@ -1,12 +1,14 @@
 /* place.c - where a filter is reached from, and how it gets there and away.
  *
  * Law: an active record stands in exactly one place; record.access is the test it is reached by (of a pair, the first
- * of the two), record.branch the branch that its bucket stands in, and its body holds all tests that neither is.
+ * of the two), record.branch the branch that its bucket stands in. Its entry, where it has one, may hold one more test,
+ * and its body holds all that neither the entry nor the branch says. Without others there is no body.
  */
 #include <string.h>
 
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
+#include "engines/onepath/pair_entry.h"
 
 /* ---- bodies ---- */
 
@@ -14,15 +16,19 @@ static unsigned body_class(uint32_t count) {
     return tm_arena_class(1 + count);
 }
 
-/* A body of the tests from number `first` on. */
+/* A body of the tests from number `first` on; 0: no memory, which the arena's upper half counts as: TAMIS_LAST. */
 static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *tests, uint32_t first) {
     uint32_t count = tests->count <= first ? 0 : tests->count - first;
     uint32_t block = tm_arena_take(arena, body_class(count));
+    if (block & TAMIS_LAST) {
+        tm_arena_give(arena, block, body_class(count));
+        return 0;
+    }
     if (block != 0) {
         tamis_body *body = (tamis_body *)tm_arena_at(arena, block);
         body->handle = handle;
         body->count = count & 63;
-        body->row = TAMIS_ROW_UNKNOWN;
+        body->note = TAMIS_ROW_UNKNOWN;
         memcpy(body->tests, tests->tests + first, sizeof(tamis_test) * count);
     }
     return block;
@@ -33,18 +39,26 @@ static bool is_by_value(unsigned place, tamis_test access) {
     return place == TAMIS_IN_BUCKET && tamis_test_op(access) != TAMIS_COMPLEX;
 }
 
+/* How many tests the place has without a body: the access test and, where it fits, one in the entry. */
+static uint32_t tests_without_body(unsigned place, const tamis_tests *tests) {
+    if (place == TAMIS_IN_PAIR) {
+        return tamis_pair_fits(tests) ? 2 : 1;
+    }
+    return tests->count > 0 && is_by_value(place, tests->tests[0]) ? 2 : 1;
+}
+
 static tm_arena *arena_of(tm_engine *engine, unsigned place) {
     return tamis_is_cold(place) ? &engine->covered_bodies : &engine->bodies;
 }
 
 void tamis_free_body(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
-    if (record->body != 0) {
+    if (record->body != 0 && !(record->body & TAMIS_LAST)) {
         tm_arena *arena = arena_of(engine, record->place);
         const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
         tm_arena_give(arena, record->body, body_class(body->count));
-        record->body = 0;
     }
+    record->body = 0;
 }
 
 static tamis_test access_of(const tamis_tests *tests) {
@@ -144,70 +158,124 @@ static uint32_t keys_of_record(const tm_engine *engine, const tamis_record *reco
     return tamis_bucket_keys(engine, (tamis_place)record->place, record->branch, record->access, keys);
 }
 
-void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+static uint64_t pair_key_with(const tm_engine *engine, tamis_test access, uint32_t partner) {
+    return tamis_pair_key(tamis_test_name(access), tamis_kind_of(engine, access), partner >> 2, partner & 3);
+}
+
+static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
+    return pair_key_with(engine, tests->tests[0], tamis_partner_of(engine, tests->tests[1]));
+}
+
+uint64_t tamis_pair_key_of_record(const tm_engine *engine, uint32_t handle) {
     const tamis_record *record = &engine->records[handle];
-    if (record->place == TAMIS_IN_BOXES) {
-        tamis_boxes_tests(engine, handle, out);
-        return;
+    return pair_key_with(engine, record->access, tamis_note_of(engine, record));
+}
+
+uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry) {
+    return entry->rest & TAMIS_LAST ? entry->rest & ~TAMIS_LAST : tamis_body_at(engine, entry->rest)->handle;
+}
+
+/* The entry of a record that has one more test in it; NULL: it has none. */
+static const tamis_entry *entry_beside(const tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    uint64_t keys[TM_IN_VALUES_MAX];
+    if (record->place == TAMIS_IN_PAIR) {
+        keys[0] = tamis_pair_key_of_record(engine, handle);
+    } else if (is_by_value(record->place, record->access)) {
+        keys_of_record(engine, record, keys);
+    } else {
+        return NULL;
     }
+    return tamis_buckets_entry(&engine->buckets, keys[0], tamis_rest_of(engine, handle), tamis_row_of(engine, record));
+}
+
+static void tests_with(const tm_engine *engine, uint32_t handle, const tamis_entry *entry, tamis_tests *out) {
+    const tamis_record *record = &engine->records[handle];
     out->count = tamis_test_op(record->access) != TAMIS_TRUE;
     out->tests[0] = record->access;
-    if (record->body == 0) {
-        return;
-    }
-    const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
-    const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
     if (is_by_value(record->place, record->access)) {
-        uint64_t keys[TM_IN_VALUES_MAX];
-        keys_of_record(engine, record, keys);
-        tamis_test beside = tamis_buckets_entry(&engine->buckets, keys[0], record->body, body->row)->test;
-        out->tests[1] = beside;
-        out->count += tamis_test_op(beside) != TAMIS_TRUE;
+        out->tests[1] = entry->test;
+        out->count += tamis_test_op(entry->test) != TAMIS_TRUE;
+    } else if (record->place == TAMIS_IN_PAIR && !tamis_pair_is_plain(entry)) {
+        out->tests[out->count++] = tamis_pair_second(entry, tamis_note_of(engine, record));
     }
-    memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
-    out->count += body->count;
-    tamis_branch_tests(engine, record->branch, out);
+    if (record->body != 0 && !(record->body & TAMIS_LAST)) {
+        const tm_arena *arena = tamis_is_cold(record->place) ? &engine->covered_bodies : &engine->bodies;
+        const tamis_body *body = (const tamis_body *)tm_arena_at(arena, record->body);
+        memcpy(out->tests + out->count, body->tests, sizeof(tamis_test) * body->count);
+        out->count += body->count;
+    }
+    tamis_branch_tests(engine, tamis_branch_of(record), out);
 }
 
 tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle) {
     const tamis_record *record = &engine->records[handle];
     tamis_tests implied = {.count = 0};
-    tamis_branch_tests(engine, record->branch, &implied);
-    return (tamis_stand){(tamis_place)record->place, record->branch, implied.count};
+    tamis_branch_tests(engine, tamis_branch_of(record), &implied);
+    return (tamis_stand){(tamis_place)record->place, tamis_branch_of(record), implied.count};
 }
 
-static void note_row(tm_engine *engine, uint32_t body, uint32_t row) {
-    tamis_body_at(engine, body)->row = row & TAMIS_ROW_UNKNOWN;
-}
+/* ---- rows ---- */
 
-/* What moved to where a removed entry stood. */
-static void note_moved(tm_engine *engine, uint32_t body, uint32_t row) {
-    if (body != 0 && tamis_body_at(engine, body)->row != TAMIS_ROW_UNKNOWN) {
-        note_row(engine, body, row);
+static void set_note(tm_engine *engine, tamis_record *record, uint32_t note) {
+    if (record->body & TAMIS_LAST) {
+        record->body = TAMIS_LAST | note;
+    } else {
+        tamis_body_at(engine, record->body)->note = note & TAMIS_ROW_UNKNOWN;
     }
 }
 
-static void remove_entry(tm_engine *engine, uint64_t key, uint32_t body) {
-    uint32_t row = tamis_body_at(engine, body)->row;
-    note_moved(engine, tamis_buckets_remove_entry(&engine->buckets, key, body, &row), row);
+/* Of a slot's rows, 24 bits can tell all. */
+static void note_row(tm_engine *engine, uint32_t handle, uint32_t row) {
+    tamis_record *record = &engine->records[handle];
+    if (record->place == TAMIS_IN_PAIR) {
+        record->branch = row & (TAMIS_BRANCHES_MAX - 1);
+    } else {
+        set_note(engine, record, row);
+    }
 }
 
-static void remove_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t body) {
+/* What moves to where a removed entry stood is told its new row. */
+static void remove_entry(tm_engine *engine, uint64_t key, uint32_t rest, uint32_t row) {
+    const tamis_entry *moved = tamis_buckets_remove_entry(&engine->buckets, key, rest, &row);
+    if (moved == NULL) {
+        return;
+    }
+    uint32_t handle = tamis_handle_of_entry(engine, moved);
+    if (tamis_row_of(engine, &engine->records[handle]) != TAMIS_ROW_UNKNOWN) {
+        note_row(engine, handle, row);
+    }
+}
+
+static void remove_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t rest, uint32_t row) {
     for (uint32_t i = 0; i < count; i++) {
-        remove_entry(engine, keys[i], body);
+        remove_entry(engine, keys[i], rest, row);
     }
 }
 
-static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, tamis_entry entry) {
+void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
+    if (engine->records[handle].place == TAMIS_IN_BOXES) {
+        tamis_boxes_tests(engine, handle, out);
+    } else {
+        tests_with(engine, handle, entry_beside(engine, handle), out);
+    }
+}
+
+void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tamis_tests *out) {
+    tests_with(engine, tamis_handle_of_entry(engine, entry), entry, out);
+}
+
+/* The record says by now at which place. */
+static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t handle, tamis_entry entry) {
     uint32_t row;
     for (uint32_t i = 0; i < count; i++) {
         if (!tamis_buckets_add_entry(&engine->buckets, keys[i], entry, &row)) {
-            remove_entries(engine, keys, i, entry.body);
+            remove_entries(engine, keys, i, entry.rest, TAMIS_ROW_UNKNOWN);
             return false;
         }
     }
     if (count == 1) {
-        note_row(engine, entry.body, row);
+        note_row(engine, handle, row);
     }
     return true;
 }
@@ -228,15 +296,21 @@ static bool list_add(tm_memory *memory, tamis_list *list, tamis_entry entry) {
     return true;
 }
 
-static void list_remove(tm_engine *engine, tamis_list *list, uint32_t body) {
-    uint32_t at = tamis_body_at(engine, body)->row;
-    if (at >= list->count || list->entries[at].body != body) { /* it stands where rows cannot be told */
-        for (at = 0; list->entries[at].body != body; at++) {
+/* A row of a list as it is noted. */
+static uint32_t row_in_list(uint32_t row) {
+    return row < TAMIS_ROW_UNKNOWN ? row : TAMIS_ROW_UNKNOWN;
+}
+
+static void list_remove(tm_engine *engine, tamis_list *list, uint32_t handle) {
+    uint32_t rest = tamis_rest_of(engine, handle);
+    uint32_t at = tamis_row_of(engine, &engine->records[handle]);
+    if (at >= list->count || list->entries[at].rest != rest) { /* it stands where rows cannot be told */
+        for (at = 0; list->entries[at].rest != rest; at++) {
         }
     }
     list->entries[at] = list->entries[--list->count];
     if (at < list->count) {
-        note_row(engine, list->entries[at].body, at < TAMIS_ROW_UNKNOWN ? at : TAMIS_ROW_UNKNOWN);
+        note_row(engine, tamis_handle_of_entry(engine, &list->entries[at]), row_in_list(at));
     }
 }
 
@@ -340,11 +414,6 @@ static bool enter_intervals(tm_engine *engine, tamis_key *key, uint32_t handle, 
     return true;
 }
 
-static uint64_t pair_key_of(const tm_engine *engine, const tamis_tests *tests) {
-    return tamis_pair_key(tamis_test_name(tests->tests[0]), tamis_kind_of(engine, tests->tests[0]),
-                          tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
-}
-
 /* Coarse bits become finer ones: each stands for eight. */
 static bool refine_partners(tm_engine *engine, tamis_key *key) {
     uint64_t *partners = TM_NEW(engine->memory, TM_HOT, uint64_t, TAMIS_PARTNER_WORDS);
@@ -359,12 +428,13 @@ static bool refine_partners(tm_engine *engine, tamis_key *key) {
     return true;
 }
 
-static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tests, tamis_entry entry) {
+static bool enter_pair(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests,
+                       tamis_entry entry) {
     if (key->partners == NULL && key->pairs >= TAMIS_PAIRS_FEW && !refine_partners(engine, key)) {
         return false;
     }
     uint64_t pair = pair_key_of(engine, tests);
-    if (!add_entries(engine, &pair, 1, entry)) {
+    if (!add_entries(engine, &pair, 1, handle, entry)) {
         return false;
     }
     uint32_t bit = tamis_partner_bit(tamis_test_name(tests->tests[1]), tamis_kind_of(engine, tests->tests[1]));
@@ -375,11 +445,39 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, const tamis_tests *tes
     return true;
 }
 
+/* The entry of a filter at its place. */
+static tamis_entry entry_of(tamis_place place, uint32_t interface, uint32_t rest, const tamis_tests *tests) {
+    tamis_test access = access_of(tests);
+    if (place == TAMIS_IN_PAIR && tamis_pair_fits(tests)) {
+        return tamis_pair_entry(interface, rest, tests);
+    }
+    if (place == TAMIS_IN_PAIR) {
+        return tamis_pair_plain(interface, rest, access);
+    }
+    if (is_by_value(place, access)) {
+        access = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
+    }
+    return (tamis_entry){interface, rest, access};
+}
+
+/* A body where there are further tests, and the note in the record; false: no memory. */
+static bool make_rest(tm_engine *engine, tamis_record *record, uint32_t handle, const tamis_tests *tests) {
+    uint32_t without = tests_without_body(record->place, tests);
+    record->body = tests->count <= without ? TAMIS_LAST : new_body(&engine->bodies, handle, tests, without);
+    if (record->body == 0) {
+        return false;
+    }
+    set_note(engine, record,
+             record->place == TAMIS_IN_PAIR ? tamis_partner_of(engine, tests->tests[1]) : TAMIS_ROW_UNKNOWN);
+    return true;
+}
+
 /* Into a bucket by value, or by name. */
-static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests, tamis_entry entry) {
+static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, uint32_t handle, const tamis_tests *tests,
+                         tamis_entry entry) {
     uint64_t keys[TM_IN_VALUES_MAX];
     uint32_t count = tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], keys);
-    if (!add_entries(engine, keys, count, entry)) {
+    if (!add_entries(engine, keys, count, handle, entry)) {
         return false;
     }
     if (stand->branch != 0) {
@@ -388,44 +486,35 @@ static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, const tami
     return true;
 }
 
-static bool enter_list(tm_engine *engine, tamis_list *list, tamis_entry entry) {
+static bool enter_list(tm_engine *engine, tamis_list *list, uint32_t handle, tamis_entry entry) {
     if (!list_add(engine->memory, list, entry)) {
         return false;
     }
-    uint32_t row = list->count - 1;
-    note_row(engine, entry.body, row < TAMIS_ROW_UNKNOWN ? row : TAMIS_ROW_UNKNOWN);
+    note_row(engine, handle, row_in_list(list->count - 1));
     return true;
 }
 
-/* Put an entry with its body where the stand says; `tests` are those that are made. */
-static bool enter_with_body(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
-                            const tamis_tests *tests) {
+/* Put an entry, and a body where there are further tests, where the stand says, which the record does too; `tests` are
+ * those that are made. */
+static bool enter_entry(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
+                        const tamis_tests *tests) {
     tamis_place place = stand->place;
-    bool by_value = is_by_value(place, access_of(tests));
-    uint32_t body = new_body(&engine->bodies, handle, tests, by_value ? 2 : 1);
-    if (body == 0) {
+    if (!make_rest(engine, &engine->records[handle], handle, tests)) {
         return false;
     }
-    tamis_test first = access_of(tests);
-    if (by_value) {
-        first = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
-    }
-    bool last = tests->count <= (by_value ? 2U : 1U);
-    tamis_entry entry = {tamis_interface_of(engine, handle) | (last ? TAMIS_LAST : 0), body, first};
+    tamis_entry entry = entry_of(place, tamis_interface_of(engine, handle), tamis_rest_of(engine, handle), tests);
     bool entered;
     if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_NAMED) {
-        entered = enter_bucket(engine, stand, tests, entry);
+        entered = enter_bucket(engine, stand, handle, tests, entry);
     } else if (place == TAMIS_IN_PAIR) {
-        entered = enter_pair(engine, key, tests, entry);
+        entered = enter_pair(engine, key, handle, tests, entry);
     } else {
-        entered = enter_list(engine, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, entry);
+        entered = enter_list(engine, place == TAMIS_IN_SCAN ? &key->scan : &engine->always, handle, entry);
     }
-    if (!entered) {
-        tm_arena_give(&engine->bodies, body, body_class(tamis_body_at(engine, body)->count));
-        return false;
+    if (!entered && !(entry.rest & TAMIS_LAST)) {
+        tm_arena_give(&engine->bodies, entry.rest, body_class(tamis_body_at(engine, entry.rest)->count));
     }
-    engine->records[handle].body = body;
-    return true;
+    return entered;
 }
 
 static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, uint32_t handle,
@@ -469,7 +558,7 @@ static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, u
         return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
     }
     default:
-        return enter_with_body(engine, key, stand, handle, tests);
+        return enter_entry(engine, key, stand, handle, tests);
     }
 }
 
@@ -502,19 +591,25 @@ static bool take_stand(tm_engine *engine, uint32_t handle, const tamis_tests *te
     return true;
 }
 
+/* Where the record will stand; of its body nothing is said yet. */
+static void begin_stand(tamis_record *record, const tamis_stand *stand, tamis_test access) {
+    record->access = access;
+    record->body = 0;
+    record->place = (uint8_t)stand->place;
+    record->branch = stand->branch & (TAMIS_BRANCHES_MAX - 1);
+}
+
 static bool activate_at(tm_engine *engine, uint32_t handle, const tamis_stand *stand, const tamis_tests *tests,
                         const tamis_test roots[2]) {
     tamis_record *record = &engine->records[handle];
     tamis_record before = *record;
+    begin_stand(record, stand, access_of(tests));
     if (!take_stand(engine, handle, tests, stand, roots)) {
         tamis_branches_count(engine, stand->branch, 0, 0);
         *record = before;
         return false;
     }
     tamis_branches_count(engine, stand->branch, 0, 1);
-    record->access = access_of(tests);
-    record->place = (uint8_t)stand->place;
-    record->branch = stand->branch & (TAMIS_BRANCHES_MAX - 1);
     engine->pair_filters += stand->place == TAMIS_IN_PAIR;
     engine->scanned += stand->place == TAMIS_IN_SCAN;
     engine->listed += !tamis_uses_cells(engine, tamis_interface_of(engine, handle));
@@ -608,19 +703,21 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         break;
     case TAMIS_IN_BUCKET:
     case TAMIS_IN_NAMED:
-        remove_entries(engine, keys, keys_of_record(engine, record, keys), record->body);
+        remove_entries(engine, keys, keys_of_record(engine, record, keys), tamis_rest_of(engine, handle),
+                       tamis_row_of(engine, record));
         break;
     case TAMIS_IN_PAIR:
-        remove_entry(engine, pair_key_of(engine, tests), record->body);
+        keys[0] = tamis_pair_key_of_record(engine, handle);
+        remove_entries(engine, keys, 1, tamis_rest_of(engine, handle), tamis_row_of(engine, record));
         break;
     case TAMIS_IN_BOXES:
         tamis_boxes_leave(engine, handle);
         break;
     case TAMIS_IN_SCAN:
-        list_remove(engine, &key->scan, record->body);
+        list_remove(engine, &key->scan, handle);
         break;
     default:
-        list_remove(engine, &engine->always, record->body);
+        list_remove(engine, &engine->always, handle);
         break;
     }
 }
@@ -629,14 +726,14 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
-    tamis_test roots[2] = {record->branch == 0 ? tests.tests[0] : tamis_branch_root(engine, record->branch),
-                           tests.tests[1]};
+    uint32_t branch = tamis_branch_of(record);
+    tamis_test roots[2] = {branch == 0 ? tests.tests[0] : tamis_branch_root(engine, branch), tests.tests[1]};
     uint32_t names[2];
     unsigned kinds[2];
     uint32_t count = keys_of_place(engine, (tamis_place)record->place, roots, names, kinds);
     tamis_key *key = count == 0 ? NULL : engine->names.records[names[0]].keys[kinds[0]];
     leave(engine, key, handle, &tests);
-    tamis_branches_count(engine, record->branch, 0, UINT32_MAX);
+    tamis_branches_count(engine, branch, 0, UINT32_MAX);
     record->branch = 0;
     engine->pair_filters -= record->place == TAMIS_IN_PAIR;
     engine->scanned -= record->place == TAMIS_IN_SCAN;
@@ -658,6 +755,8 @@ bool tamis_move_on(tm_engine *engine, uint32_t handle) {
     tamis_stand stand = tamis_stand_of(engine, handle);
     tamis_tests_of_record(engine, handle, &tests);
     uint32_t count = keys_of_record(engine, record, keys);
+    uint32_t rest = tamis_rest_of(engine, handle);
+    uint32_t row = tamis_row_of(engine, record);
     if (!tamis_descend(engine, &tests, &stand)) {
         return false;
     }
@@ -665,15 +764,16 @@ bool tamis_move_on(tm_engine *engine, uint32_t handle) {
         return true;
     }
     tests.count -= stand.implied;
-    if (!enter_with_body(engine, NULL, &stand, handle, &tests)) {
+    begin_stand(record, &stand, tests.tests[0]);
+    if (!enter_entry(engine, NULL, &stand, handle, &tests)) {
         tamis_branches_count(engine, stand.branch, before.branch, 0);
+        *record = before;
         return false;
     }
     tamis_branches_count(engine, stand.branch, before.branch, 1);
-    remove_entries(engine, keys, count, before.body);
-    tm_arena_give(&engine->bodies, before.body, body_class(tamis_body_at(engine, before.body)->count));
-    record->access = tests.tests[0];
-    record->place = (uint8_t)stand.place;
-    record->branch = stand.branch & (TAMIS_BRANCHES_MAX - 1);
+    remove_entries(engine, keys, count, rest, row);
+    if (!(rest & TAMIS_LAST)) {
+        tm_arena_give(&engine->bodies, rest, body_class(tamis_body_at(engine, rest)->count));
+    }
     return true;
 }

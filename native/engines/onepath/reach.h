@@ -7,56 +7,24 @@
 #define TM_ONEPATH_REACH_H
 
 #include "engines/onepath/buckets.h"
-#include "engines/onepath/matching.h"
-
-/* ---- entries ---- */
-
-/* The rest of an entry whose own test holds. */
-static inline void verify(matching *m, const tamis_entry *entry) {
-    const tamis_body *body = tamis_body_at(m->engine, entry->body);
-    uint32_t interface = entry->interface & ~TAMIS_LAST;
-    for (uint32_t i = 0; i < body->count; i++) {
-        if (!holds(m, body->tests[i])) {
-            return;
-        }
-    }
-    emit_if_open(m, interface, body->handle);
-}
-
-static void verify_waiting(matching *m) {
-    uint32_t count = tm_work_spend(&m->work, m->waiting_count * WORK_BODY) ? m->waiting_count : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        verify(m, m->waiting[i]);
-    }
-    m->waiting_count = 0;
-}
-
-/* Bodies are far away: those that must be read are asked for, and read when several are on their way. */
-static inline void try_entry(matching *m, const tamis_entry *entry) {
-    uint32_t interface = entry->interface & ~TAMIS_LAST;
-    if (is_settled(m, interface) || !holds(m, entry->test)) {
-        return;
-    }
-    if ((entry->interface & TAMIS_LAST) && !m->wants_handles) {
-        emit(m, interface, 0);
-        return;
-    }
-    if (m->waiting_count == WAITING_MAX) {
-        verify_waiting(m);
-    }
-    __builtin_prefetch(tamis_body_at(m->engine, entry->body));
-    m->waiting[m->waiting_count++] = entry;
-}
-
-static void try_entries(matching *m, const tamis_entry *entries, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        try_entry(m, &entries[i]);
-    }
-}
+#include "engines/onepath/pair_matching.h"
 
 /* ---- buckets ---- */
 
-static void look_at(matching *m, const tamis_slot *slot) {
+/* The entries of a bucket that was kept, if they may be looked at. */
+static __attribute__((noinline)) void try_bucket(matching *m, const kept_bucket *kept) {
+    const tamis_entry *entries = tamis_slot_entries(&m->engine->buckets, kept->slot);
+    if (!tm_work_spend(&m->work, kept->slot->entry_count)) {
+        return;
+    }
+    if (kept->slot->key >> 56 == TAMIS_BY_PAIR) {
+        try_pairs(m, entries, kept->slot->entry_count, &m->known[kept->first], &m->known[kept->second]);
+    } else {
+        try_entries(m, entries, kept->slot->entry_count);
+    }
+}
+
+static void look_at(matching *m, const probe *at, const tamis_slot *slot) {
     const tamis_buckets *buckets = &m->engine->buckets;
     if (slot->single_count != 0) {
         if (!tm_work_spend(&m->work, slot->single_count)) {
@@ -73,10 +41,11 @@ static void look_at(matching *m, const tamis_slot *slot) {
         }
         return;
     }
-    if (m->slot_count < SLOTS_KEPT_MAX) {
-        m->slots[m->slot_count++] = slot;
-    } else if (tm_work_spend(&m->work, slot->entry_count)) {
-        try_entries(m, tamis_slot_entries(buckets, slot), slot->entry_count);
+    kept_bucket kept = {slot, at->first, at->second};
+    if (m->slot_count < SLOTS_KEPT_MAX && !m->at_once) {
+        m->slots[m->slot_count++] = kept;
+    } else {
+        try_bucket(m, &kept);
     }
 }
 
@@ -84,51 +53,69 @@ static void look_at(matching *m, const tamis_slot *slot) {
  * rule: nearly always one group of tags decides, without a jump for how it does. */
 static void find_slots(matching *m) {
     uint32_t found = 0;
-    for (uint32_t i = 0; i < m->probe_count; i++) {
-        probe at = m->probes[i];
-        tamis_tagged seen = tamis_tags_at(at.segment, at.tag, at.next);
-        uint32_t here = tamis_segment_wrap(at.segment, at.next + tamis_first_byte(seen.same));
+    uint32_t count = m->probe_count;
+    m->work.steps += count;
+    for (uint32_t i = 0; i < count; i++) {
+        const probe *at = &m->probes[i];
+        const tamis_segment *segment = at->segment;
+        uint32_t home = at->home;
+        tamis_tagged seen = tamis_tags_at(segment, at->tag, home);
+        uint32_t here = tamis_segment_wrap(segment, home + tamis_first_byte(seen.same));
         bool is_there = seen.same != 0;
         if (__builtin_expect((seen.same | seen.empty) == 0, 0)) {
-            here = tamis_segment_tagged(at.segment, at.tag, at.next);
+            here = tamis_segment_tagged(segment, at->tag, home);
             is_there = here != TAMIS_NONE;
             here = is_there ? here : 0;
         }
-        at.slot = &at.segment->slots[here];
-        __builtin_prefetch(at.slot);
-        at.next = tamis_segment_after(at.segment, here);
-        m->probes[found] = at;
+        const tamis_slot *slot = &segment->slots[here];
+        __builtin_prefetch(slot);
+        m->probes[found] = *at;
+        m->probes[found].slot = slot;
         found += is_there;
     }
     m->probe_count = found;
 }
 
-/* Look at the buckets of all probes; at each step all memory is asked for that the next one reads. */
-static void look_at_probes(matching *m) {
+/* All slots of a bucket: the first one with the tag has another key, or it is not the only one. */
+static __attribute__((noinline)) void look_at_all(matching *m, const probe *at) {
+    uint32_t next = at->home;
+    const tamis_slot *slot;
+    while ((slot = tamis_segment_next(at->segment, at->key, at->tag, &next)) != NULL) {
+        look_at(m, at, slot);
+    }
+}
+
+static void ask_for_blocks(const matching *m) {
     const tamis_buckets *buckets = &m->engine->buckets;
-    m->work.steps += m->probe_count;
-    find_slots(m);
     for (uint32_t i = 0; i < m->probe_count; i++) {
         const tamis_slot *slot = m->probes[i].slot;
         const tamis_entry *entries = tamis_slot_entries(buckets, slot);
         __builtin_prefetch(entries);
         __builtin_prefetch((const uint8_t *)(entries + slot->entry_count) - 1);
     }
+}
+
+static void look_at_slots(matching *m) {
     for (uint32_t i = 0; i < m->probe_count; i++) {
         const probe *at = &m->probes[i];
-        uint32_t next = at->next;
-        for (const tamis_slot *slot = at->slot; slot != NULL;
-             slot = tamis_segment_next(at->segment, at->key, at->tag, &next)) {
-            if (slot->key == at->key) { /* the first has only the tag in common so far */
-                look_at(m, slot);
-            }
+        if (__builtin_expect(at->slot->key == at->key && !at->slot->is_shared, 1)) {
+            look_at(m, at, at->slot);
+        } else {
+            look_at_all(m, at);
         }
     }
     m->probe_count = 0;
 }
 
+/* Look at the buckets of all probes; at each step all memory is asked for that the next one reads. */
+static void look_at_probes(matching *m) {
+    find_slots(m);
+    ask_for_blocks(m);
+    look_at_slots(m);
+}
+
 /* Look for a bucket, later: most probes end at the tags, which are asked for here. */
-static inline void see_bucket(matching *m, uint64_t key) {
+static inline void see_bucket_of(matching *m, uint64_t key, uint32_t first, uint32_t second) {
     const tamis_buckets *buckets = &m->engine->buckets;
     uint64_t hash = tamis_bucket_hash(buckets, key);
     const tamis_segment *segment = tamis_segment_of(buckets, hash);
@@ -140,7 +127,11 @@ static inline void see_bucket(matching *m, uint64_t key) {
     }
     uint32_t home = tamis_segment_home(segment, hash);
     __builtin_prefetch(segment->tags + home);
-    m->probes[m->probe_count++] = (probe){segment, NULL, key, home, tamis_tag_of(hash)};
+    m->probes[m->probe_count++] =
+        (probe){segment, NULL, key, home, tamis_tag_of(hash), (uint8_t)first, (uint8_t)second};
+}
+static inline void see_bucket(matching *m, uint64_t key) {
+    see_bucket_of(m, key, 0, 0);
 }
 
 /* As many as its view says. */

@@ -192,10 +192,37 @@ static void emit_runs(matching *m, const tamis_key *key, int64_t value, const ta
     }
 }
 
+/* Unless they wait for see_spans_found. */
 static inline void see_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if (key->at_most != NULL || key->at_least != NULL) {
+    if ((key->at_most != NULL || key->at_least != NULL) && !m->at_once) {
         emit_runs(m, key, value, strings);
     }
+}
+
+/* The same in two steps: the spans are found and their first rows asked for, then they are copied. */
+static inline void find_spans(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
+    if (key->at_most != NULL) {
+        found_span *span = &m->spans[m->span_count++];
+        *span = (found_span){.run = key->at_most, .end = key->at_most->count};
+        tamis_run_find(span->run, value, false, strings, &span->chunk, &span->from);
+        if (span->chunk < span->end) {
+            __builtin_prefetch(span->run->chunks[span->chunk].interfaces + span->from);
+        }
+    }
+    if (key->at_least != NULL) {
+        found_span *span = &m->spans[m->span_count++];
+        *span = (found_span){.run = key->at_least};
+        tamis_run_find(span->run, value, true, strings, &span->end, &span->to);
+        __builtin_prefetch(span->run->chunks[0].interfaces);
+    }
+}
+
+static void see_spans_found(matching *m) {
+    for (uint32_t i = 0; i < m->span_count; i++) {
+        const found_span *span = &m->spans[i];
+        copy_span(m, span->run, span->chunk, span->from, span->end, span->to);
+    }
+    m->span_count = 0;
 }
 
 #endif

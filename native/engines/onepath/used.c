@@ -50,6 +50,8 @@ static uint64_t bytes_of_branches(const tamis_branches *branches) {
 
 uint64_t tamis_used(const tm_engine *engine) {
     uint64_t filters = engine->holders->live * (WITH_QUARTER(sizeof(tamis_record) + sizeof(uint32_t)) + ROW_BYTES);
+    uint64_t with_cells = engine->holders->live > engine->listed ? engine->holders->live - engine->listed : 0;
+    filters += with_cells * WITH_QUARTER(sizeof(tamis_covering));
     uint64_t bodies = ((uint64_t)engine->bodies.used + engine->covered_bodies.used) * sizeof(uint64_t);
     uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(tamis_complex)) + engine->complex_bytes;
     return filters + WITH_EIGHTH(bodies) + complexes + bytes_of_names(engine) + bytes_of_strings(&engine->strings) +
