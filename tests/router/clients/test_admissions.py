@@ -58,6 +58,7 @@ async def test_the_token_of_anybody_opens_no_name_with_a_line(process, tokens):
     assert (await owner.subscribe(1, "x = 1")).ranges, "the owner is in as before"
 
 
+@pytest.mark.slow
 async def test_who_comes_is_logged_and_counted(process, tokens):
     tokens("press-1 A\n")
     router = process(ONE)

@@ -225,7 +225,9 @@ async def test_what_a_router_says_besides_is_logged(network) -> None:
     ],
 )
 async def test_last_words_are_the_last_complaint(network, lines, last) -> None:
-    one = network(a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)")
+    one = network(
+        a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)", patience=RestartPolicy(deaths_max=1)
+    )
     await one.supervisor.run()
     assert one.state.routers["a"].last_words == last
 
