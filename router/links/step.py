@@ -38,8 +38,9 @@ class Phase(enum.Enum):
 
 class InStep:
     """Follow whether this router is in step. `links` returns for each link that is up whether it is in step; `ask`
-    calls back when the table has what is held now and all routers in reach have heard what is stated then; `alarm` is called with a neighbour whose link is
-    not in step after WAIT_S, `caught_up` with one whose link is in step, or down."""
+    calls back when the table has what is held now and all routers in reach have heard what is stated then; `alarm` is
+    called with a neighbour whose link is not in step after WAIT_S, `caught_up` with one whose link is in step, or
+    down."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """All routers of a plan, until each has stopped or failed.
 
-Law: neither a state file that cannot be written, as the disk is full, nor a display that cannot, as nobody reads the pipe
-any more, harms a router. What stops all routers is a signal; a terminal that is closed sends one.
+Law: neither a state file that cannot be written, as the disk is full, nor a display that cannot, as nobody reads the
+pipe any more, harms a router. A signal stops all routers; a terminal that is closed sends one.
 """
 
 from __future__ import annotations
