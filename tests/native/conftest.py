@@ -20,14 +20,12 @@ OTHERWISE = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all runs but one of a test with other options `slow`."""
     for item in items:
-        engine = item.callspec.params.get("engine") if isinstance(item, pytest.Function) and _has_cases(item) else None
+        cases = getattr(item, "callspec", None)
+        engine = cases.params.get("engine") if cases is not None else None
         if engine in OTHERWISE and engine != OTHERWISE[crc32(item.originalname.encode()) % len(OTHERWISE)]:
             item.add_marker(pytest.mark.slow)
-
-
-def _has_cases(item: pytest.Function) -> bool:
-    return hasattr(item, "callspec")
 
 
 # The scope is the session's because Hypothesis runs many examples in one test and wants no fixture made anew for each.
