@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from tamis.protocol.wire.client_bodies import Ack
+from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.links import installing, step
 from tests.router.links.conftest import linked, start_together
-from tests.router.wire_client import subscribe, subscription
+from tests.router.wire_client import subscription
 
 EVERYTHING = "exists x"
 
@@ -31,8 +31,9 @@ async def test_a_router_in_step_has_in_its_table_what_its_neighbour_held(nodes, 
     made = nodes(linked("ab"))
     b = await made["b"].start()
     bob = await b.client("bob")
-    await bob.send(subscribe(1, *(subscription(number, f"x = {number}") for number in range(1_000))))
-    await bob.next(Ack)
+    many = tuple(subscription(number, f"x = {number}") for number in range(1_000))
+    await bob.send(Subscribe(1, many, False, Reach.NETWORK, False))
+    await bob.next(Ack)  # all of it is stated by now, to nobody
     a = await made["a"].start()
     await a.until(lambda: a.network.step.is_in_step)
     assert a.status()["remote_filters"] == 1_000
