@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from tamis.client.subscription import Subscription
     from tamis.client.trail import Trail
     from tamis.protocol.errors import FrameError, PredicateError, Refused, TamisError
+    from tamis.protocol.messages import MessageId
     from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
+
+    __version__: str
 
 _HOME = {
     "blocking": "tamis.blocking",
@@ -37,6 +40,7 @@ _HOME = {
     "Client": "tamis.client.client",
     "Subscription": "tamis.client.subscription",
     "Message": "tamis.client.message",
+    "MessageId": "tamis.protocol.messages",
     "Gap": "tamis.client.gap",
     "GapReason": "tamis.client.gap",
     "Trail": "tamis.client.trail",
@@ -61,6 +65,7 @@ __all__ = [
     "Client",
     "Subscription",
     "Message",
+    "MessageId",
     "Gap",
     "GapReason",
     "Trail",
@@ -81,7 +86,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("tamis")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(_HOME[name])
     return home if name == "blocking" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__")), "__version__"]

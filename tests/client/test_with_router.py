@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -141,3 +144,21 @@ async def test_of_two_clients_with_one_name_the_later_stays(rome: BlockingRouter
         with pytest.raises(tamis.NotAdmitted, match="alice"):
             await anext(wanted)
         await later.publish({"n": 1}, confirm=True)
+
+
+async def test_the_program_of_the_readme_ends_with_ctrl_c_and_says_nothing(rome: BlockingRouter, alice: Client) -> None:
+    readme = (Path(__file__).parent.parent.parent / "README.md").read_text()
+    program = readme.partition("```python\n")[2].partition("```")[0].replace("tamis://127.0.0.1:7400", rome.address)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-u", "-c", program), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    first = asyncio.create_task(process.stdout.readline())
+    async with asyncio.timeout(PATIENCE_S):
+        while not first.done():  # until it has subscribed
+            await alice.publish({"class": "alert", "severity": 6}, b"disk full", confirm=True)
+            await asyncio.wait([first], timeout=0.05)
+        process.send_signal(signal.SIGINT)
+        assert await first == b"6 b'disk full'\n"
+        assert (await process.wait(), await process.stderr.read()) == (0, b"")
