@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ClientClosed,
         ClientError,
         ConnectFailed,
+        NoAnswer,
         NotAdmitted,
         PublishRefused,
         PublishUnknown,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     )
     from tamis.client.gap import Gap, GapReason
     from tamis.client.message import Message
+    from tamis.client.responder import Question, Responder
     from tamis.client.subscription import Subscription
     from tamis.client.trail import Trail
     from tamis.protocol.errors import FrameError, PredicateError, Refused, TamisError
@@ -41,6 +43,8 @@ _HOME = {
     "Subscription": "tamis.client.subscription",
     "Message": "tamis.client.message",
     "MessageId": "tamis.protocol.messages",
+    "Responder": "tamis.client.responder",
+    "Question": "tamis.client.responder",
     "Gap": "tamis.client.gap",
     "GapReason": "tamis.client.gap",
     "Trail": "tamis.client.trail",
@@ -49,6 +53,7 @@ _HOME = {
     "ClientError": "tamis.client.errors",
     "ConnectFailed": "tamis.client.errors",
     "NotAdmitted": "tamis.client.errors",
+    "NoAnswer": "tamis.client.errors",
     "ClientClosed": "tamis.client.errors",
     "PublishRefused": "tamis.client.errors",
     "PublishUnknown": "tamis.client.errors",
@@ -66,6 +71,8 @@ __all__ = [
     "Subscription",
     "Message",
     "MessageId",
+    "Responder",
+    "Question",
     "Gap",
     "GapReason",
     "Trail",
@@ -79,6 +86,7 @@ __all__ = [
     "ConnectFailed",
     "NotAdmitted",
     "ClientClosed",
+    "NoAnswer",
     "PublishRefused",
     "PublishUnknown",
     "SubscriptionRefused",

@@ -14,27 +14,27 @@ from __future__ import annotations
 import ssl
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 from tamis.client.blocking_pump import BlockingPump
+from tamis.client.blocking_responder import Responder
+from tamis.client.blocking_subscription import Subscription
 from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
-from tamis.client.errors import ClientClosed
+from tamis.client.errors import NoAnswer
 from tamis.client.gap import Gap
-from tamis.client.inbox import Inbox
 from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, items, payload_of
+from tamis.client.questions import REQUEST_S, Asked, questions_in
 from tamis.client.redial import REDIAL_S
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
-from tamis.client.waiter import fresh
-from tamis.client.wanted import SubscribeOptions, Wishes, options_of
-from tamis.client.wanted import described as described_wishes
+from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
@@ -189,6 +189,44 @@ class Client:
         """Ask where a message would go and to whom; see `tamis.Client.route`."""
         return self._follow(DryRunReport, attributes, b"", timeout_s)
 
+    def request(
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        timeout_s: float = REQUEST_S,
+    ) -> Message:
+        """Publish a question, and return the first answer that somebody gives; see `tamis.Client.request`."""
+        pump, end_s, payload = self._pump, time.monotonic() + timeout_s, payload_of(payload, json)
+        questions = pump.core.questions
+        ready: Future[None] = Future()
+        waiter: Future[None] = Future()
+        asked: Asked | None = None
+        try:
+            with pump.lock:
+                questions.open(ready)
+                pump.written()
+            pump.wait(ready, timeout_s)
+            with pump.lock:
+                asked = questions.ask(attributes, payload, time.time_ns(), waiter)
+                pump.written()
+            pump.wait(waiter, max(0.0, end_s - time.monotonic()))
+        except TimeoutError:
+            raise NoAnswer(timeout_s) from None
+        finally:
+            with pump.lock:
+                ready.cancel()
+                waiter.cancel()  # it is not sent any more
+                if asked is not None:
+                    questions.forget(asked)
+        return cast("Message", asked.answer)
+
+    def respond(self, *predicates: str | Predicate) -> Responder:
+        """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
+        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
+
     def subscribe(
         self,
         *predicates: str | Predicate,
@@ -253,99 +291,3 @@ class Client:
         if self._running is None:
             raise RuntimeError("connect first: `with tamis.blocking.connect(...) as client:`")
         return self._running
-
-
-class Subscription:
-    """A subscription, made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
-
-    def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
-        self._pump = pump
-        self._predicates = predicates
-        self._options = options
-        self._wanted: Wishes | None = None
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The id of each predicate, in their order; `Message.matched` has these ids."""
-        return self._started.ids
-
-    def start(self) -> Self:
-        """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
-        if self._wanted is None:
-            waiter: Future[None] = Future()
-            with self._pump.lock:
-                self._wanted = self._pump.core.subscribe(self._predicates, self._options, waiter)
-                self._pump.written()
-            self._pump.wait(waiter)
-        return self
-
-    def __repr__(self) -> str:
-        return f"<tamis.blocking.Subscription {described_wishes(self._predicates, self._wanted)}>"
-
-    def unsubscribe(self) -> None:
-        """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
-        if self._wanted is None:
-            return
-        waiter: Future[None] = Future()
-        with self._pump.lock:
-            self._pump.core.registry.end(self._wanted, waiter)
-            self._pump.written()
-        self._pump.wait(waiter)
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.unsubscribe()
-
-    def __iter__(self) -> Iterator[Message | Gap]:
-        return self
-
-    def __next__(self) -> Message | Gap:
-        """Return the next message, or a Gap where some are missing. StopIteration when the subscription has ended."""
-        item = self._take(None)
-        if item is None:
-            raise StopIteration
-        return item
-
-    def receive(self, timeout_s: float | None = None) -> Message | Gap:
-        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
-        subscription has ended."""
-        item = self._take(timeout_s)
-        if item is None:
-            raise ClientClosed("the subscription has ended")
-        return item
-
-    def _take(self, timeout_s: float | None) -> Message | Gap | None:
-        """Return the next item, waiting at most `timeout_s`; None at the end."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        inbox = self._started.inbox
-        while True:
-            with self._pump.lock:
-                if inbox.items:
-                    return self._taken(inbox)
-                if inbox.error is not None:
-                    raise fresh(inbox.error)
-                if inbox.is_ended:
-                    return None
-                waiter: Future[None] = Future()
-                inbox.waiters.append(waiter)
-            try:
-                self._pump.wait(waiter, None if deadline is None else max(0.0, deadline - time.monotonic()))
-            finally:
-                with self._pump.lock:
-                    if waiter in inbox.waiters:
-                        inbox.waiters.remove(waiter)
-
-    def _taken(self, inbox: Inbox) -> Message | Gap:
-        was_full = inbox.is_full
-        item = inbox.take()
-        if was_full and not inbox.is_full:
-            self._pump.written()
-        return item
-
-    @property
-    def _started(self) -> Wishes:
-        if self._wanted is None:
-            raise RuntimeError("subscribe first: `with client.subscribe(...) as messages:`")
-        return self._wanted

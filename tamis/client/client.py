@@ -17,14 +17,18 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import islice
 from time import time_ns
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, cast
 
 from tamis.client.callbacks import Callbacks
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
+from tamis.client.errors import NoAnswer
 from tamis.client.gap import Gap
+from tamis.client.message import Message
 from tamis.client.published import ABSENT, Item, items, payload_of
 from tamis.client.pump import Pump
+from tamis.client.questions import REQUEST_S, Questions, questions_in
 from tamis.client.redial import REDIAL_S
+from tamis.client.responder import Responder
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
@@ -209,6 +213,42 @@ class Client:
         """Return where a message would go and to whom: as a `trace` does, with nothing delivered."""
         return await self._follow(DryRunReport, attributes, b"", timeout_s)
 
+    async def request(
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        timeout_s: float = REQUEST_S,
+    ) -> Message:
+        """Publish a question, and return the first answer that somebody gives; see `respond`.
+
+        NoAnswer if there is none after `timeout_s`: then nobody wants such questions, or the question, its answer or
+        whoever took it was lost.
+        """
+        loop, questions = asyncio.get_running_loop(), self._pump.core.questions
+        payload = payload_of(payload, json)
+        try:
+            async with asyncio.timeout(timeout_s):
+                if not questions.is_open:
+                    await self._open(questions)
+                waiter: asyncio.Future[None] = loop.create_future()
+                asked = questions.ask(attributes, payload, time_ns(), waiter)
+                self._pump.written()
+                try:
+                    await waiter
+                finally:
+                    questions.forget(asked)
+        except TimeoutError:
+            raise NoAnswer(timeout_s) from None
+        return cast("Message", asked.answer)
+
+    def respond(self, *predicates: str | Predicate) -> Responder:
+        """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
+        questions`, then `async for question in questions: await question.answer(...)`."""
+        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
+
     def subscribe(
         self,
         *predicates: str | Predicate,
@@ -229,6 +269,12 @@ class Client:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pump.core.drain(waiter, round(DRAIN_S * 1000))
         self._pump.flush()
+        await waiter
+
+    async def _open(self, questions: Questions) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        questions.open(waiter)
+        self._pump.written()
         await waiter
 
     async def _publish_and_wait(

@@ -21,6 +21,7 @@ from tamis.client.errors import ClientClosed, NotAdmitted
 from tamis.client.liveness import Liveness
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
+from tamis.client.questions import Questions
 from tamis.client.redial import Redial
 from tamis.client.registry import Registry
 from tamis.client.settings import Settings
@@ -98,6 +99,7 @@ class ClientCore:
             settings.inbox, self._send, lambda: self._now, lambda gap: self.calls.tell(settings.callbacks.on_gap, gap)
         )
         self.trails = Trails(self.outbox, random_bytes)
+        self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
         """Sentences for a log, which the shell takes out."""
@@ -210,6 +212,7 @@ class ClientCore:
             or outbox.unanswered
             or self.registry.awaits_answer
             or self.trails.awaits_reports
+            or self.questions.awaits_answer
             or self._drain is not None
         )
         self._liveness.read(is_reading, now)

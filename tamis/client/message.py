@@ -38,7 +38,7 @@ class Message(MessageView):
 
         A caller that has checked both already gives `matched`.
         """
-        self._frame = frame
+        self._frame: bytes = frame
         self.frame_bytes = len(frame)
         self.matched = DeliverView(frame).satisfied if matched is None else matched
         self._decoded: Mapping[str, Value] | None = None

@@ -64,7 +64,7 @@ class Registry:
         """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
         self.unclaimed = 0
         """How many messages came for no subscription that still takes any."""
-        self._bounds = bounds
+        self.bounds = bounds
         self._send = send
         self._heard_s = heard_s
         self._tell = tell
@@ -78,16 +78,22 @@ class Registry:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def subscribe(self, predicates: Sequence[str | Predicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
-        """Subscribe to what satisfies one of `predicates`; settle `waiter` when the router has answered for all of
-        them."""
+    def subscribe(
+        self,
+        predicates: Sequence[str | Predicate],
+        options: SubscribeOptions,
+        waiter: Waiter,
+        inbox: Inbox | None = None,
+    ) -> Wishes:
+        """Subscribe to what satisfies one of `predicates`, for a new inbox or for `inbox`; settle `waiter` when the
+        router has answered for all of them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
         packed = tuple(packed_subscription(next(self._ids), predicate) for predicate in predicates)
         for subscription in packed:
             self._check_size(subscription)
         texts = tuple(text_of(predicate) for predicate in predicates)
-        wanted = Wishes(texts, packed, options, Inbox(self._bounds, self.full, self._tell), waiter)
+        wanted = Wishes(texts, packed, options, inbox or Inbox(self.bounds, self.full, self._tell), waiter)
         for id_ in wanted.ids:
             self._wanted[id_] = wanted
             self._inboxes[id_] = wanted.inbox

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis import Client, Gap, GapReason, Message
+from tamis import Client, Gap, GapReason, Message, testing
 from tamis.testing import blocking
 from tamis.testing.blocking import BlockingRouter
 
@@ -162,3 +162,37 @@ async def test_the_program_of_the_readme_ends_with_ctrl_c_and_says_nothing(rome:
         process.send_signal(signal.SIGINT)
         assert await first == b"6 b'disk full'\n"
         assert (await process.wait(), await process.stderr.read()) == (0, b"")
+
+
+async def test_questions_are_answered_across_routers_and_after_the_responders_router_was_killed(tmp_path: Path) -> None:
+    async with testing.running(tmp_path, testing.line("a", "b", "c")) as network:
+        await network.until_linked()
+        async with (
+            tamis.connect(network["a"].address, name="asker") as asker,
+            tamis.connect(network["c"].address, name="adder") as adder,
+            adder.respond('do = "add"') as questions,
+        ):
+
+            async def serve() -> None:
+                async for question in questions:
+                    await question.answer(json=question["a"] + question["b"])  # type: ignore[operator]
+
+            serving = asyncio.create_task(serve())
+            assert (await answered(asker)).json() == 5
+            await network["c"].kill()
+            with pytest.raises(tamis.NoAnswer):
+                await asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.2)
+            await network["c"].start()
+            assert (await answered(asker)).json() == 5
+            await questions.stop()
+            await serving
+
+
+async def answered(asker: Client) -> Message:
+    """Ask until somebody answers, who may not be known to all routers yet."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                return await asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.5)
+            except tamis.NoAnswer:
+                continue
