@@ -19,11 +19,11 @@ if TYPE_CHECKING:
         ClientClosed,
         ClientError,
         ConnectFailed,
-        NoAnswer,
         NotAdmitted,
         PublishRefused,
         PublishUnknown,
         SubscriptionRefused,
+        Unanswered,
     )
     from tamis.client.gap import Gap, GapReason
     from tamis.client.message import Message
@@ -53,7 +53,7 @@ _HOME = {
     "ClientError": "tamis.client.errors",
     "ConnectFailed": "tamis.client.errors",
     "NotAdmitted": "tamis.client.errors",
-    "NoAnswer": "tamis.client.errors",
+    "Unanswered": "tamis.client.errors",
     "ClientClosed": "tamis.client.errors",
     "PublishRefused": "tamis.client.errors",
     "PublishUnknown": "tamis.client.errors",
@@ -86,7 +86,7 @@ __all__ = [
     "ConnectFailed",
     "NotAdmitted",
     "ClientClosed",
-    "NoAnswer",
+    "Unanswered",
     "PublishRefused",
     "PublishUnknown",
     "SubscriptionRefused",

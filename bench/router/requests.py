@@ -73,7 +73,7 @@ def _until_answered(client: tamis.Client) -> Callable[[], Awaitable[None]]:
             while True:
                 try:
                     await client.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.1)
-                except tamis.NoAnswer:
+                except tamis.Unanswered:
                     continue
                 return
 

@@ -67,4 +67,6 @@ def orders(items: tamis.blocking.Subscription, gaps: list[tamis.Gap]) -> Iterato
 
 if __name__ == "__main__":
     command, address, file = sys.argv[1:]
-    sys.exit(store(address, file) if command == "store" else publish(address, file))
+    if command == "store":
+        sys.exit(store(address, file))
+    publish(address, file)

@@ -41,9 +41,9 @@ async def ask(address: str, count: int) -> None:
 
 async def ask_one(client: tamis.Client, number: int) -> tamis.Message:
     for part in range(number, number + PARTS):  # its own part first
-        with contextlib.suppress(tamis.NoAnswer):
+        with contextlib.suppress(tamis.Unanswered):
             return await client.request({"do": "square", "number": number, "part": part % PARTS}, timeout_s=ANSWER_S)
-    raise tamis.NoAnswer(PARTS * ANSWER_S)
+    raise tamis.Unanswered(PARTS * ANSWER_S)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@ from tamis.client.blocking_responder import Responder
 from tamis.client.blocking_subscription import Subscription
 from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
-from tamis.client.errors import NoAnswer
+from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, items, payload_of
-from tamis.client.questions import REQUEST_S, Asked, questions_in
+from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
 from tamis.client.redial import REDIAL_S
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.trail import AnyReport, Trail
@@ -202,7 +202,7 @@ class Client:
         questions = pump.core.questions
         ready: Future[None] = Future()
         waiter: Future[None] = Future()
-        asked: Asked | None = None
+        asked: OpenQuestion | None = None
         try:
             with pump.lock:
                 questions.open(ready)
@@ -213,7 +213,7 @@ class Client:
                 pump.written()
             pump.wait(waiter, max(0.0, end_s - time.monotonic()))
         except TimeoutError:
-            raise NoAnswer(timeout_s) from None
+            raise Unanswered(timeout_s) from None
         finally:
             with pump.lock:
                 ready.cancel()

@@ -21,7 +21,7 @@ from typing import Final, Literal, Self, cast
 
 from tamis.client.callbacks import Callbacks
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
-from tamis.client.errors import NoAnswer
+from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.published import ABSENT, Item, items, payload_of
@@ -223,7 +223,7 @@ class Client:
     ) -> Message:
         """Publish a question, and return the first answer that somebody gives; see `respond`.
 
-        NoAnswer if there is none after `timeout_s`: then nobody wants such questions, or the question, its answer or
+        Unanswered if there is none after `timeout_s`: then nobody wants such questions, or the question, its answer or
         whoever took it was lost.
         """
         loop, questions = asyncio.get_running_loop(), self._pump.core.questions
@@ -240,7 +240,7 @@ class Client:
                 finally:
                     questions.forget(asked)
         except TimeoutError:
-            raise NoAnswer(timeout_s) from None
+            raise Unanswered(timeout_s) from None
         return cast("Message", asked.answer)
 
     def respond(self, *predicates: str | Predicate) -> Responder:

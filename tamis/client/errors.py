@@ -6,7 +6,7 @@ ClientError (TamisError)
 |-- ClientClosed             the client was closed, or is draining and begins nothing new
 |-- PublishRefused           the router did not take a message: `code` and `reason`
 |-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
-|-- NoAnswer                 nobody has answered a request in time
+|-- Unanswered               nobody has answered a request in time
 `-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
 """
 
@@ -49,7 +49,7 @@ class PublishUnknown(ClientError):
     """Raised when it is not known whether the router took a message."""
 
 
-class NoAnswer(ClientError, TimeoutError):
+class Unanswered(ClientError, TimeoutError):
     """Raised when nobody has answered a request in time."""
 
     def __init__(self, timeout_s: float) -> None:

@@ -37,7 +37,7 @@ REQUEST_S: Final = 5.0
 _ADDRESS_BYTES: Final = 16
 
 
-class Asked:
+class OpenQuestion:
     """A question, and in time its answer."""
 
     def __init__(self, number: int, waiter: Waiter) -> None:
@@ -55,7 +55,7 @@ class Questions:
         self._random_bytes = random_bytes
         self._address = ""
         self._numbers = count(1)
-        self._waiting: dict[int, Asked] = {}
+        self._waiting: dict[int, OpenQuestion] = {}
         self._answers: Wishes | None = None
         self._opening = _Everybody()
 
@@ -83,17 +83,17 @@ class Questions:
             self._answers = self._registry.subscribe((mine,), options, self._opening, inbox)
         self._opening.waiters.append(waiter)
 
-    def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> Asked:
+    def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> OpenQuestion:
         """Publish a question, after `open`; settle `waiter` when its answer is there."""
         self._outbox.check_open()
-        asked = Asked(next(self._numbers), waiter)
+        asked = OpenQuestion(next(self._numbers), waiter)
         attributes = marked(attributes, REPLY_TO, self._address, asked.number)
         if self._outbox.try_publish(attributes, payload, time_ns) is None:
             self._outbox.publish(attributes, payload, time_ns, _Sending(waiter), confirm=False, retry=False)
         self._waiting[asked.number] = asked
         return asked
 
-    def forget(self, asked: Asked) -> None:
+    def forget(self, asked: OpenQuestion) -> None:
         """Take no answer any more for `asked`, whose call has ended."""
         self._waiting.pop(asked.number, None)
 

@@ -64,7 +64,7 @@ async def test_the_first_of_several_answers_counts(asker: tamis.Client, address:
 
 
 async def test_nobody_answers(asker: tamis.Client) -> None:
-    with pytest.raises(tamis.NoAnswer, match=r"no answer within 0\.05 s") as caught:
+    with pytest.raises(tamis.Unanswered, match=r"no answer within 0\.05 s") as caught:
         await asker.request({"do": "nothing"}, timeout_s=0.05)
     assert isinstance(caught.value, TimeoutError)
 
@@ -72,7 +72,7 @@ async def test_nobody_answers(asker: tamis.Client) -> None:
 async def test_a_question_that_was_given_up_is_not_sent(rome: Acceptor, address: str, manners: Manners) -> None:
     manners.credit = None
     async with tamis.connect(address) as asker:
-        with pytest.raises(tamis.NoAnswer):
+        with pytest.raises(tamis.Unanswered):
             await asker.request({"do": "add"}, timeout_s=0.2)
         rome.send(Credit(10, 10_000))
         await asker.publish({"n": 2}, confirm=True)
@@ -81,7 +81,7 @@ async def test_a_question_that_was_given_up_is_not_sent(rome: Acceptor, address:
 
 async def test_an_answer_that_comes_late_is_for_nobody(asker: tamis.Client, address: str) -> None:
     async with tamis.connect(address) as other, other.respond("n > 0") as questions:
-        with pytest.raises(tamis.NoAnswer):
+        with pytest.raises(tamis.Unanswered):
             await asker.request({"n": 1}, timeout_s=0.05)
         late = await questions.receive(WAIT_S)
         await late.answer()
@@ -182,7 +182,7 @@ def test_a_question_has_its_answer_without_asyncio(adder: BlockingClient, addres
     with tamis.blocking.connect(address) as asker:
         answer = asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=WAIT_S)
         assert (answer.json(), answer["who"]) == (5, "adder")
-        with pytest.raises(tamis.NoAnswer, match=r"no answer within 0\.05 s"):
+        with pytest.raises(tamis.Unanswered, match=r"no answer within 0\.05 s"):
             asker.request({"do": "nothing"}, timeout_s=0.05)
     assert repr(adder).startswith("<tamis.blocking.Client 'adder', connected")
 

@@ -180,7 +180,7 @@ async def test_questions_are_answered_across_routers_and_after_the_responders_ro
             serving = asyncio.create_task(serve())
             assert (await answered(asker)).json() == 5
             await network["c"].kill()
-            with pytest.raises(tamis.NoAnswer):
+            with pytest.raises(tamis.Unanswered):
                 await asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.2)
             await network["c"].start()
             assert (await answered(asker)).json() == 5
@@ -194,5 +194,5 @@ async def answered(asker: Client) -> Message:
         while True:
             try:
                 return await asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.5)
-            except tamis.NoAnswer:
+            except tamis.Unanswered:
                 continue
