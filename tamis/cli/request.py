@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import BinaryIO
 
 import click
 
@@ -36,7 +37,7 @@ Examples:
 def command(
     words: tuple[str, ...],
     payload: str,
-    payload_file: click.utils.LazyFile | None,
+    payload_file: BinaryIO | None,
     timeout: float,
     form: str,
     name: str | None,
