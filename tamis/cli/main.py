@@ -17,6 +17,7 @@ import click
 
 COMMANDS = (
     *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
+    *("request", "respond"),
     *("logs", "analyze", "explain", "match", "check", "compose", "kubernetes"),
     *("simulate", "bench", "completion"),
 )
