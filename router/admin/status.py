@@ -30,6 +30,8 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "problems": running.connections.health.problems,
         "exceptions": running.connections.health.exceptions,
         "alarms": [{"at_s": round(shown.at_s, 3), "text": shown.text} for shown in running.connections.health.recent],
+        "need_a_restart": running.need_a_restart,
+        "settings_refused": running.settings_refused,
         "uptime_s": round(time.time() - running.started_s, 3),
         "listening": running.listening,
         "engine": settings.engine.name,

@@ -3,6 +3,7 @@
     ~/.local/state/tamis/NAME-DIGEST/     one folder for each topology file, by its whole path
         state.json                        who runs, replaced as a whole at every change
         lock                              held while a supervisor lives
+        control.sock                      where the supervisor is asked for single routers (control.py)
         logs/ROUTER.log                   what a router said; two files of LOG_BYTES_MAX at most
 
 Law: a reader of state.json always reads a whole one. A second supervisor of the same file is refused.
@@ -31,10 +32,11 @@ class SupervisorError(TamisError):
 
 @dataclass(slots=True)
 class RouterState:
-    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it says that it
-    listens."""
+    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it says that it listens;
+    `since_s` is the Unix time at which `state` began."""
 
     state: ProcessState = ProcessState.STARTING
+    since_s: float = 0.0
     pid: int | None = None
     started: str = ""
     restarts: int = 0
