@@ -41,8 +41,8 @@ from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.daemon.happenings import LifeChanged
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart, CannotStartNow, load_settings, restart_keys
-from tamis.router.daemon.start import Credentials, credentials
 from tamis.router.daemon.stalls import StallWatch
+from tamis.router.daemon.start import Credentials, credentials
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 

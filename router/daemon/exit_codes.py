@@ -1,4 +1,4 @@
-"""How a router ends, for whatever started it: 0 if everything was flushed, 1 if something was left or it could not start
+"""How a router ends, for what started it: 0 if everything was flushed, 1 if something was left or it could not start
 now, CANNOT_START if it never will."""
 
 from __future__ import annotations

@@ -91,6 +91,12 @@ class NetworkState:
         return cls(form["file"], ProcessIdentity(**form["supervisor"]), form["stop_s"], routers)
 
 
+def state_home() -> Path:
+    """Return the folder below which all state of this user's routers is."""
+    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(base).expanduser() / "tamis"
+
+
 class StateFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -101,8 +107,12 @@ class StateFolder:
         """Return the folder of a topology file; it need not exist."""
         whole = Path(topology).resolve()
         digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
-        base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-        return cls(Path(base).expanduser() / "tamis" / f"{whole.stem}-{digest}")
+        return cls(state_home() / f"{whole.stem}-{digest}")
+
+    @classmethod
+    def all(cls) -> list[StateFolder]:
+        """Return the folders there are, of all topology files."""
+        return [cls(found.parent) for found in sorted(state_home().glob("*/state.json"))]
 
     @property
     def logs(self) -> Path:

@@ -58,8 +58,8 @@ class Supervisor:
         patience: RestartPolicy = ORDINARY,
         plan: Plan | None = None,
     ) -> None:
-        """Keep the processes of `tasks` up. The caller has claimed `folder`. `plan` returns the tasks that the file asks
-        for now."""
+        """Keep the processes of `tasks` up. The caller has claimed `folder`. `plan` returns the tasks that the file
+        asks for now."""
         self._folder, self._show, self._patience = folder, show, patience
         self._plan: Plan = plan or (lambda: tasks)
         self._keepers = {router_id: self._keeper(router_id, task) for router_id, task in tasks.items()}

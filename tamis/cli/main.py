@@ -16,8 +16,9 @@ from collections.abc import Sequence
 import click
 
 COMMANDS = (
-    *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
-    *("logs", "analyze", "explain", "match", "check", "compose", "simulate", "bench", "completion"),
+    *("up", "down", "pub", "sub", "status", "top", "restart", "stop", "start", "reload", "logs", "records"),
+    *("route", "trace", "explain", "routes", "filters", "analyze", "match", "example", "schema", "check", "compose"),
+    *("router", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 

@@ -127,7 +127,7 @@ def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
 
 def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
     with running_line(tmp_path, "abc") as routers:
-        first, _, last = [f"tamis+{router.client}" for router in routers]
+        first, _, last = [router.client for router in routers]
         until_linked(routers[0].admin, "abc", capsys)
         with subscriber(last, "x > 1", "--name", "desk", "--wait", "network", "--count", "1", "--json") as receiver:
             assert main(["route", first, "x=2", "--router", routers[0].file]) == 0
