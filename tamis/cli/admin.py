@@ -59,7 +59,9 @@ class AdminTarget:
             form = json.loads(answer)
         except (OSError, ValueError) as error:
             where = "" if self.name == self.address else f"{self.address} "
-            raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
+            raise NoAnswer(
+                f"{self.name}: {where}does not answer: {getattr(error, 'strerror', None) or error}"
+            ) from None
         if status >= _BAD_REQUEST and isinstance(form, dict) and "error" in form:
             raise NoAnswer(f"{self.name}: {shown(str(form['error']))}")
         return form

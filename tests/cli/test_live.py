@@ -132,6 +132,10 @@ def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
         with subscriber(last, "x > 1", "--name", "desk", "--wait", "network", "--count", "1", "--json") as receiver:
             assert main(["route", first, "x=2", "--router", routers[0].file]) == 0
             dry = capsys.readouterr().out.splitlines()
+            assert main(["explain", "x=2", "--router", routers[0].file]) == 0
+            why = capsys.readouterr().out.splitlines()
+            assert main(["explain", "x=1", "--router", routers[0].admin]) == 0
+            assert capsys.readouterr().out.endswith("no filter of its clients matches, the message goes to nobody\n")
             assert main(["route", first, "x=1", "--json"]) == 0
             nobody = json.loads(capsys.readouterr().out)
             assert main(["trace", first, "x=2", "--payload", "p", "--name", "me", "--json"]) == 0
@@ -141,6 +145,11 @@ def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
         ["a", "0", "b"],
         ["└─", "b", "0", "c"],
         ["└─", "c", "1", "desk:", "x", ">", "1"],
+    ]
+    assert why[:3] == [
+        "router a: no filter of its clients matches, it is passed on to b, for c",
+        "router b: no filter of its clients matches, it is passed on to c, for c",
+        "router c: 1 filter matches, the message goes to desk",
     ]
     assert (nobody["router"], nobody["routers"], nobody["deliveries"]) == ("a", [], [])
     assert [(form["came_from"], form["router"], form["routers"]) for form in forms] == [

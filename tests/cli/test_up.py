@@ -95,15 +95,21 @@ def test_one_router_of_a_network(file, capsys) -> None:
         capsys.readouterr()
         assert main(["stop", file, "b"]) == 0
         assert main(["stop", file, "b"]) == 1
+        said, _ = capsys.readouterr()
+        assert main(["status", file]) == 1
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[1].split()[:2] == ["a", "serving"]
+        assert lines[2].split() == ["b", "no", "answer"]
+        assert lines[3].startswith("a: the link to b has been down for 0."), lines[3]
+        assert lines[4:] == ["b is stopped", f"  tamis start {file} b    starts it again"]
         assert main(["restart", file, "a"]) == 0
         assert main(["start", file, "b", "--json"]) == 0
         assert main(["restart", file, "c"]) == 1
         out, err = capsys.readouterr()
-        stopped, ready, started = out.splitlines()
-        assert (stopped, ready.partition(",")[0]) == ("b: stopped", "a: ready")
+        ready, started = out.splitlines()
+        assert (said, ready.partition(",")[0]) == ("b: stopped\n", "a: ready")
         assert json.loads(started)["state"] == "ready"
         assert err.splitlines() == [
-            f"Error: {file}: b is stopped already",
             f"Error: {file}: it keeps no router 'c'; it keeps a, b",
         ]
         assert wait_until_linked(file, {"a", "b"}) == []
