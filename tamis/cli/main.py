@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import click
 
 COMMANDS = (
-    *("up", "down", "pub", "sub", "status", "top", "restart", "stop", "start", "reload", "logs", "records"),
+    *("up", "down", "pub", "sub", "status", "top", "restart", "stop", "start", "reload", "logs", "records", "context"),
     *("route", "trace", "explain", "routes", "filters", "analyze", "match", "example", "schema", "check", "compose"),
     *("router", "simulate", "bench", "completion"),
 )

@@ -35,7 +35,9 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     """Show how routers are.
 
     TARGET is a topology file, for all of its routers, or the admin address of one: host:port, http://host:port or
-    unix:path. Without it, 127.0.0.1:7600. The exit code is 1 if one of them is not ready.
+    unix:path. An address for clients does, too, where a context or a `tamis up` of this machine knows both. Without
+    it, that of TAMIS_ADMIN or of the context in use (`tamis context`), or 127.0.0.1:7600. The exit code is 1 if one of
+    them is not ready.
 
     Below the table stands what is wrong: since when a link is down and why, what is lost (copies that went another way
     are not), and whether `tamis up` on this machine keeps the router, how often it started it again, and why.

@@ -27,8 +27,10 @@ LINK = {"neighbour": "b", "state": "dialling", "dials": "127.0.0.1:7501", "sessi
         ),
         (
             {"sessions": 0, "down_because": "", "state": "waiting", "dials": None},
-            "the link to b has been missing, since the start of the router, for 2 min 5 s; b has to connect, and does "
-            "not",
+            (
+                "the link to b has been missing, since the start of the router, for 2 min 5 s; b has to connect, and "
+                "does not"
+            ),
         ),
     ],
 )
