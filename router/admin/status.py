@@ -42,6 +42,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "publishers": figures.publishers,
         "messages_in": figures.messages_in,
         "deliveries": figures.deliveries,
+        "forwarded": figures.forwarded,
         "bytes_in": figures.bytes_in,
         "bytes_out": figures.bytes_out,
         "lost": {reason: count for reason, count in dropped.items() if reason in LOSSES},

@@ -121,12 +121,9 @@ def refusals() -> Iterator[None]:
 
 
 class _Misuse(click.ClickException):
-    """As a usage error, without the usage: the caret line is what helps."""
+    """As a usage error, without a word on usage: the caret line is what helps."""
 
     exit_code = 2
-
-    def show(self, file: Any = None) -> None:  # noqa: ANN401 - the signature is click's
-        click.echo(self.format_message(), file=file, err=True)
 
 
 def _token(path: Path) -> bytes:

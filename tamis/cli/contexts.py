@@ -150,5 +150,8 @@ def for_addresses(addresses: Sequence[str]) -> Context:
     context = present()
     if not is_of(context, addresses):
         context = Context()
-    told = {field: variable(field) for field in ("token_file", "ca", "name")}
-    return Context(**{field: value or getattr(context, field) for field, value in told.items()})
+    return Context(
+        token_file=variable("token_file") or context.token_file,
+        ca=variable("ca") or context.ca,
+        name=variable("name") or context.name,
+    )

@@ -26,7 +26,13 @@ Examples:
 
 @click.command("explain", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[PREDICATE] [ATTRIBUTE]...")
-@click.option("--router", "target", metavar="TARGET", help="Whom the message would reach by the live tables of these.")
+@click.option(
+    "--router",
+    "target",
+    type=click.Path(),
+    metavar="TARGET",
+    help="Whom the message would reach by the live tables of these.",
+)
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
 def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:

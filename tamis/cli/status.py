@@ -26,7 +26,7 @@ _ASK_AGAIN_S: Final = 0.05
 
 
 @click.command("status", epilog=_EXAMPLE)
-@click.argument("target", required=False)
+@click.argument("target", required=False, type=click.Path())
 @click.option("--wait-quiet", type=click.FloatRange(min=0), metavar="SECONDS", help="First wait until all is quiet.")
 @click.option("--timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Of --wait-quiet.")
 @admin_token_option
