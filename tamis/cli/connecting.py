@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from tamis.cli import contexts
-from tamis.cli.other_address import ADMIN_SCHEMES, SCHEMES, clients_at
+from tamis.cli.clients_at import clients_at
+from tamis.cli.other_address import ADMIN_SCHEMES, SCHEMES
 from tamis.protocol.errors import MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
 from tamis.protocol.shown import shown
 
