@@ -159,7 +159,7 @@ def _subscribed(router: RouterProcess, load: Load) -> tuple[list[Client], float]
 
 async def measured(load: Load, folder: Path, other: Path | None, rounds: int, seconds: float) -> list[Contender]:
     """Both builds, or this one alone, each with the passes of its rounds."""
-    environments = {"this": {}} | ({"other": {"PYTHONPATH": str(other)}} if other else {})
+    environments: dict[str, dict[str, str]] = {"this": {}} | ({"other": {"PYTHONPATH": str(other)}} if other else {})
     async with AsyncExitStack() as stack:
         routers = {}
         for name, environment in environments.items():

@@ -1,8 +1,9 @@
 """All routers of a plan, until each has stopped or failed.
 
-Law: a state file that cannot be written, as the disk is full, does not harm a router; when the states cannot be shown
-any more, as the terminal is closed, all routers are stopped cleanly. A router that somebody stopped alone may be
-started again, so the supervisor stays for it; it ends when all were stopped together, or when all have failed.
+Law: neither a state file that cannot be written, as the disk is full, nor a display that cannot, as nobody reads the
+pipe any more, harms a router. A signal stops all routers; a terminal that is closed sends one. A router that somebody
+stopped alone may be started again, so the supervisor stays for it; it ends when all were stopped together, or when all
+have failed.
 """
 
 from __future__ import annotations
@@ -191,9 +192,9 @@ class Supervisor:
             _log.warning("the state of the routers cannot be written: %s", error)
         try:
             self._show(self.state)
-        except OSError:  # there is no terminal to show it on any more
+        except OSError as error:
             self._show = _nobody
-            self.stop()
+            _log.warning("the state of the routers is not shown any more: %s", error)
 
     def _look_whether_over(self) -> None:
         states = {keeper.state.state for keeper in self._keepers.values()}

@@ -20,7 +20,7 @@ import click
 COMMANDS = (
     *("up", "down", "pub", "sub", "status", "top", "restart", "stop", "start", "reload", "logs", "records", "context"),
     *("route", "trace", "explain", "routes", "filters", "analyze", "match", "example", "schema", "check", "compose"),
-    *("router", "simulate", "bench", "completion"),
+    *("kubernetes", "router", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 
