@@ -19,6 +19,7 @@ import click
 
 from tamis.cli import contexts
 from tamis.cli.clients_at import clients_at
+from tamis.cli.guesses import guesses
 from tamis.cli.other_address import ADMIN_SCHEMES, SCHEMES
 from tamis.protocol.errors import MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
 from tamis.protocol.shown import shown
@@ -118,7 +119,8 @@ def refusals() -> Iterator[None]:
     except Refused as error:
         raise _Misuse(str(error)) from None
     except TamisError as error:
-        raise click.ClickException(shown(str(error), keep="\n")) from None
+        text = "\n".join([str(error), *guesses(str(error))])
+        raise click.ClickException(shown(text, keep="\n")) from None
 
 
 class _Misuse(click.ClickException):
