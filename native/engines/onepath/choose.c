@@ -62,16 +62,11 @@ static bool is_interval(const tm_engine *engine, const tamis_tests *tests) {
     return tests->count > 1;
 }
 
-static tamis_place choose_single(tamis_test test) {
-    switch (tamis_test_op(test)) {
-    case TAMIS_BOOLEAN_EQ:
-    case TAMIS_NUMBER_EQ:
-    case TAMIS_STRING_EQ:
-    case TAMIS_PATTERN:
+static tamis_place choose_single(const tm_engine *engine, tamis_test test) {
+    if (tamis_is_told_by_key(engine, test)) {
         return TAMIS_IN_BUCKET_SINGLE;
-    default:
-        return tamis_is_bound(test) ? TAMIS_IN_RUN : TAMIS_NONE_PLACE;
     }
+    return tamis_is_bound(test) ? TAMIS_IN_RUN : TAMIS_NONE_PLACE;
 }
 
 /* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or TAMIS_NEVER. */
@@ -173,8 +168,8 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
         return TAMIS_IN_CELLS;
     }
     if (tests->count == 1 && !tamis_test_negated(tests->tests[0]) &&
-        choose_single(tests->tests[0]) != TAMIS_NONE_PLACE) {
-        return choose_single(tests->tests[0]);
+        choose_single(engine, tests->tests[0]) != TAMIS_NONE_PLACE) {
+        return choose_single(engine, tests->tests[0]);
     }
     if (is_interval(engine, tests)) {
         return TAMIS_IN_INTERVALS;

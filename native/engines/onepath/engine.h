@@ -491,6 +491,8 @@ int tamis_intervals_validate(const tamis_intervals *intervals, const char **reas
 double tamis_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind);
 /* Is there a bucket for the test? */
 bool tamis_has_bucket(const tm_engine *engine, tamis_test test);
+/* Does the key of each bucket that a filter stands in by the test say all that the test does? */
+bool tamis_is_told_by_key(const tm_engine *engine, tamis_test test);
 /* The chance that a message reaches the bucket of the test; TAMIS_NEVER where there is none. `opened`: is it? */
 double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened);
 /* The same where `of` filters have `with` of them in the bucket, and it was guessed to be `guess` before. */

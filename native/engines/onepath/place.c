@@ -34,17 +34,17 @@ static uint32_t new_body(tm_arena *arena, uint32_t handle, const tamis_tests *te
     return block;
 }
 
-/* In a bucket by value the second test stands in the entry alone. */
-static bool is_by_value(unsigned place, tamis_test access) {
-    return place == TAMIS_IN_BUCKET && tamis_test_op(access) != TAMIS_COMPLEX;
+/* In a bucket whose key says all that the access test does, the second test stands in the entry alone. */
+static bool is_by_value(const tm_engine *engine, unsigned place, tamis_test access) {
+    return place == TAMIS_IN_BUCKET && tamis_is_told_by_key(engine, access);
 }
 
 /* How many tests the place has without a body: the access test and, where it fits, one in the entry. */
-static uint32_t tests_without_body(unsigned place, const tamis_tests *tests) {
+static uint32_t tests_without_body(const tm_engine *engine, unsigned place, const tamis_tests *tests) {
     if (place == TAMIS_IN_PAIR) {
         return tamis_pair_fits(tests) ? 2 : 1;
     }
-    return tests->count > 0 && is_by_value(place, tests->tests[0]) ? 2 : 1;
+    return tests->count > 0 && is_by_value(engine, place, tests->tests[0]) ? 2 : 1;
 }
 
 static tm_arena *arena_of(tm_engine *engine, unsigned place) {
@@ -181,7 +181,7 @@ static const tamis_entry *entry_beside(const tm_engine *engine, uint32_t handle)
     uint64_t keys[TM_IN_VALUES_MAX];
     if (record->place == TAMIS_IN_PAIR) {
         keys[0] = tamis_pair_key_of_record(engine, handle);
-    } else if (is_by_value(record->place, record->access)) {
+    } else if (is_by_value(engine, record->place, record->access)) {
         keys_of_record(engine, record, keys);
     } else {
         return NULL;
@@ -193,7 +193,7 @@ static void tests_with(const tm_engine *engine, uint32_t handle, const tamis_ent
     const tamis_record *record = &engine->records[handle];
     out->count = tamis_test_op(record->access) != TAMIS_TRUE;
     out->tests[0] = record->access;
-    if (is_by_value(record->place, record->access)) {
+    if (is_by_value(engine, record->place, record->access)) {
         out->tests[1] = entry->test;
         out->count += tamis_test_op(entry->test) != TAMIS_TRUE;
     } else if (record->place == TAMIS_IN_PAIR && !tamis_pair_is_plain(entry)) {
@@ -277,6 +277,29 @@ static bool add_entries(tm_engine *engine, const uint64_t *keys, uint32_t count,
     if (count == 1) {
         note_row(engine, handle, row);
     }
+    return true;
+}
+
+/* ---- singles ---- */
+
+static void remove_singles(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t handle) {
+    for (uint32_t i = 0; i < count; i++) {
+        tamis_buckets_remove_single(&engine->buckets, keys[i], handle);
+    }
+}
+
+/* Under every value of the access test. */
+static bool enter_singles(tm_engine *engine, uint32_t handle, tamis_test access) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t count = keys_by_value(engine, access, keys);
+    tamis_single single = {tamis_interface_of(engine, handle), handle};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tamis_buckets_add_single(&engine->buckets, keys[i], single)) {
+            remove_singles(engine, keys, i, handle);
+            return false;
+        }
+    }
+    engine->records[handle].body = 0;
     return true;
 }
 
@@ -446,7 +469,8 @@ static bool enter_pair(tm_engine *engine, tamis_key *key, uint32_t handle, const
 }
 
 /* The entry of a filter at its place. */
-static tamis_entry entry_of(tamis_place place, uint32_t interface, uint32_t rest, const tamis_tests *tests) {
+static tamis_entry entry_of(const tm_engine *engine, tamis_place place, uint32_t interface, uint32_t rest,
+                            const tamis_tests *tests) {
     tamis_test access = access_of(tests);
     if (place == TAMIS_IN_PAIR && tamis_pair_fits(tests)) {
         return tamis_pair_entry(interface, rest, tests);
@@ -454,7 +478,7 @@ static tamis_entry entry_of(tamis_place place, uint32_t interface, uint32_t rest
     if (place == TAMIS_IN_PAIR) {
         return tamis_pair_plain(interface, rest, access);
     }
-    if (is_by_value(place, access)) {
+    if (is_by_value(engine, place, access)) {
         access = tests->count > 1 ? tests->tests[1] : tamis_test_of(0, TAMIS_TRUE, 0);
     }
     return (tamis_entry){interface, rest, access};
@@ -462,7 +486,7 @@ static tamis_entry entry_of(tamis_place place, uint32_t interface, uint32_t rest
 
 /* A body where there are further tests, and the note in the record; false: no memory. */
 static bool make_rest(tm_engine *engine, tamis_record *record, uint32_t handle, const tamis_tests *tests) {
-    uint32_t without = tests_without_body(record->place, tests);
+    uint32_t without = tests_without_body(engine, record->place, tests);
     record->body = tests->count <= without ? TAMIS_LAST : new_body(&engine->bodies, handle, tests, without);
     if (record->body == 0) {
         return false;
@@ -502,7 +526,8 @@ static bool enter_entry(tm_engine *engine, tamis_key *key, const tamis_stand *st
     if (!make_rest(engine, &engine->records[handle], handle, tests)) {
         return false;
     }
-    tamis_entry entry = entry_of(place, tamis_interface_of(engine, handle), tamis_rest_of(engine, handle), tests);
+    tamis_entry entry = 
+        entry_of(engine, place, tamis_interface_of(engine, handle), tamis_rest_of(engine, handle), tests);
     bool entered;
     if (place == TAMIS_IN_BUCKET || place == TAMIS_IN_NAMED) {
         entered = enter_bucket(engine, stand, handle, tests, entry);
@@ -550,13 +575,8 @@ static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, u
         return tamis_boxes_enter(engine, handle, tests);
     case TAMIS_IN_INTERVALS:
         return enter_intervals(engine, key, handle, tests);
-    case TAMIS_IN_BUCKET_SINGLE: {
-        uint64_t buckets[TM_IN_VALUES_MAX];
-        keys_by_value(engine, tests->tests[0], buckets);
-        engine->records[handle].body = 0;
-        tamis_single single = {tamis_interface_of(engine, handle), handle};
-        return tamis_buckets_add_single(&engine->buckets, buckets[0], single);
-    }
+    case TAMIS_IN_BUCKET_SINGLE:
+        return enter_singles(engine, handle, tests->tests[0]);
     default:
         return enter_entry(engine, key, stand, handle, tests);
     }
@@ -698,8 +718,7 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
                                (tamis_single){tamis_interface_of(engine, handle), handle});
         break;
     case TAMIS_IN_BUCKET_SINGLE:
-        keys_by_value(engine, record->access, keys);
-        tamis_buckets_remove_single(&engine->buckets, keys[0], handle);
+        remove_singles(engine, keys, keys_by_value(engine, record->access, keys), handle);
         break;
     case TAMIS_IN_BUCKET:
     case TAMIS_IN_NAMED:
