@@ -64,8 +64,8 @@ bool tamis_has_bucket(const tm_engine *engine, tamis_test test) {
 static bool is_plain_list(const tm_constraint *constraint) {
     for (uint32_t i = 0; i < constraint->operand_count; i++) {
         const tm_value *value = &constraint->operands[i];
-        bool is_wide = value->kind == TM_KIND_FLOAT ||
-                       (value->kind == TM_KIND_INTEGER && !tamis_has_code(value->integer));
+        bool is_wide =
+            value->kind == TM_KIND_FLOAT || (value->kind == TM_KIND_INTEGER && !tamis_has_code(value->integer));
         if (is_wide || value->kind != constraint->operands[0].kind) {
             return false;
         }

@@ -2,7 +2,7 @@
  *
  * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's arrays have one
  * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits.
- * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (engine.h), and of few others.
+ * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (ranges.h), and of few others.
  *
  *     chunks   [ 3 5 5 8 ] [ 9 9 12 ] [ 20 31 ]      value 9: "<= bound" holds from the first 9 to the end
  */
