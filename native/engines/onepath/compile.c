@@ -21,9 +21,8 @@ int32_t tamis_code_of_real(double real) {
 }
 
 static void put_eight_bytes(uint64_t word, uint8_t *out) {
-    for (unsigned i = 0; i < 8; i++) {
-        out[i] = (uint8_t)(word >> (56 - 8 * i));
-    }
+    word = __builtin_bswap64(word);
+    memcpy(out, &word, sizeof word);
 }
 
 void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[TAMIS_NUMBER_BYTES]) {
@@ -33,11 +32,7 @@ void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[
 }
 
 static uint64_t take_eight_bytes(const uint8_t *at) {
-    uint64_t word = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        word = word << 8 | at[i];
-    }
-    return word;
+    return __builtin_bswap64(tm_load64(at));
 }
 
 bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *integer, double *real) {

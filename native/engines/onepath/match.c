@@ -14,6 +14,8 @@
 #include "engines/onepath/interval_matching.h"
 
 #define NUMBERS_AT_ONCE 2U
+#define FAR_FILTERS_MIN                                                                                                \
+    4000U /* in runs, buckets and lists; of fewer all is near, and asking costs more than it hides */
 #define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
 
 /* ---- cells ---- */
@@ -408,7 +410,7 @@ static __attribute__((noinline)) void see_together(matching *m) {
 
 /* The same steps one after the other, as long as there is something to gain. */
 static void see_in_turn(matching *m) {
-    if (m->engine->listed > 0) {
+    if (m->engine->listed > FAR_FILTERS_MIN) {
         ask_for_runs(m);
         ask_for_chunks(m);
         ask_for_bounds(m);

@@ -45,6 +45,7 @@ static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_
         if (*run == NULL) {
             return false;
         }
+        (*run)->is_at_most = at_most;
     }
     tamis_single single = {tamis_interface_of(engine, handle), handle};
     return tamis_run_add(engine->memory, *run, bound, single, tamis_order_of(engine, test));

@@ -71,7 +71,10 @@ typedef struct tamis_chunk {
 typedef struct tamis_run {
     tamis_chunk *chunks;
     uint32_t count;
-    uint32_t capacity;
+    uint32_t capacity : 31;
+    uint32_t is_at_most : 1;
+    int64_t
+        edge; /* the bound that is satisfied most easily: of <= the highest, else the lowest; where it is not empty */
 } tamis_run;
 
 /* Intervals of one width: the distance of their ends has so many bits. Their bounds are the lower ends. */
@@ -125,6 +128,19 @@ void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_si
 /* A run has either intervals, sorted by their lower ends and removed as bounds are, or singles. */
 bool tamis_run_add_interval(tm_memory *memory, tamis_run *run, tamis_interval interval, tamis_single single);
 void tamis_run_clear(tm_memory *memory, tamis_run *run);
+/* Where a bound stands among values: a code, or a label next to that of its constant. */
+static inline int64_t tamis_bound_place(int64_t bound, const tamis_strings *strings) {
+    static const int64_t DELTA[4] = {0, 1, -1, 0};
+    return strings == NULL ? bound : strings->labels[bound >> 2] + DELTA[bound & 3];
+}
+/* Does the value satisfy any bound of the run? Nothing but the run itself is read. */
+static inline bool tamis_run_reaches(const tamis_run *run, int64_t value, const tamis_strings *strings) {
+    if (run->count == 0) {
+        return false;
+    }
+    int64_t edge = tamis_bound_place(run->edge, strings);
+    return run->is_at_most ? edge >= value : edge <= value;
+}
 /* The first (chunk, index) whose bound is not below the value; `above`: whose bound is above it. */
 void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
                     uint32_t *index);

@@ -16,23 +16,15 @@
 #define CHUNKS_MIN 2U
 #define STALE_MAX 64U /* rows that leave before the fold is computed again: eight steps each */
 
-static inline int64_t key_of(int64_t bound, const tamis_strings *strings) {
-    if (strings == NULL) {
-        return bound;
-    }
-    static const int64_t DELTA[4] = {0, 1, -1, 0};
-    return strings->labels[bound >> 2] + DELTA[bound & 3];
-}
-
 /* How many of the bounds are below the value. Halves differ by nothing but where they start, so that the outcome of a
  * comparison needs no jump. */
 static inline uint32_t bounds_below(const int64_t *bounds, uint32_t count, int64_t value,
                                     const tamis_strings *strings) {
     const int64_t *at = bounds;
     for (uint32_t left = count; left > 1; left -= left / 2) {
-        at += left / 2 & -(uint32_t)(key_of(at[left / 2 - 1], strings) < value);
+        at += left / 2 & -(uint32_t)(tamis_bound_place(at[left / 2 - 1], strings) < value);
     }
-    return (uint32_t)(at - bounds) + (key_of(*at, strings) < value);
+    return (uint32_t)(at - bounds) + (tamis_bound_place(*at, strings) < value);
 }
 
 void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
@@ -43,7 +35,7 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
     while (low < high) { /* the first chunk whose last bound passes */
         uint32_t middle = low + (high - low) / 2;
         const tamis_chunk *at = &run->chunks[middle];
-        if (key_of(at->bounds[at->count - 1], strings) < value) {
+        if (tamis_bound_place(at->bounds[at->count - 1], strings) < value) {
             low = middle + 1;
         } else {
             high = middle;
@@ -61,13 +53,13 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
 /* The place of (bound, handle): a chunk that exists, unless the run is empty. */
 static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const tamis_strings *strings, uint32_t *chunk,
                    uint32_t *index) {
-    int64_t key = key_of(bound, strings);
+    int64_t key = tamis_bound_place(bound, strings);
     uint32_t low = 0;
     uint32_t high = run->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const tamis_chunk *at = &run->chunks[middle];
-        int64_t last = key_of(at->bounds[at->count - 1], strings);
+        int64_t last = tamis_bound_place(at->bounds[at->count - 1], strings);
         if (last < key || (last == key && at->handles[at->count - 1] < handle)) {
             low = middle + 1;
         } else {
@@ -82,7 +74,7 @@ static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const t
     const tamis_chunk *at = &run->chunks[*chunk];
     for (uint32_t left = at->count; left > 0;) {
         uint32_t middle = *index + left / 2;
-        int64_t here = key_of(at->bounds[middle], strings);
+        int64_t here = tamis_bound_place(at->bounds[middle], strings);
         bool before = here < key || (here == key && at->handles[middle] < handle);
         *index = before ? middle + 1 : *index;
         left = before ? left - left / 2 - 1 : left / 2;
@@ -156,7 +148,7 @@ static bool reserve_chunks(tm_memory *memory, tamis_run *run) {
         return false;
     }
     run->chunks = chunks;
-    run->capacity = capacity;
+    run->capacity = capacity & ~(1U << 31);
     return true;
 }
 
@@ -197,6 +189,11 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
 
 /* ---- the run ---- */
 
+static int64_t edge_of(const tamis_run *run) {
+    const tamis_chunk *last = &run->chunks[run->count - 1];
+    return run->is_at_most ? last->bounds[last->count - 1] : run->chunks[0].bounds[0];
+}
+
 /* Make the row of (bound, handle), its end not yet written; NULL: no memory, nothing changed. */
 static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
                             const tamis_strings *strings, bool has_highs, uint32_t *row) {
@@ -226,6 +223,7 @@ static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, ta
         tamis_fold_set(chunk->present, single.interface);
     }
     chunk->count++;
+    run->edge = edge_of(run);
     *row = index;
     return chunk;
 }
@@ -262,6 +260,7 @@ void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_si
         run->count--;
         memmove(run->chunks + at, run->chunks + at + 1, sizeof *chunk * (run->count - at));
     }
+    run->edge = run->count == 0 ? 0 : edge_of(run);
 }
 
 void tamis_run_clear(tm_memory *memory, tamis_run *run) {
@@ -296,7 +295,7 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
             return TM_MISUSED;
         }
         for (uint32_t index = 0; index < chunk->count; index++, first = false) {
-            int64_t key = key_of(chunk->bounds[index], strings);
+            int64_t key = tamis_bound_place(chunk->bounds[index], strings);
             if (!first && (key < last_key || (key == last_key && chunk->handles[index] <= last_handle))) {
                 *reason = "a run is out of order";
                 return TM_MISUSED;
@@ -304,6 +303,10 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
             last_key = key;
             last_handle = chunk->handles[index];
         }
+    }
+    if (run->count > 0 && run->edge != edge_of(run)) {
+        *reason = "the edge of a run is not the bound that is satisfied most easily";
+        return TM_MISUSED;
     }
     return TM_OK;
 }
