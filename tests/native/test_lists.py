@@ -80,3 +80,15 @@ def test_lists_come_and_go(pool: str, interfaces: int) -> None:
             message = {"account": rng.choice([*values, "nobody"]), "amount": rng.randrange(5), "side": "buy"}
             assert table.match(message) == twin.match(message)
     assert table.stats().filters == 0
+
+
+def test_few_filters_that_may_cover_others_take_little_room_among_many() -> None:
+    """Links below 256 keep for each filter what covers it: for one filter of such a link no more than a page of these,
+    however large its handle is."""
+    table = Table("tamis")
+    some = [table.add(Filter((Constraint("x", Op.GT, (k,)),)), 256 + k) for k in range(20_000)]
+    table.remove(some[-1])
+    before = table.stats().memory_bytes
+    table.add(Filter((Constraint("x", Op.GT, (-1,)),)), 3)
+    assert table.stats().memory_bytes - before <= 32 << 10
+    table.validate()

@@ -57,24 +57,26 @@ static bool reserve_complex(tm_engine *engine) {
     return true;
 }
 
-static void release_members(tm_engine *engine, const tm_constraint *constraint, uint32_t count) {
-    for (uint32_t i = 0; constraint->op == TM_OP_IN && i < count; i++) {
-        const tm_value *value = &constraint->operands[i];
-        if (value->kind == TM_KIND_STRING) {
-            tamis_strings_release(&engine->strings, tamis_strings_find(&engine->strings, value->string, value->length),
-                                  false);
+/* Of those of a kept `in` from the first on: the strings. */
+static void release_members(tm_engine *engine, const tm_constraint *kept, uint32_t count) {
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
+        if (kept->operands[i].kind == TM_KIND_STRING) {
+            tamis_strings_release(&engine->strings, (uint32_t)kept->operands[i].integer, false);
         }
     }
 }
 
-/* The strings of an `in` are constants too, so that it can be reached by them. */
-static bool acquire_members(tm_engine *engine, const tm_constraint *constraint) {
-    for (uint32_t i = 0; constraint->op == TM_OP_IN && i < constraint->operand_count; i++) {
-        const tm_value *value = &constraint->operands[i];
-        if (value->kind == TM_KIND_STRING &&
-            tamis_strings_acquire(&engine->strings, value->string, value->length, false) == TM_NO_STRING) {
-            release_members(engine, constraint, i);
-            return false;
+/* The strings of an `in` are constants too, so that it can be reached by them: their ids are noted in the copy. */
+static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
+    tm_value *values = (tm_value *)(uintptr_t)(const void *)kept->operands; /* the copy's own block */
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
+        if (values[i].kind == TM_KIND_STRING) {
+            uint32_t id = tamis_strings_acquire(&engine->strings, values[i].string, values[i].length, false);
+            if (id == TM_NO_STRING) {
+                release_members(engine, kept, i);
+                return false;
+            }
+            values[i].integer = id;
         }
     }
     return true;
@@ -107,13 +109,18 @@ static bool copy_constraint(tm_engine *engine, const tm_constraint *from, tamis_
     return true;
 }
 
+static void free_copy(tm_engine *engine, const tamis_complex *complex) {
+    TM_DELETE(engine->memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
+              complex->size);
+}
+
 static uint32_t keep_complex(tm_engine *engine, const tm_constraint *constraint) {
-    if (!reserve_complex(engine) || !acquire_members(engine, constraint)) {
+    tamis_complex copy;
+    if (!reserve_complex(engine) || !copy_constraint(engine, constraint, &copy)) {
         return TAMIS_NONE;
     }
-    tamis_complex copy;
-    if (!copy_constraint(engine, constraint, &copy)) {
-        release_members(engine, constraint, constraint->operand_count);
+    if (!acquire_members(engine, &copy.constraint)) {
+        free_copy(engine, &copy);
         return TAMIS_NONE;
     }
     uint32_t id = engine->complex_free;
@@ -133,8 +140,7 @@ static void drop_complex(tm_engine *engine, uint32_t id) {
     release_members(engine, &complex->constraint, complex->constraint.operand_count);
     engine->complex_live--;
     engine->complex_bytes -= tm_memory_charge(complex->size);
-    TM_DELETE(engine->memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
-              complex->size);
+    free_copy(engine, complex);
     *complex = (tamis_complex){.size = engine->complex_free};
     engine->complex_free = id;
 }

@@ -29,6 +29,7 @@
 #include "base/arena.h"
 #include "engines/boxes/families.h"
 #include "engines/onepath/branches.h"
+#include "engines/onepath/coverings.h"
 #include "engines/onepath/digest.h"
 #include "engines/onepath/names.h"
 #include "engines/onepath/patterns.h"
@@ -88,19 +89,9 @@ typedef struct __attribute__((packed, aligned(4))) tamis_record {
 
 _Static_assert(sizeof(tamis_record) == 16, "with its row in holders.h a filter takes twenty bytes");
 
-/* What covers a filter and what it covers. Only filters of interfaces that use cells have one (tamis_uses_cells): what
- * stands at the other handles means nothing. */
-typedef struct tamis_covering {
-    uint32_t coverer; /* while covered: by which filter */
-    uint32_t covers;  /* head of the list of those it covers, or TAMIS_NONE */
-    uint32_t next;    /* in the coverer's list */
-    uint32_t previous;
-    uint32_t ghost_next; /* of a ghost: the next one */
-} tamis_covering;
-
 /* A constraint no test can express, kept whole. */
 typedef struct tamis_complex {
-    tm_constraint constraint; /* operands owned: one block of `size` bytes */
+    tm_constraint constraint; /* operands owned: one block of `size` bytes; `integer` of a string in it is its id */
     size_t size;
 } tamis_complex;
 
@@ -132,8 +123,7 @@ struct tm_engine {
 
     tamis_record *records; /* by handle */
     uint32_t record_capacity;
-    tamis_covering *coverings; /* owned; by handle, up to the last one of an interface that uses cells */
-    uint32_t covering_capacity;
+    tamis_coverings coverings;
     uint32_t sweep;  /* the record whose covering is looked at again next */
     uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or TAMIS_NONE */
 
@@ -173,6 +163,16 @@ static inline uint32_t tamis_interface_of(const tm_engine *engine, uint32_t hand
 /* Removed, while others are still covered by it. */
 static inline bool tamis_is_ghost(const tm_engine *engine, uint32_t handle) {
     return !tm_holders_is_live(engine->holders, handle);
+}
+
+static inline bool tamis_is_active(const tamis_record *record) {
+    return record->place > TAMIS_COVERED;
+}
+/* Head of the list of those that a filter covers, or TAMIS_NONE. */
+static inline uint32_t tamis_covers_of(const tm_engine *engine, uint32_t handle) {
+    return tamis_uses_cells(engine, tamis_interface_of(engine, handle))
+               ? tamis_covering_at(&engine->coverings, handle)->covers
+               : TAMIS_NONE;
 }
 
 static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) {
@@ -344,6 +344,10 @@ uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t intege
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
  * TAMIS_NONE. */
 uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
+
+/* ---- engine_check.c ---- */
+
+int tamis_validate(const tm_engine *engine, const char **reason);
 
 /* ---- entries_check.c ---- */
 

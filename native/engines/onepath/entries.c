@@ -85,13 +85,13 @@ uint32_t tamis_wide_operand(const tm_hash_key *key, bool is_real, int64_t intege
     return (uint32_t)tm_hash_words(bits, is_real, 0, key);
 }
 
+/* Of a value of a kept constraint. */
 static uint64_t key_of_value(const tm_engine *engine, uint32_t name, const tm_value *value) {
     switch (value->kind) {
     case TM_KIND_BOOLEAN:
         return tamis_bucket_key(TAMIS_BY_BOOLEAN, name, (uint32_t)value->integer);
     case TM_KIND_STRING:
-        return tamis_bucket_key(TAMIS_BY_STRING, name,
-                                tamis_strings_find(&engine->strings, value->string, value->length));
+        return tamis_bucket_key(TAMIS_BY_STRING, name, (uint32_t)value->integer);
     case TM_KIND_INTEGER:
         if (tamis_has_code(value->integer)) {
             return tamis_bucket_key(TAMIS_BY_NUMBER, name, (uint32_t)tamis_code_of_integer(value->integer));
