@@ -214,6 +214,18 @@ bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single
     return true;
 }
 
+void tamis_buckets_ask(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t hash = tamis_bucket_hash(buckets, keys[i]);
+        const tamis_segment *segment = tamis_segment_of(buckets, hash);
+        if (segment->count != 0) {
+            uint32_t home = tamis_segment_home(segment, hash);
+            __builtin_prefetch(segment->tags + home);
+            __builtin_prefetch(segment->slots + home);
+        }
+    }
+}
+
 static void erase(tamis_buckets *buckets, tamis_slot *slot) {
     tm_arena_give(&buckets->arena, slot->block, slot->size_class);
     drop_slot(buckets, slot);

@@ -57,8 +57,13 @@ static bool reserve_complex(tm_engine *engine) {
     return true;
 }
 
-/* Of those of a kept `in` from the first on: the strings. */
+/* Of those of a kept `in` from the first on: the strings. They lie far apart: all are asked for. */
 static void release_members(tm_engine *engine, const tm_constraint *kept, uint32_t count) {
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
+        if (kept->operands[i].kind == TM_KIND_STRING) {
+            __builtin_prefetch(&engine->strings.records[kept->operands[i].integer]);
+        }
+    }
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
         if (kept->operands[i].kind == TM_KIND_STRING) {
             tamis_strings_release(&engine->strings, (uint32_t)kept->operands[i].integer, false);
@@ -69,6 +74,11 @@ static void release_members(tm_engine *engine, const tm_constraint *kept, uint32
 /* The strings of an `in` are constants too, so that it can be reached by them: their ids are noted in the copy. */
 static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
     tm_value *values = (tm_value *)(uintptr_t)(const void *)kept->operands; /* the copy's own block */
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
+        if (values[i].kind == TM_KIND_STRING) {
+            tamis_strings_ask(&engine->strings, values[i].string, values[i].length);
+        }
+    }
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
         if (values[i].kind == TM_KIND_STRING) {
             uint32_t id = tamis_strings_acquire(&engine->strings, values[i].string, values[i].length, false);

@@ -305,6 +305,7 @@ bool tamis_rest_make(tm_engine *engine, tamis_record *record, uint32_t handle, c
 /* ---- singles ---- */
 
 void tamis_singles_remove(tm_engine *engine, const uint64_t *keys, uint32_t count, uint32_t handle) {
+    tamis_buckets_ask(&engine->buckets, keys, count);
     for (uint32_t i = 0; i < count; i++) {
         tamis_buckets_remove_single(&engine->buckets, keys[i], handle);
     }
@@ -314,6 +315,7 @@ bool tamis_singles_enter(tm_engine *engine, uint32_t handle, tamis_test access) 
     uint64_t keys[TM_IN_VALUES_MAX];
     uint32_t count = tamis_keys_by_value(engine, access, keys);
     tamis_single single = {tamis_interface_of(engine, handle), handle};
+    tamis_buckets_ask(&engine->buckets, keys, count);
     for (uint32_t i = 0; i < count; i++) {
         if (!tamis_buckets_add_single(&engine->buckets, keys[i], single)) {
             tamis_singles_remove(engine, keys, i, handle);
