@@ -7,8 +7,9 @@ import asyncio
 from tamis.protocol.wire.client_bodies import Ack
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.header import CONFIRM
-from tamis.router.links import step
+from tamis.router.links import installing, step
 from tests.router.links.conftest import linked, start_together
+from tests.router.wire_client import subscribe, subscription
 
 EVERYTHING = "exists x"
 
@@ -21,6 +22,20 @@ async def test_linked_routers_are_in_step_and_say_so(nodes):
         await node.until(lambda node=node: node.network.step.is_in_step)
         [link] = node.status()["links"]
         assert (link["in_step"], node.status()["in_step"]) == (True, True)
+
+
+async def test_a_router_in_step_has_in_its_table_what_its_neighbour_held(nodes, monkeypatch):
+    """Filters go into the table in slices, here one in each, long after the core holds them."""
+    monkeypatch.setattr(installing, "SLICE_S", 0.0)
+    monkeypatch.setattr(installing, "FILTERS_AT_ONCE", 1)
+    made = nodes(linked("ab"))
+    b = await made["b"].start()
+    bob = await b.client("bob")
+    await bob.send(subscribe(1, *(subscription(number, f"x = {number}") for number in range(1_000))))
+    await bob.next(Ack)
+    a = await made["a"].start()
+    await a.until(lambda: a.network.step.is_in_step)
+    assert a.status()["remote_filters"] == 1_000
 
 
 async def test_a_confirmation_waits_for_the_links_that_come_up(nodes):
