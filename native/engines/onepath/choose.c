@@ -6,7 +6,7 @@
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
-/* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
+/* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
 #define CELL_POINTS_MAX 512U
 #define CELL_INTERVAL_POINTS_MAX 2048U
@@ -55,7 +55,8 @@ static bool is_interval(const tm_engine *engine, const tamis_tests *tests) {
     for (uint32_t i = 0; i < tests->count; i++) {
         tamis_test test = tests->tests[i];
         if (!tamis_is_bound(test) || tamis_test_name(test) != tamis_test_name(tests->tests[0]) ||
-            tamis_kind_of(engine, test) != tamis_kind_of(engine, tests->tests[0])) {
+            tamis_kind_of(engine, test) != tamis_kind_of(engine, tests->tests[0]) ||
+            tamis_order_of(engine, test) != tamis_order_of(engine, tests->tests[0])) {
             return false;
         }
     }

@@ -396,18 +396,18 @@ static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_
     return tamis_run_add(engine->memory, *run, bound, single, tamis_order_of(engine, test));
 }
 
-/* The intervals are asked for the tests where an end leaves a doubt: the body is hot. */
 static bool enter_intervals(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests) {
     if (key->intervals == NULL) {
-        key->intervals = TM_NEW(engine->memory, TM_HOT, tamis_intervals, 1);
+        key->intervals = TM_NEW(engine->memory, TM_HOT, tamis_run, 1);
     }
-    uint32_t body = key->intervals == NULL ? 0 : new_body(&engine->bodies, handle, tests, 1);
+    uint32_t body = key->intervals == NULL ? 0 : new_body(&engine->covered_bodies, handle, tests, 1);
     if (body == 0) {
         return false;
     }
     tamis_single single = {tamis_interface_of(engine, handle), handle};
-    if (!tamis_intervals_add(engine->memory, key->intervals, tamis_interval_of(engine, tests), single)) {
-        tm_arena_give(&engine->bodies, body, body_class(tests->count - 1));
+    if (!tamis_run_add_interval(engine->memory, key->intervals, tamis_interval_of(engine, tests), single,
+                                tamis_order_of(engine, tests->tests[0]))) {
+        tm_arena_give(&engine->covered_bodies, body, body_class(tests->count - 1));
         return false;
     }
     engine->records[handle].body = body;
@@ -521,7 +521,7 @@ static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, u
                   const tamis_tests *tests) {
     tamis_place place = stand->place;
     uint32_t aside = 0;
-    if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN) {
+    if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN || place == TAMIS_IN_INTERVALS) {
         key = tamis_key_use_range(engine, key, tests->tests[0]);
         if (key == NULL) {
             return false;
@@ -694,8 +694,10 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         break;
     }
     case TAMIS_IN_INTERVALS:
-        tamis_intervals_remove(engine->memory, key->intervals, tamis_interval_of(engine, tests),
-                               (tamis_single){tamis_interface_of(engine, handle), handle});
+        tamis_run_remove(engine->memory, tamis_range_key(key, record->access)->intervals,
+                         tamis_interval_of(engine, tests).low,
+                         (tamis_single){tamis_interface_of(engine, handle), handle},
+                         tamis_order_of(engine, record->access));
         break;
     case TAMIS_IN_BUCKET_SINGLE:
         keys_by_value(engine, record->access, keys);
