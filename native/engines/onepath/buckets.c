@@ -316,6 +316,7 @@ bool tamis_buckets_add_fork(tamis_buckets *buckets, uint64_t key, tamis_fork for
     }
     tamis_node *node = tamis_slot_node(buckets, slot);
     node->forks[node->count++] = fork;
+    node->guards += tamis_fork_goes_by(fork.what) == TAMIS_FORK_TEST;
     return true;
 }
 
@@ -325,14 +326,17 @@ void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t br
     while (node->forks[at].branch != branch) {
         at++;
     }
+    node->guards -= tamis_fork_goes_by(node->forks[at].what) == TAMIS_FORK_TEST;
     node->forks[at] = node->forks[--node->count];
     close_if_idle(buckets, key);
 }
 
+#define FORKS_COUNTED_MAX 64U /* more are guards, and the count is for a guess */
+
 uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened) {
     const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
     uint32_t filters = 0;
-    for (uint32_t i = 0; node != NULL && i < node->count; i++) {
+    for (uint32_t i = 0; node != NULL && i < node->count && i < FORKS_COUNTED_MAX; i++) {
         filters += engine->branches.rows[node->forks[i].branch].filters;
     }
     return filters;

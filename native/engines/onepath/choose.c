@@ -12,6 +12,7 @@
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
 #define ODDS_RANGE 0.5
+#define FULL_PAIR_COSTS 8.0 /* times the odds of the pair, in which TAMIS_PAIR_MAX filters are looked at */
 
 /* ---- the choice ---- */
 
@@ -144,13 +145,23 @@ static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests
     return best;
 }
 
-/* Do so many stand under the pair of names in front that the filter had better stand where it can go on? */
-static bool is_crowded_pair(const tm_engine *engine, const tamis_tests *tests) {
+/* Do so many stand under the pair of names in front? */
+static bool is_crowded_pair(const tm_engine *engine, const tamis_tests *tests, uint32_t least) {
     tamis_test home = tests->tests[0];
     tamis_test partner = tests->tests[1];
     uint64_t key = tamis_pair_key(tamis_test_name(home), tamis_kind_of(engine, home), tamis_test_name(partner),
                                   tamis_kind_of(engine, partner));
-    return tamis_buckets_crowd(&engine->buckets, key).entries >= TAMIS_CROWD_MAX;
+    return key == engine->full_pair || tamis_buckets_crowd(&engine->buckets, key).entries >= least;
+}
+
+/* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
+ * by all messages that have both names. */
+static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket, double pair) {
+    if (bucket->opened < pair * ODDS_RANGE) {
+        return is_crowded_pair(engine, tests, TAMIS_CROWD_MAX);
+    }
+    return bucket->opened < pair * FULL_PAIR_COSTS && is_crowded_pair(engine, tests, TAMIS_PAIR_MAX) &&
+           !tamis_boxes_may_take(engine, tests);
 }
 
 void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end) {
@@ -186,7 +197,7 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     if (is_pair && tamis_boxes_take(engine, tests)) {
         return TAMIS_IN_BOXES;
     }
-    is_pair = is_pair && !(best.opened < pair * ODDS_RANGE && is_crowded_pair(engine, tests));
+    is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);
     if (!is_pair && best.test != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best.test])) {
         tamis_swap_tests(tests, 0, best.test);
         return TAMIS_IN_BOXES;

@@ -2,7 +2,8 @@
  *
  * Law: the tests that a branch implies are those of the buckets it is behind, by value. A filter goes behind an opened
  * bucket if it has an equality or a pattern left; where the node has no room for another name it goes by the name of
- * one, and by the name of any other test where few messages have that name. Otherwise it stands in the opened bucket.
+ * one, and by the name of any other test where few messages have that name; or else behind a guard of the node, if it
+ * implies one. Otherwise it stands in the opened bucket.
  */
 #include "engines/onepath/buckets.h"
 
@@ -106,6 +107,23 @@ static step best_by_name(const tm_engine *engine, const tamis_node *node, const 
     return best;
 }
 
+/* Behind the guard with most filters that the filter implies. */
+static step best_by_guard(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                          const tamis_stand *stand) {
+    step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
+    uint32_t most = 0;
+    tamis_test before = tamis_guard_before(engine, stand);
+    for (uint32_t at = first_of(stand); node->guards > 0 && at < tests->count - stand->implied; at++) {
+        const tamis_fork *fork = tests->tests[at] == before ? NULL : tamis_guard_of(engine, node, tests->tests[at]);
+        uint32_t filters = fork == NULL ? 0 : engine->branches.rows[fork->branch].filters + 1;
+        if (filters > most) {
+            most = filters;
+            best = (step){at, fork->what, fork->branch, 0};
+        }
+    }
+    return best;
+}
+
 /* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
  * as good it is the one of the oldest name. */
 static step best_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
@@ -117,7 +135,7 @@ static step best_by_value(const tm_engine *engine, const tamis_node *node, const
             continue;
         }
         step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0);
-        if (next.branch == 0 && node->count >= TAMIS_FORKS_MAX) {
+        if (next.branch == 0 && node->count - node->guards >= TAMIS_FORKS_MAX) {
             *no_room = true;
             continue;
         }
@@ -133,7 +151,8 @@ static step next_step(const tm_engine *engine, const tamis_node *node, const tam
                       const tamis_stand *stand) {
     bool no_room = false;
     step best = best_by_value(engine, node, tests, stand, &no_room);
-    return best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
+    best = best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
+    return best.test == TAMIS_NONE ? best_by_guard(engine, node, tests, stand) : best;
 }
 
 /* ---- the way ---- */
@@ -148,12 +167,13 @@ static void advance(tamis_tests *tests, tamis_stand *stand, const step *next) {
         stand->implied++;
     }
     tamis_swap_tests(tests, 0, at);
-    stand->place = tamis_fork_goes_by(next->what) == TAMIS_FORK_NAME ? TAMIS_IN_NAMED : TAMIS_IN_BUCKET;
+    tamis_fork_by by = tamis_fork_goes_by(next->what);
+    stand->place = by == TAMIS_FORK_NAME || by == TAMIS_FORK_TEST ? TAMIS_IN_NAMED : TAMIS_IN_BUCKET;
     stand->branch = next->branch;
 }
 
 static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
-    uint32_t branch = tamis_branches_take(&engine->branches, parent, what);
+    uint32_t branch = tamis_branches_take(&engine->branches, parent, what, TAMIS_NO_TEST);
     if (branch != 0 &&
         !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
         tamis_branches_give(&engine->branches, branch);
@@ -186,8 +206,12 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     return true;
 }
 
+bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand) {
+    return depth_of(engine, stand->branch) < TAMIS_DEPTH_MAX;
+}
+
 bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand) {
-    if (is_last(tests, stand) || depth_of(engine, stand->branch) >= TAMIS_DEPTH_MAX) {
+    if (is_last(tests, stand) || !tamis_may_go_on(engine, stand)) {
         return false;
     }
     for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
@@ -206,6 +230,9 @@ void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, ui
         uint64_t parent = row->parent;
         row->filters += by;
         if (row->filters == 0) {
+            if (row->guard != TAMIS_NO_TEST) {
+                tamis_guard_release(engine, row->guard);
+            }
             tamis_branches_give(&engine->branches, branch);
             tamis_buckets_remove_fork(&engine->buckets, parent, branch);
         }

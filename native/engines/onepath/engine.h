@@ -78,6 +78,8 @@ typedef enum {
 
 typedef uint64_t tamis_test; /* name << 40 | op << 32 | operand; op with TAMIS_NEGATED where negated */
 
+#define TAMIS_NO_TEST UINT64_MAX /* no name has so great an id */
+
 static inline tamis_test tamis_test_of(uint32_t name, unsigned op, uint32_t operand) {
     return (uint64_t)name << 40 | (uint64_t)op << 32 | operand;
 }
@@ -367,6 +369,7 @@ struct tm_engine {
     tm_families families;      /* of boxes */
     const tm_family *shrunken; /* a family that is about to go back to buckets; NULL between changes */
     bool scatters;             /* filters leave a family: none joins one */
+    uint64_t full_pair;        /* the key of a pair that filters leave; 0 between changes */
 
     tamis_complex *complexes;
     uint32_t complex_count;
@@ -564,13 +567,35 @@ bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const 
 /* A filter more (1), none (0) or one less (UINT32_MAX) in a branch and those around it, up to `until`; those without a
  * filter go. */
 void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by);
+/* May a filter that stands here stand behind one more branch? */
+bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand);
 /* Append the tests that the branch implies. */
 void tamis_branch_tests(const tm_engine *engine, uint32_t branch, tamis_tests *out);
 /* The test of the bucket in no branch that all this is behind. */
 tamis_test tamis_branch_root(const tm_engine *engine, uint32_t branch);
 
+/* ---- guards.c: tests that many filters of a bucket make ---- */
+
+/* Does every message that satisfies the test satisfy the guard, as far as that can be seen? */
+bool tamis_guard_holds_for(const tm_engine *engine, tamis_test guard, tamis_test test);
+/* The strictest guard of a node that the test implies; NULL: there is none. */
+const tamis_fork *tamis_guard_of(const tm_engine *engine, const tamis_node *node, tamis_test test);
+/* The guard that what stands here is right behind; TAMIS_NO_TEST: there is none. */
+tamis_test tamis_guard_before(const tm_engine *engine, const tamis_stand *stand);
+/* A filter has come to this bucket, which is opened and crowded: those that share a test with it go behind a guard, if
+ * there are some. false: nothing has moved. */
+bool tamis_guards_make(tm_engine *engine, uint32_t handle, uint64_t key);
+/* The bucket is crowded, and may be behind a guard of bounds: those that are stricter go behind one of their own beside
+ * it. false: nothing has moved. */
+bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key);
+/* Nothing is behind the guard any more. */
+void tamis_guard_release(tm_engine *engine, tamis_test guard);
+int tamis_guards_validate(const tm_engine *engine, const char **reason);
+
 /* ---- crowd.c: opening buckets ---- */
 
+/* So many under a pair, and those that have a bucket which can be opened stand there. */
+#define TAMIS_PAIR_MAX 16U
 /* More entries than this in a bucket, and those which can stand further on do so. */
 #define TAMIS_CROWD_MAX 64U
 
@@ -586,6 +611,11 @@ uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_place place, uint32_t 
                            uint64_t *keys);
 /* Move a record behind the bucket it stands in, if that is opened and it can; false: no memory, nothing changed. */
 bool tamis_move_on(tm_engine *engine, uint32_t handle);
+/* Move a record from behind a guard behind another one of the same node, which it implies; false as above. */
+bool tamis_move_beside(tm_engine *engine, uint32_t handle, uint32_t branch);
+/* An active filter stands where it is chosen to stand now, or becomes a box; false: no memory, it stands where it
+ * stood. */
+bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes);
 /* Where an active record stands. */
 tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle);
 

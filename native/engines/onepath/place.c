@@ -362,7 +362,7 @@ static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, 
     while (node->forks[at].branch != branch) {
         at++;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && tamis_fork_goes_by(node->forks[at].what) != TAMIS_FORK_TEST; i++) {
         node->forks[at].bits |= tamis_operand_bit((uint32_t)keys[i]);
     }
 }
@@ -628,6 +628,30 @@ bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, co
     return activate_at(engine, handle, &stand, tests, roots);
 }
 
+/* Of a pair that has filled up the last few go to their buckets, if they have some. */
+static void leave_pair(tm_engine *engine, uint64_t pair) {
+    uint32_t handles[TAMIS_PAIR_MAX];
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, pair);
+    if (slot == NULL || slot->entry_count < TAMIS_PAIR_MAX || slot->entry_count % TAMIS_PAIR_MAX != 0 ||
+        engine->full_pair != 0 || engine->scatters) {
+        return;
+    }
+    const tamis_entry *last = tamis_slot_entries(&engine->buckets, slot) + slot->entry_count - TAMIS_PAIR_MAX;
+    for (uint32_t i = 0; i < TAMIS_PAIR_MAX; i++) {
+        handles[i] = tamis_handle_of_entry(engine, &last[i]);
+    }
+    engine->full_pair = pair;
+    for (uint32_t i = 0; i < TAMIS_PAIR_MAX; i++) {
+        tamis_tests tests;
+        tamis_tests_of_record(engine, handles[i], &tests);
+        if (tamis_choose(engine, tamis_interface_of(engine, handles[i]), &tests) == TAMIS_IN_BUCKET &&
+            !tamis_move_anew(engine, handles[i], false)) {
+            break;
+        }
+    }
+    engine->full_pair = 0;
+}
+
 /* Filters that crowd in a bucket with the one that has come, and are of its family, become boxes. */
 static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
     const tamis_record *record = &engine->records[handle];
@@ -635,6 +659,7 @@ static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests)
     switch (record->place) {
     case TAMIS_IN_PAIR:
         tamis_boxes_gather(engine, pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
+        leave_pair(engine, pair_key_of(engine, tests));
         break;
     case TAMIS_IN_BOXES:
         tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
@@ -749,33 +774,77 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     tamis_boxes_scatter(engine);
 }
 
-bool tamis_move_on(tm_engine *engine, uint32_t handle) {
-    tamis_record *record = &engine->records[handle];
-    tamis_record before = *record;
+bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes) {
     tamis_tests tests;
-    uint64_t keys[TM_IN_VALUES_MAX];
-    tamis_stand stand = tamis_stand_of(engine, handle);
     tamis_tests_of_record(engine, handle, &tests);
-    uint32_t count = keys_of_record(engine, record, keys);
-    uint32_t rest = tamis_rest_of(engine, handle);
-    uint32_t row = tamis_row_of(engine, record);
-    if (!tamis_descend(engine, &tests, &stand)) {
+    tamis_record before = engine->records[handle];
+    if (!(to_boxes ? tamis_activate_in(engine, handle, TAMIS_IN_BOXES, &tests)
+                   : tamis_activate(engine, handle, &tests))) {
         return false;
     }
-    if (stand.branch == before.branch) {
-        return true;
-    }
-    tests.count -= stand.implied;
-    begin_stand(record, &stand, tests.tests[0]);
-    if (!enter_entry(engine, NULL, &stand, handle, &tests)) {
-        tamis_branches_count(engine, stand.branch, before.branch, 0);
-        *record = before;
+    tamis_record after = engine->records[handle];
+    engine->records[handle] = before;
+    tamis_deactivate(engine, handle);
+    engine->records[handle] = after;
+    return true;
+}
+
+/* Where a record stands that is to move, and its tests. */
+typedef struct departure {
+    tamis_record before;
+    tamis_tests tests;
+    tamis_stand stand;
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t count;
+    uint32_t rest;
+    uint32_t row;
+} departure;
+
+static void prepare(const tm_engine *engine, uint32_t handle, departure *from) {
+    from->before = engine->records[handle];
+    from->stand = tamis_stand_of(engine, handle);
+    tamis_tests_of_record(engine, handle, &from->tests);
+    from->count = keys_of_record(engine, &from->before, from->keys);
+    from->rest = tamis_rest_of(engine, handle);
+    from->row = tamis_row_of(engine, &from->before);
+}
+
+/* From there to where the stand says now, for which its tests are in order; `around` is a branch that both are in, or
+ * 0. false: no memory, the record stands where it stood. */
+static bool go(tm_engine *engine, uint32_t handle, departure *from, uint32_t around) {
+    tamis_record *record = &engine->records[handle];
+    from->tests.count -= from->stand.implied;
+    begin_stand(record, &from->stand, from->tests.tests[0]);
+    if (!enter_entry(engine, NULL, &from->stand, handle, &from->tests)) {
+        tamis_branches_count(engine, from->stand.branch, around, 0);
+        *record = from->before;
         return false;
     }
-    tamis_branches_count(engine, stand.branch, before.branch, 1);
-    remove_entries(engine, keys, count, rest, row);
-    if (!(rest & TAMIS_LAST)) {
-        tm_arena_give(&engine->bodies, rest, body_class(tamis_body_at(engine, rest)->count));
+    tamis_branches_count(engine, from->stand.branch, around, 1);
+    remove_entries(engine, from->keys, from->count, from->rest, from->row);
+    if (!(from->rest & TAMIS_LAST)) {
+        tm_arena_give(&engine->bodies, from->rest, body_class(tamis_body_at(engine, from->rest)->count));
     }
+    return true;
+}
+
+bool tamis_move_on(tm_engine *engine, uint32_t handle) {
+    departure from;
+    prepare(engine, handle, &from);
+    if (!tamis_descend(engine, &from.tests, &from.stand)) {
+        return false;
+    }
+    return from.stand.branch == from.before.branch || go(engine, handle, &from, from.before.branch);
+}
+
+bool tamis_move_beside(tm_engine *engine, uint32_t handle, uint32_t branch) {
+    departure from;
+    uint32_t around = tamis_key_branch(engine->branches.rows[branch].parent);
+    prepare(engine, handle, &from);
+    from.stand.branch = branch;
+    if (!go(engine, handle, &from, around)) {
+        return false;
+    }
+    tamis_branches_count(engine, from.before.branch, around, UINT32_MAX);
     return true;
 }
