@@ -63,7 +63,7 @@ static inline void see_fork_by_name(matching *m, const tamis_fork *fork) {
 
 /* All that is behind a guard, if its test holds. */
 static inline void see_fork_by_test(matching *m, const tamis_fork *fork) {
-    if (holds(m, fork->bits)) {
+    if (holds(m, fork->bits) && holds(m, fork->other)) {
         see_bucket(m, tamis_name_key(fork->branch, tamis_test_name(fork->bits), tamis_fork_kind(fork->what)));
     }
 }

@@ -44,7 +44,7 @@ uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t
     } else {
         branch = branches->count++;
     }
-    branches->rows[branch] = (tamis_branch){.parent = parent, .what = what, .guard = guard};
+    branches->rows[branch] = (tamis_branch){.parent = parent, .what = what, .guard = guard, .other = guard};
     branches->live++;
     return branch;
 }

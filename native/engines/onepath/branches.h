@@ -37,6 +37,7 @@ typedef struct tamis_branch {
     uint32_t what;   /* tamis_fork_what */
     uint32_t filters;
     uint64_t guard; /* of a fork by test; TAMIS_NO_TEST of any other */
+    uint64_t other; /* of a guard that is a bound: the weakest on the other side, see guards.c */
 } tamis_branch;
 
 /* As a match sees a branch. */
@@ -44,6 +45,7 @@ typedef struct tamis_fork {
     uint32_t branch;
     uint32_t what;
     uint64_t bits; /* tamis_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
+    uint64_t other; /* of a guard: as in the branch */
 } tamis_fork;
 
 typedef struct tamis_node {

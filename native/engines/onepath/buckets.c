@@ -13,7 +13,7 @@
 #define ENTRY_UNITS 2U
 #define SINGLE_UNITS 1U
 #define NODE_UNITS 1U
-#define FORK_UNITS 2U
+#define FORK_UNITS 3U
 #define ROWS_MAX 4095U /* of a slot: its counts have 12 bits, and moving them takes microseconds */
 
 _Static_assert(sizeof(tamis_entry) == ENTRY_UNITS * 8 && sizeof(tamis_single) == SINGLE_UNITS * 8, "arena units");

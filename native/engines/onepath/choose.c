@@ -12,7 +12,7 @@
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
 #define ODDS_RANGE 0.5
-#define FULL_PAIR_COSTS 8.0 /* times the odds of the pair, in which TAMIS_PAIR_MAX filters are looked at */
+#define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
 
 /* ---- the choice ---- */
 
@@ -145,22 +145,24 @@ static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests
     return best;
 }
 
-/* Do so many stand under the pair of names in front? */
-static bool is_crowded_pair(const tm_engine *engine, const tamis_tests *tests, uint32_t least) {
+/* How many stand under the pair of names in front. */
+static uint32_t filters_of_pair(const tm_engine *engine, const tamis_tests *tests) {
     tamis_test home = tests->tests[0];
     tamis_test partner = tests->tests[1];
     uint64_t key = tamis_pair_key(tamis_test_name(home), tamis_kind_of(engine, home), tamis_test_name(partner),
                                   tamis_kind_of(engine, partner));
-    return key == engine->full_pair || tamis_buckets_crowd(&engine->buckets, key).entries >= least;
+    uint32_t filters = tamis_buckets_crowd(&engine->buckets, key).entries;
+    return key == engine->full_pair ? engine->full_pair_filters : filters;
 }
 
 /* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
  * by all messages that have both names. */
 static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket, double pair) {
-    if (bucket->opened < pair * ODDS_RANGE) {
-        return is_crowded_pair(engine, tests, TAMIS_CROWD_MAX);
+    uint32_t filters = bucket->test == TAMIS_NONE ? 0 : filters_of_pair(engine, tests);
+    if (filters >= TAMIS_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
+        return true;
     }
-    return bucket->opened < pair * FULL_PAIR_COSTS && is_crowded_pair(engine, tests, TAMIS_PAIR_MAX) &&
+    return filters >= TAMIS_PAIR_MAX && bucket->opened < pair * filters * STEP_OF_PAIR &&
            !tamis_boxes_may_take(engine, tests);
 }
 

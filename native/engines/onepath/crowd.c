@@ -117,7 +117,8 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
         const tamis_branch *branch = &engine->branches.rows[node->forks[i].branch];
         bool is_guard = tamis_fork_goes_by(branch->what) == TAMIS_FORK_TEST;
         if (branch->parent != slot->key || branch->what != node->forks[i].what || branch->filters == 0 ||
-            branch->guard != (is_guard ? node->forks[i].bits : TAMIS_NO_TEST)) {
+            branch->guard != (is_guard ? node->forks[i].bits : TAMIS_NO_TEST) ||
+            (is_guard && branch->other != node->forks[i].other)) {
             *reason = "a fork of an opened bucket is not its branch";
             return TM_MISUSED;
         }

@@ -85,12 +85,30 @@ static step step_by_name(const tm_engine *engine, const tamis_node *node, const 
     return next;
 }
 
+/* Was this name gone by on the way here? */
+static bool is_known_name(const tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests, tamis_test like) {
+    uint32_t name = tamis_test_name(like) << 2 | tamis_kind_of(engine, like);
+    tamis_test here = tests->tests[0];
+    if (stand->place == TAMIS_IN_NAMED && (tamis_test_name(here) << 2 | tamis_kind_of(engine, here)) == name) {
+        return true;
+    }
+    uint64_t key;
+    for (uint32_t branch = stand->branch; branch != 0; branch = tamis_key_branch(key)) {
+        key = engine->branches.rows[branch].parent;
+        if (tamis_key_tag(key) == TAMIS_BY_NAME && (uint32_t)key == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* By name if it has to be, as there is no room for a fork by value, or where that tells enough. */
-static bool goes_by_name(const tm_engine *engine, const tamis_stand *stand, tamis_test test, uint32_t at, bool must) {
+static bool goes_by_name(const tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests, tamis_test test,
+                         bool must) {
     unsigned kind = tamis_kind_of(engine, test);
-    bool is_known = stand->place == TAMIS_IN_NAMED && at == 0;
     return !tamis_test_negated(test) && kind != TAMIS_ANY &&
-           (must || (!is_known && tamis_odds_of_name(engine, tamis_test_name(test), kind) <= NAME_ODDS_MAX));
+           (must || (tamis_odds_of_name(engine, tamis_test_name(test), kind) <= NAME_ODDS_MAX &&
+                     !is_known_name(engine, stand, tests, test)));
 }
 
 /* `must`: the filter has a bucket to go by, but the node has no room for it. */
@@ -99,7 +117,7 @@ static step best_by_name(const tm_engine *engine, const tamis_node *node, const 
     step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
     for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
         tamis_test test = tests->tests[at];
-        if (goes_by_name(engine, stand, test, at, must && tamis_has_bucket(engine, test))) {
+        if (goes_by_name(engine, stand, tests, test, must && tamis_has_bucket(engine, test))) {
             step next = step_by_name(engine, node, tests, at);
             best = next.odds < best.odds ? next : best;
         }
@@ -230,9 +248,7 @@ void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, ui
         uint64_t parent = row->parent;
         row->filters += by;
         if (row->filters == 0) {
-            if (row->guard != TAMIS_NO_TEST) {
-                tamis_guard_release(engine, row->guard);
-            }
+            tamis_guards_release(engine, row);
             tamis_branches_give(&engine->branches, branch);
             tamis_buckets_remove_fork(&engine->buckets, parent, branch);
         }

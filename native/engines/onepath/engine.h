@@ -370,6 +370,7 @@ struct tm_engine {
     const tm_family *shrunken; /* a family that is about to go back to buckets; NULL between changes */
     bool scatters;             /* filters leave a family: none joins one */
     uint64_t full_pair;        /* the key of a pair that filters leave; 0 between changes */
+    uint32_t full_pair_filters; /* as many as it had */
 
     tamis_complex *complexes;
     uint32_t complex_count;
@@ -588,13 +589,15 @@ bool tamis_guards_make(tm_engine *engine, uint32_t handle, uint64_t key);
 /* The bucket is crowded, and may be behind a guard of bounds: those that are stricter go behind one of their own beside
  * it. false: nothing has moved. */
 bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key);
+/* A filter that makes these tests has come behind the branch: the guards around it say so. */
+void tamis_guards_widen(tm_engine *engine, uint32_t branch, const tamis_tests *tests);
 /* Nothing is behind the guard any more. */
-void tamis_guard_release(tm_engine *engine, tamis_test guard);
+void tamis_guards_release(tm_engine *engine, const tamis_branch *branch);
 int tamis_guards_validate(const tm_engine *engine, const char **reason);
 
 /* ---- crowd.c: opening buckets ---- */
 
-/* So many under a pair, and those that have a bucket which can be opened stand there. */
+/* So many under a pair, and those may leave it that have a bucket, which can be opened. */
 #define TAMIS_PAIR_MAX 16U
 /* More entries than this in a bucket, and those which can stand further on do so. */
 #define TAMIS_CROWD_MAX 64U

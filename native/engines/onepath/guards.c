@@ -8,13 +8,16 @@
  *       +-- load > 10                     load > 10, > 12, ... > 19       a guard of bounds is one of a row of them:
  *       +-- load > 20                     load > 20, > 21, ... > 33       each filter stands behind the strictest
  *
- * A guard is made where a filter comes to a crowded bucket in which others make a test of it; one of bounds is split
+ * Of the other side of the name a guard of bounds knows the weakest bound, so that a stretch of intervals is passed by
+ * from both ends. A guard is made where a filter comes to a crowded bucket in which others make a test of it; one of bounds is split
  * where it is crowded itself. That costs a look at GUARD_WINDOW entries an addition, and where one is made GUARD_MOVES_MAX
  * moves. Without memory filters stay, which is as right. A guard that is a bound holds its constant, as none of those
  * behind it may have the same.
  */
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
+
+#define OPEN (tamis_test_of(0, TAMIS_TRUE, 0)) /* of the other side: nothing is known */
 
 #define GUARD_MIN 3U          /* filters that a guard is made for */
 #define GUARD_BOUNDS_MIN 16U  /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
@@ -30,16 +33,18 @@ static bool is_side(tamis_test a, tamis_test b) {
     return tamis_is_bound(a) && a >> 32 == b >> 32;
 }
 
+static bool is_low(tamis_test bound) {
+    unsigned op = tamis_test_op(bound);
+    return op == TAMIS_NUMBER_GE || op == TAMIS_WIDE_GE || op == TAMIS_WIDE_GT || op == TAMIS_STRING_GE ||
+           op == TAMIS_STRING_GT;
+}
+
 /* How strict a bound is, among those on its side. */
 static int64_t strictness(const tm_engine *engine, tamis_test bound) {
-    static const bool IS_LOW[TAMIS_PATTERN + 1] = {
-        [TAMIS_NUMBER_GE] = true, [TAMIS_WIDE_GE] = true,   [TAMIS_WIDE_GT] = true,
-        [TAMIS_STRING_GE] = true, [TAMIS_STRING_GT] = true,
-    };
     const tamis_strings *order = tamis_order_of(engine, bound);
     uint32_t operand = tamis_test_operand(bound);
     int64_t at = order == NULL ? (int32_t)operand : order->labels[operand];
-    return IS_LOW[tamis_test_op(bound)] ? at : -at;
+    return is_low(bound) ? at : -at;
 }
 
 bool tamis_guard_holds_for(const tm_engine *engine, tamis_test guard, tamis_test test) {
@@ -70,30 +75,92 @@ tamis_test tamis_guard_before(const tm_engine *engine, const tamis_stand *stand)
     return is_guard ? branch->guard : TAMIS_NO_TEST;
 }
 
-/* ---- making one ---- */
-
-/* Where the constant of a guard stands in order; NULL: it needs none. */
-static tamis_strings *order_to_hold(tm_engine *engine, tamis_test guard) {
-    if (!tamis_is_bound(guard) || tamis_order_of(engine, guard) == NULL) {
+/* Where the constant of a bound stands in order; NULL: nowhere. */
+static tamis_strings *order_to_hold(tm_engine *engine, tamis_test test) {
+    if (!tamis_is_bound(test) || tamis_order_of(engine, test) == NULL) {
         return NULL;
     }
-    return tamis_op_is_wide(tamis_test_op(guard)) ? &engine->numbers : &engine->strings;
+    return tamis_op_is_wide(tamis_test_op(test)) ? &engine->numbers : &engine->strings;
 }
 
 /* Constants of bounds alone are held: every filter behind another guard has its test. */
-static void hold_constant(tm_engine *engine, tamis_test guard) {
-    tamis_strings *order = order_to_hold(engine, guard);
+static void hold_constant(tm_engine *engine, tamis_test test) {
+    tamis_strings *order = order_to_hold(engine, test);
     if (order != NULL) {
-        tamis_strings_hold(order, tamis_test_operand(guard));
+        tamis_strings_hold(order, tamis_test_operand(test));
     }
 }
 
-void tamis_guard_release(tm_engine *engine, tamis_test guard) {
-    tamis_strings *order = order_to_hold(engine, guard);
+static void release_constant(tm_engine *engine, tamis_test test) {
+    tamis_strings *order = order_to_hold(engine, test);
     if (order != NULL) {
-        tamis_strings_release(order, tamis_test_operand(guard), true);
+        tamis_strings_release(order, tamis_test_operand(test), true);
     }
 }
+
+void tamis_guards_release(tm_engine *engine, const tamis_branch *branch) {
+    tamis_test other = branch->other;
+    if (branch->guard != TAMIS_NO_TEST) {
+        release_constant(engine, branch->guard);
+        release_constant(engine, other);
+    }
+}
+
+/* ---- the other side ---- */
+
+/* The first bound of the filter on the name of the guard, but on the other side; TAMIS_NO_TEST: there is none. */
+static tamis_test other_side(const tm_engine *engine, tamis_test guard, const tamis_tests *tests) {
+    for (uint32_t i = 0; i < tests->count; i++) {
+        tamis_test test = tests->tests[i];
+        if (tamis_is_bound(test) && tamis_test_name(test) == tamis_test_name(guard) &&
+            tamis_order_of(engine, test) == tamis_order_of(engine, guard) && is_low(test) != is_low(guard)) {
+            return test;
+        }
+    }
+    return TAMIS_NO_TEST;
+}
+
+/* The weakest of what was said of the other side and of one more bound on it: OPEN where it may be missing. */
+static tamis_test weaker(const tm_engine *engine, const tamis_branch *branch, tamis_test more) {
+    if (branch->other == branch->guard) { /* nothing was said yet */
+        return more == TAMIS_NO_TEST ? OPEN : more;
+    }
+    if (!is_side(branch->other, more)) {
+        return OPEN;
+    }
+    return strictness(engine, more) < strictness(engine, branch->other) ? more : branch->other;
+}
+
+static void say_other(tm_engine *engine, uint32_t id, tamis_test other) {
+    tamis_branch *branch = &engine->branches.rows[id];
+    hold_constant(engine, other);
+    release_constant(engine, branch->other);
+    branch->other = other;
+    tamis_node *node = tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, branch->parent).opened);
+    uint32_t at = 0;
+    while (node->forks[at].branch != id) {
+        at++;
+    }
+    node->forks[at].other = other;
+}
+
+void tamis_guards_widen(tm_engine *engine, uint32_t id, const tamis_tests *tests) {
+    while (id != 0) {
+        const tamis_branch *branch = &engine->branches.rows[id];
+        if (branch->guard != TAMIS_NO_TEST && branch->other != OPEN) {
+            tamis_test other = OPEN;
+            if (tamis_is_bound(branch->guard)) {
+                other = weaker(engine, branch, other_side(engine, branch->guard, tests));
+            }
+            if (other != branch->other) {
+                say_other(engine, id, other);
+            }
+        }
+        id = tamis_key_branch(engine->branches.rows[id].parent);
+    }
+}
+
+/* ---- making one ---- */
 
 /* A guard in the node of an opened bucket, with nothing behind it yet; 0: no memory, or too many. */
 static uint32_t make_guard(tm_engine *engine, uint64_t key, tamis_test guard) {
@@ -103,13 +170,14 @@ static uint32_t make_guard(tm_engine *engine, uint64_t key, tamis_test guard) {
     }
     uint32_t what = tamis_fork_what(0, tamis_kind_of(engine, guard), TAMIS_FORK_TEST);
     uint32_t branch = tamis_branches_take(&engine->branches, key, what, guard);
-    tamis_fork fork = {.branch = branch, .what = what, .bits = guard};
+    tamis_fork fork = {.branch = branch, .what = what, .bits = guard, .other = guard};
     if (branch != 0 && !tamis_buckets_add_fork(&engine->buckets, key, fork)) {
         tamis_branches_give(&engine->branches, branch);
         branch = 0;
     }
     if (branch != 0) {
         hold_constant(engine, guard);
+        hold_constant(engine, guard); /* of the other side, of which nothing is said yet */
     }
     return branch;
 }
@@ -307,6 +375,19 @@ static tamis_test middle_of(const tm_engine *engine, const herd *found, tamis_te
     return middle;
 }
 
+/* What the other side of a guard is, of those that are still behind it. */
+static void say_again(tm_engine *engine, uint32_t branch, const herd *found) {
+    tamis_test guard = engine->branches.rows[branch].guard;
+    say_other(engine, branch, guard);
+    for (uint32_t i = 0; i < found->count; i++) {
+        if (engine->records[found->handles[i]].branch == branch) {
+            tamis_tests tests;
+            tamis_tests_of_record(engine, found->handles[i], &tests);
+            tamis_guards_widen(engine, branch, &tests);
+        }
+    }
+}
+
 bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
     tamis_stand stand = tamis_stand_of(engine, handle);
     tamis_test guard = tamis_guard_before(engine, &stand);
@@ -317,6 +398,7 @@ bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
     find_herd(engine, key, is_any, guard, &found);
     tamis_test middle = middle_of(engine, &found, guard);
     uint64_t parent = engine->branches.rows[stand.branch].parent;
+    bool has_all = found.count == engine->branches.rows[stand.branch].filters;
     uint32_t branch = middle == TAMIS_NO_TEST ? 0 : make_guard(engine, parent, middle);
     if (branch == 0) {
         return false;
@@ -332,18 +414,34 @@ bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
         }
     }
     tamis_branches_count(engine, branch, tamis_key_branch(parent), 0);
+    if (has_all && moved > 0 && moved < found.count) {
+        say_again(engine, stand.branch, &found);
+    }
     return moved > 0;
 }
 
 /* ---- validation ---- */
 
+static bool is_behind(const tm_engine *engine, const tamis_branch *branch, const tamis_tests *tests) {
+    bool by_guard = false;
+    bool by_other = branch->other == OPEN;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        by_guard |= tamis_guard_holds_for(engine, branch->guard, tests->tests[i]);
+        by_other |= tamis_guard_holds_for(engine, branch->other, tests->tests[i]);
+    }
+    return by_guard && by_other;
+}
+
 int tamis_guards_validate(const tm_engine *engine, const char **reason) {
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        const tamis_record *record = &engine->records[handle];
-        if (record->place == TAMIS_IN_NAMED) {
-            tamis_stand stand = {.place = TAMIS_IN_NAMED, .branch = record->branch};
-            tamis_test guard = tamis_guard_before(engine, &stand);
-            if (guard != TAMIS_NO_TEST && !tamis_guard_holds_for(engine, guard, record->access)) {
+        tamis_tests tests = {.count = 0};
+        uint32_t id = tamis_branch_of(&engine->records[handle]);
+        for (; id != 0; id = tamis_key_branch(engine->branches.rows[id].parent)) {
+            const tamis_branch *branch = &engine->branches.rows[id];
+            if (branch->guard != TAMIS_NO_TEST && tests.count == 0) {
+                tamis_tests_of_record(engine, handle, &tests);
+            }
+            if (branch->guard != TAMIS_NO_TEST && !is_behind(engine, branch, &tests)) {
                 *reason = "a filter stands behind a guard that it does not imply";
                 return TM_MISUSED;
             }

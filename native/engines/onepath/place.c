@@ -482,6 +482,7 @@ static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, uint32_t h
     }
     if (stand->branch != 0) {
         mark_fork(engine, stand->branch, keys, count);
+        tamis_guards_widen(engine, stand->branch, tests);
     }
     return true;
 }
@@ -628,25 +629,27 @@ bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, co
     return activate_at(engine, handle, &stand, tests, roots);
 }
 
-/* Of a pair that has filled up the last few go to their buckets, if they have some. */
+/* Of a pair that has filled up, the filters that came last go to their buckets, if that is better now. */
 static void leave_pair(tm_engine *engine, uint64_t pair) {
-    uint32_t handles[TAMIS_PAIR_MAX];
+    uint32_t handles[TAMIS_CROWD_MAX];
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, pair);
-    if (slot == NULL || slot->entry_count < TAMIS_PAIR_MAX || slot->entry_count % TAMIS_PAIR_MAX != 0 ||
-        engine->full_pair != 0 || engine->scatters) {
+    uint32_t filters = slot == NULL ? 0 : slot->entry_count;
+    if (filters == 0 || filters % TAMIS_PAIR_MAX != 0 || engine->full_pair != 0 || engine->scatters) {
         return;
     }
-    const tamis_entry *last = tamis_slot_entries(&engine->buckets, slot) + slot->entry_count - TAMIS_PAIR_MAX;
-    for (uint32_t i = 0; i < TAMIS_PAIR_MAX; i++) {
+    uint32_t count = filters < TAMIS_CROWD_MAX ? filters : TAMIS_CROWD_MAX;
+    const tamis_entry *last = tamis_slot_entries(&engine->buckets, slot) + filters - count;
+    for (uint32_t i = 0; i < count; i++) {
         handles[i] = tamis_handle_of_entry(engine, &last[i]);
     }
     engine->full_pair = pair;
-    for (uint32_t i = 0; i < TAMIS_PAIR_MAX; i++) {
+    engine->full_pair_filters = filters;
+    for (uint32_t i = count; i > 0; i--) {
         tamis_tests tests;
-        tamis_tests_of_record(engine, handles[i], &tests);
-        if (tamis_choose(engine, tamis_interface_of(engine, handles[i]), &tests) == TAMIS_IN_BUCKET &&
-            !tamis_move_anew(engine, handles[i], false)) {
-            break;
+        tamis_tests_of_record(engine, handles[i - 1], &tests);
+        bool leaves = tamis_choose(engine, tamis_interface_of(engine, handles[i - 1]), &tests) == TAMIS_IN_BUCKET;
+        if (leaves ? !tamis_move_anew(engine, handles[i - 1], false) : i == count) {
+            break; /* no memory, or not even the last one leaves */
         }
     }
     engine->full_pair = 0;
