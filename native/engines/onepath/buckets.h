@@ -180,7 +180,7 @@ typedef struct tamis_crowd {
 } tamis_crowd;
 
 tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key);
-/* Filters that stand behind an opened bucket; of NULL none. */
+/* Filters that stand behind an opened bucket, or some of very many; of NULL none. */
 uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened);
 /* The entry of a bucket that says so in `rest`: it is there. `row`: where it may be in its slot. */
 tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row);

@@ -6,7 +6,8 @@
  *     cells      one range on one attribute, of one of the first 256 interfaces, a link: per key, sorted break points
  *                and per elementary interval a bitset of satisfied interfaces. An attribute costs one search and one OR
  *     run        one bound on one attribute, of any other interface: sorted by bound, the satisfied ones are one span
- *     intervals  several bounds on one attribute, where cells are not used or full: by width, then by lower end
+ *     intervals  several bounds on one attribute, where cells are not used or full: by lower end, with the greatest
+ *                upper end of every few
  *     bucket     one equality or pattern: found by hash of (name, operator, operand)
  *     branch     a bucket that is crowded is opened: what stood in it stands in buckets behind it, by a second test
  *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
@@ -49,8 +50,8 @@ typedef struct tamis_key {
     tamis_cells cells;
     tamis_run *at_most; /* NULL until needed, as the others; bounds of <=: a value satisfies those not below it */
     tamis_run *at_least;
-    tamis_intervals *intervals;
-    struct tamis_key *wide; /* of numbers: cells and runs of constants without a code; it has nothing else */
+    tamis_run *intervals;
+    struct tamis_key *wide; /* of numbers: cells, runs and intervals of constants without a code, and nothing else */
     uint64_t equal_bits;    /* tamis_operand_bit of every operand in use under an equality, stale ones included */
     uint64_t pattern_bits;  /* the same of patterns */
     uint32_t equalities;    /* filters in buckets under an equality of this key */
@@ -109,9 +110,11 @@ struct tm_engine {
     tm_arena bodies;         /* hot */
     tm_arena covered_bodies; /* cold */
     tamis_list always;
-    tm_families families;      /* of boxes */
-    const tm_family *shrunken; /* a family that is about to go back to buckets; NULL between changes */
-    bool scatters;             /* filters leave a family: none joins one */
+    tm_families families;       /* of boxes */
+    const tm_family *shrunken;  /* a family that is about to go back to buckets; NULL between changes */
+    bool scatters;              /* filters leave a family: none joins one */
+    uint64_t full_pair;         /* the key of a pair that filters leave; 0 between changes */
+    uint32_t full_pair_filters; /* as many as it had */
 
     tamis_complex *complexes;
     uint32_t complex_count;
@@ -259,12 +262,37 @@ bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const 
 /* A filter more (1), none (0) or one less (UINT32_MAX) in a branch and those around it, up to `until`; those without a
  * filter go. */
 void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by);
+/* May a filter that stands here stand behind one more branch? */
+bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand);
 /* Append the tests that the branch implies. */
 void tamis_branch_tests(const tm_engine *engine, uint32_t branch, tamis_tests *out);
 /* The test of the bucket in no branch that all this is behind. */
 tamis_test tamis_branch_root(const tm_engine *engine, uint32_t branch);
 
+/* ---- guards.c: tests that many filters of a bucket make ---- */
+
+/* Does every message that satisfies the test satisfy the guard, as far as that can be seen? */
+bool tamis_guard_holds_for(const tm_engine *engine, tamis_test guard, tamis_test test);
+/* The strictest guard of a node that the test implies; NULL: there is none. */
+const tamis_fork *tamis_guard_of(const tm_engine *engine, const tamis_node *node, tamis_test test);
+/* The guard that what stands here is right behind; TAMIS_NO_TEST: there is none. */
+tamis_test tamis_guard_before(const tm_engine *engine, const tamis_stand *stand);
+/* A filter has come to this bucket, which is opened and crowded: those that share a test with it go behind a guard, if
+ * there are some. false: nothing has moved. */
+bool tamis_guards_make(tm_engine *engine, uint32_t handle, uint64_t key);
+/* The bucket is crowded, and may be behind a guard of bounds: those that are stricter go behind one of their own beside
+ * it. false: nothing has moved. */
+bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key);
+/* A filter that makes these tests has come behind the branch: the guards around it say so. */
+void tamis_guards_widen(tm_engine *engine, uint32_t branch, const tamis_tests *tests);
+/* Nothing is behind the guard any more. */
+void tamis_guards_release(tm_engine *engine, const tamis_branch *branch);
+int tamis_guards_validate(const tm_engine *engine, const char **reason);
+
 /* ---- crowd.c: opening buckets ---- */
+
+/* So many under a pair, and those may leave it that have a bucket, which can be opened. */
+#define TAMIS_PAIR_MAX 16U
 
 /* More entries than this in a bucket, and those which can stand further on do so. */
 #define TAMIS_CROWD_MAX 64U
@@ -281,12 +309,17 @@ uint32_t tamis_bucket_keys(const tm_engine *engine, tamis_place place, uint32_t 
                            uint64_t *keys);
 /* Move a record behind the bucket it stands in, if that is opened and it can; false: no memory, nothing changed. */
 bool tamis_move_on(tm_engine *engine, uint32_t handle);
+/* Move a record from behind a guard behind another one of the same node, which it implies; false as above. */
+bool tamis_move_beside(tm_engine *engine, uint32_t handle, uint32_t branch);
+/* An active filter stands where it is chosen to stand now, or becomes a box; false: no memory, it stands where it
+ * stood. */
+bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes);
 /* Where an active record stands. */
 tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle);
 
 /* Is the place's body out of a match's sight? */
 static inline bool tamis_is_cold(unsigned place) {
-    return place == TAMIS_COVERED || place == TAMIS_IN_CELLS;
+    return place == TAMIS_COVERED || place == TAMIS_IN_CELLS || place == TAMIS_IN_INTERVALS;
 }
 
 /* The name and kind of a test, as a pair's filter keeps those of its second one: 26 bits. */

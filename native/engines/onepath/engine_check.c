@@ -16,7 +16,7 @@ static int validate_ranges(const tm_engine *engine, const tamis_key *key, const 
         result = tamis_run_validate(key->at_least, order, reason);
     }
     if (result == TM_OK && key->intervals != NULL) {
-        result = tamis_intervals_validate(key->intervals, reason);
+        result = tamis_run_validate(key->intervals, order, reason);
     }
     return result == TM_OK && key->wide != NULL ? validate_ranges(engine, key->wide, &engine->numbers, reason) : result;
 }

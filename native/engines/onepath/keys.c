@@ -21,16 +21,12 @@ tamis_key *tamis_key_use(tm_engine *engine, uint32_t name, unsigned kind) {
 
 void tamis_key_clear(tm_memory *memory, tamis_key *key) {
     tamis_cells_clear(memory, &key->cells);
-    tamis_run *runs[2] = {key->at_most, key->at_least};
-    for (unsigned i = 0; i < 2; i++) {
+    tamis_run *runs[3] = {key->at_most, key->at_least, key->intervals};
+    for (unsigned i = 0; i < 3; i++) {
         if (runs[i] != NULL) {
             tamis_run_clear(memory, runs[i]);
             TM_DELETE(memory, TM_HOT, runs[i], tamis_run, 1);
         }
-    }
-    if (key->intervals != NULL) {
-        tamis_intervals_clear(memory, key->intervals);
-        TM_DELETE(memory, TM_HOT, key->intervals, tamis_intervals, 1);
     }
     if (key->wide != NULL) {
         tamis_key_clear(memory, key->wide);
@@ -49,7 +45,7 @@ void tamis_key_drop(tm_engine *engine, uint32_t name, unsigned kind) {
     }
 }
 
-/* Wide cells and runs have a key of their own below the key of the name. */
+/* Wide cells, runs and intervals have a key of their own below the key of the name. */
 tamis_key *tamis_key_use_range(tm_engine *engine, tamis_key *key, tamis_test test) {
     if (tamis_op_is_wide(tamis_test_op(test)) && key->wide == NULL) {
         key->wide = new_key(engine);

@@ -60,21 +60,15 @@ static void see_label(matching *m, const tamis_cells *cells, int64_t label, cons
 
 /* ---- the steps ---- */
 
-/* Ranges that the code does not decide. */
-static void see_wide(matching *m, uint32_t attribute, const tamis_key *key) {
-    const tm_attribute *value = &m->attributes[attribute];
-    bool is_real = value->kind == TM_KIND_FLOAT;
-    if (key->wide != NULL) {
-        int64_t label = wide_label(m, attribute);
-        if (tamis_cells_exist(&key->wide->cells)) {
-            see_label(m, &key->wide->cells, label, &m->engine->numbers);
-        }
-        emit_runs(m, key->wide, label, &m->engine->numbers);
+/* Ranges of constants without a code. */
+static void see_wide(matching *m, uint32_t attribute, const tamis_key *wide) {
+    int64_t label = wide_label(m, attribute);
+    if (tamis_cells_exist(&wide->cells)) {
+        see_label(m, &wide->cells, label, &m->engine->numbers);
     }
-    if (key->intervals != NULL) {
-        int64_t place;
-        bool on_grid = tm_grid_of_number(value->integer, value->real, is_real, &place);
-        emit_intervals(m, key->intervals, place, on_grid);
+    emit_runs(m, wide, label, &m->engine->numbers);
+    if (wide->intervals != NULL) {
+        emit_intervals(m, wide->intervals, label, &m->engine->numbers);
     }
 }
 
@@ -92,8 +86,11 @@ static void see_number(matching *m, const known *at) {
         see_bucket(m, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
     }
     see_runs(m, at->key, at->code, NULL);
-    if (at->key->wide != NULL || at->key->intervals != NULL) {
-        see_wide(m, at->attribute, at->key);
+    if (at->key->intervals != NULL) {
+        emit_intervals(m, at->key->intervals, at->code, NULL);
+    }
+    if (at->key->wide != NULL) {
+        see_wide(m, at->attribute, at->key->wide);
     }
 }
 
@@ -107,8 +104,7 @@ static void see_string(matching *m, const known *at) {
     }
     see_runs(m, at->key, view->label, &m->engine->strings);
     if (at->key->intervals != NULL) {
-        const tm_attribute *value = &m->attributes[at->attribute];
-        emit_intervals(m, at->key->intervals, tm_grid_of_text(value->string, value->length), false);
+        emit_intervals(m, at->key->intervals, view->label, &m->engine->strings);
     }
 }
 

@@ -16,7 +16,7 @@ static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, 
     while (node->forks[at].branch != branch) {
         at++;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && tamis_fork_goes_by(node->forks[at].what) != TAMIS_FORK_TEST; i++) {
         node->forks[at].bits |= tamis_operand_bit((uint32_t)keys[i]);
     }
 }
@@ -51,18 +51,18 @@ static bool enter_run(tm_engine *engine, tamis_key *key, uint32_t handle, tamis_
     return tamis_run_add(engine->memory, *run, bound, single, tamis_order_of(engine, test));
 }
 
-/* The intervals are asked for the tests where an end leaves a doubt: the body is hot. */
 static bool enter_intervals(tm_engine *engine, tamis_key *key, uint32_t handle, const tamis_tests *tests) {
     if (key->intervals == NULL) {
-        key->intervals = TM_NEW(engine->memory, TM_HOT, tamis_intervals, 1);
+        key->intervals = TM_NEW(engine->memory, TM_HOT, tamis_run, 1);
     }
-    uint32_t body = key->intervals == NULL ? 0 : tamis_body_new(&engine->bodies, handle, tests, 1);
+    uint32_t body = key->intervals == NULL ? 0 : tamis_body_new(&engine->covered_bodies, handle, tests, 1);
     if (body == 0) {
         return false;
     }
     tamis_single single = {tamis_interface_of(engine, handle), handle};
-    if (!tamis_intervals_add(engine->memory, key->intervals, tamis_interval_of(engine, tests), single)) {
-        tm_arena_give(&engine->bodies, body, tamis_body_class(tests->count - 1));
+    if (!tamis_run_add_interval(engine->memory, key->intervals, tamis_interval_of(engine, tests), single,
+                                tamis_order_of(engine, tests->tests[0]))) {
+        tm_arena_give(&engine->covered_bodies, body, tamis_body_class(tests->count - 1));
         return false;
     }
     engine->records[handle].body = body;
@@ -96,6 +96,7 @@ static bool enter_bucket(tm_engine *engine, const tamis_stand *stand, uint32_t h
     }
     if (stand->branch != 0) {
         mark_fork(engine, stand->branch, keys, count);
+        tamis_guards_widen(engine, stand->branch, tests);
     }
     return true;
 }
@@ -128,7 +129,7 @@ static bool enter(tm_engine *engine, tamis_key *key, const tamis_stand *stand, u
                   const tamis_tests *tests) {
     tamis_place place = stand->place;
     uint32_t aside = 0;
-    if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN) {
+    if (place == TAMIS_IN_CELLS || place == TAMIS_IN_RUN || place == TAMIS_IN_INTERVALS) {
         key = tamis_key_use_range(engine, key, tests->tests[0]);
         if (key == NULL) {
             return false;
@@ -232,6 +233,32 @@ bool tamis_activate_in(tm_engine *engine, uint32_t handle, tamis_place place, co
     return activate_at(engine, handle, &stand, tests, roots);
 }
 
+/* Of a pair that has filled up, the filters that came last go to their buckets, if that is better now. */
+static void leave_pair(tm_engine *engine, uint64_t pair) {
+    uint32_t handles[TAMIS_CROWD_MAX];
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, pair);
+    uint32_t filters = slot == NULL ? 0 : slot->entry_count;
+    if (filters == 0 || filters % TAMIS_PAIR_MAX != 0 || engine->full_pair != 0 || engine->scatters) {
+        return;
+    }
+    uint32_t count = filters < TAMIS_CROWD_MAX ? filters : TAMIS_CROWD_MAX;
+    const tamis_entry *last = tamis_slot_entries(&engine->buckets, slot) + filters - count;
+    for (uint32_t i = 0; i < count; i++) {
+        handles[i] = tamis_handle_of_entry(engine, &last[i]);
+    }
+    engine->full_pair = pair;
+    engine->full_pair_filters = filters;
+    for (uint32_t i = count; i > 0; i--) {
+        tamis_tests tests;
+        tamis_tests_of_record(engine, handles[i - 1], &tests);
+        bool leaves = tamis_choose(engine, tamis_interface_of(engine, handles[i - 1]), &tests) == TAMIS_IN_BUCKET;
+        if (leaves ? !tamis_move_anew(engine, handles[i - 1], false) : i == count) {
+            break; /* no memory, or not even the last one leaves */
+        }
+    }
+    engine->full_pair = 0;
+}
+
 /* Filters that crowd in a bucket with the one that has come, and are of its family, become boxes. */
 static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
     const tamis_record *record = &engine->records[handle];
@@ -239,6 +266,7 @@ static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests)
     switch (record->place) {
     case TAMIS_IN_PAIR:
         tamis_boxes_gather(engine, tamis_pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
+        leave_pair(engine, tamis_pair_key_of(engine, tests));
         break;
     case TAMIS_IN_BOXES:
         tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
@@ -300,8 +328,9 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         break;
     }
     case TAMIS_IN_INTERVALS:
-        tamis_intervals_remove(engine->memory, key->intervals, tamis_interval_of(engine, tests),
-                               (tamis_single){tamis_interface_of(engine, handle), handle});
+        tamis_run_remove(
+            engine->memory, tamis_range_key(key, record->access)->intervals, tamis_interval_of(engine, tests).low,
+            (tamis_single){tamis_interface_of(engine, handle), handle}, tamis_order_of(engine, record->access));
         break;
     case TAMIS_IN_BUCKET_SINGLE:
         tamis_singles_remove(engine, keys, tamis_keys_by_value(engine, record->access, keys), handle);
@@ -352,33 +381,77 @@ void tamis_deactivate(tm_engine *engine, uint32_t handle) {
     tamis_boxes_scatter(engine);
 }
 
-bool tamis_move_on(tm_engine *engine, uint32_t handle) {
-    tamis_record *record = &engine->records[handle];
-    tamis_record before = *record;
+bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes) {
     tamis_tests tests;
-    uint64_t keys[TM_IN_VALUES_MAX];
-    tamis_stand stand = tamis_stand_of(engine, handle);
     tamis_tests_of_record(engine, handle, &tests);
-    uint32_t count = tamis_keys_of_record(engine, record, keys);
-    uint32_t rest = tamis_rest_of(engine, handle);
-    uint32_t row = tamis_row_of(engine, record);
-    if (!tamis_descend(engine, &tests, &stand)) {
+    tamis_record before = engine->records[handle];
+    if (!(to_boxes ? tamis_activate_in(engine, handle, TAMIS_IN_BOXES, &tests)
+                   : tamis_activate(engine, handle, &tests))) {
         return false;
     }
-    if (stand.branch == before.branch) {
-        return true;
-    }
-    tests.count -= stand.implied;
-    begin_stand(record, &stand, tests.tests[0]);
-    if (!enter_entry(engine, NULL, &stand, handle, &tests)) {
-        tamis_branches_count(engine, stand.branch, before.branch, 0);
-        *record = before;
+    tamis_record after = engine->records[handle];
+    engine->records[handle] = before;
+    tamis_deactivate(engine, handle);
+    engine->records[handle] = after;
+    return true;
+}
+
+/* Where a record stands that is to move, and its tests. */
+typedef struct departure {
+    tamis_record before;
+    tamis_tests tests;
+    tamis_stand stand;
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t count;
+    uint32_t rest;
+    uint32_t row;
+} departure;
+
+static void prepare(const tm_engine *engine, uint32_t handle, departure *from) {
+    from->before = engine->records[handle];
+    from->stand = tamis_stand_of(engine, handle);
+    tamis_tests_of_record(engine, handle, &from->tests);
+    from->count = tamis_keys_of_record(engine, &from->before, from->keys);
+    from->rest = tamis_rest_of(engine, handle);
+    from->row = tamis_row_of(engine, &from->before);
+}
+
+/* From there to where the stand says now, for which its tests are in order; `around` is a branch that both are in, or
+ * 0. false: no memory, the record stands where it stood. */
+static bool go(tm_engine *engine, uint32_t handle, departure *from, uint32_t around) {
+    tamis_record *record = &engine->records[handle];
+    from->tests.count -= from->stand.implied;
+    begin_stand(record, &from->stand, from->tests.tests[0]);
+    if (!enter_entry(engine, NULL, &from->stand, handle, &from->tests)) {
+        tamis_branches_count(engine, from->stand.branch, around, 0);
+        *record = from->before;
         return false;
     }
-    tamis_branches_count(engine, stand.branch, before.branch, 1);
-    tamis_entries_remove(engine, keys, count, rest, row);
-    if (!(rest & TAMIS_LAST)) {
-        tm_arena_give(&engine->bodies, rest, tamis_body_class(tamis_body_at(engine, rest)->count));
+    tamis_branches_count(engine, from->stand.branch, around, 1);
+    tamis_entries_remove(engine, from->keys, from->count, from->rest, from->row);
+    if (!(from->rest & TAMIS_LAST)) {
+        tm_arena_give(&engine->bodies, from->rest, tamis_body_class(tamis_body_at(engine, from->rest)->count));
     }
+    return true;
+}
+
+bool tamis_move_on(tm_engine *engine, uint32_t handle) {
+    departure from;
+    prepare(engine, handle, &from);
+    if (!tamis_descend(engine, &from.tests, &from.stand)) {
+        return false;
+    }
+    return from.stand.branch == from.before.branch || go(engine, handle, &from, from.before.branch);
+}
+
+bool tamis_move_beside(tm_engine *engine, uint32_t handle, uint32_t branch) {
+    departure from;
+    uint32_t around = tamis_key_branch(engine->branches.rows[branch].parent);
+    prepare(engine, handle, &from);
+    from.stand.branch = branch;
+    if (!go(engine, handle, &from, around)) {
+        return false;
+    }
+    tamis_branches_count(engine, from.before.branch, around, UINT32_MAX);
     return true;
 }

@@ -196,6 +196,11 @@ uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uin
     return id;
 }
 
+void tamis_strings_hold(tamis_strings *strings, uint32_t id) {
+    strings->records[id].references++;
+    strings->records[id].ordered++;
+}
+
 void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered) {
     tamis_string *string = &strings->records[id];
     if (ordered && --string->ordered == 0) {

@@ -44,6 +44,8 @@ typedef enum {
 
 typedef uint64_t tamis_test; /* name << 40 | op << 32 | operand; op with TAMIS_NEGATED where negated */
 
+#define TAMIS_NO_TEST UINT64_MAX /* no name has so great an id */
+
 static inline tamis_test tamis_test_of(uint32_t name, unsigned op, uint32_t operand) {
     return (uint64_t)name << 40 | (uint64_t)op << 32 | operand;
 }
