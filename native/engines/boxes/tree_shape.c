@@ -1,13 +1,13 @@
 /* tree_shape.c - which boxes stand together: where one goes, and along which end a node is split.
  *
- * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of the
- * name or, for a quarter of it, of the end; a missing bound counts as the edge of that of the end.
+ * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of
+ * the name or, for a quarter of it, of the end; a missing bound counts as the edge of that of the end.
  */
 #include "engines/boxes/node.h"
 
 #define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
 #define HUGE_RANGE 1e300      /* nothing is told by a share of it */
-#define OWN_SHARE (1.0 / 4)    /* of an end whose values lie together, where those of its name do not */
+#define OWN_SHARE (1.0 / 4)   /* of an end whose values lie together, where those of its name do not */
 
 static double clamp(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;

@@ -2,8 +2,8 @@
  *
  * Law: a bucket in which more than TAMIS_CROWD_MAX filters would stand is opened: it gets a node, a short list of
  * forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
- * name, by the patterns in it, by which other names a message has, or by whether a test holds; it has a branch, a number that stands in the keys
- * of the buckets behind it where other keys have a name. Those may be opened in turn.
+ * name, by the patterns in it, by which other names a message has, or by whether a test holds; it has a branch, a
+ * number that stands in the keys of the buckets behind it where other keys have a name. Those may be opened in turn.
  *
  *     class = "alert"      opened; here stand filters that have nothing else to go by
  *      |
@@ -44,7 +44,7 @@ typedef struct tamis_branch {
 typedef struct tamis_fork {
     uint32_t branch;
     uint32_t what;
-    uint64_t bits; /* tamis_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
+    uint64_t bits;  /* tamis_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
     uint64_t other; /* of a guard: as in the branch */
 } tamis_fork;
 

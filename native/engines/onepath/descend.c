@@ -86,7 +86,8 @@ static step step_by_name(const tm_engine *engine, const tamis_node *node, const 
 }
 
 /* Was this name gone by on the way here? */
-static bool is_known_name(const tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests, tamis_test like) {
+static bool is_known_name(const tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests,
+                          tamis_test like) {
     uint32_t name = tamis_test_name(like) << 2 | tamis_kind_of(engine, like);
     tamis_test here = tests->tests[0];
     if (stand->place == TAMIS_IN_NAMED && (tamis_test_name(here) << 2 | tamis_kind_of(engine, here)) == name) {

@@ -195,7 +195,8 @@ typedef struct tamis_interval {
 
 #define TAMIS_NO_LOW INT64_MIN
 #define TAMIS_NO_HIGH INT64_MAX
-#define TAMIS_NO_END 3U /* in place of a delta: beyond all constants, below them as a lower end and above as an upper */
+#define TAMIS_NO_END 3U /* in place of a delta: beyond all constants, below them as a lower end and above as an upper  \
+                         */
 
 /* Bits by which a match knows that a chunk has no row of an interface that is open: interface i is bit i % 1,024, so of
  * as many interfaces it is exact, and of more it may err on the safe side. */
@@ -366,10 +367,10 @@ struct tm_engine {
     tm_arena bodies;         /* hot */
     tm_arena covered_bodies; /* cold */
     tamis_list always;
-    tm_families families;      /* of boxes */
-    const tm_family *shrunken; /* a family that is about to go back to buckets; NULL between changes */
-    bool scatters;             /* filters leave a family: none joins one */
-    uint64_t full_pair;        /* the key of a pair that filters leave; 0 between changes */
+    tm_families families;       /* of boxes */
+    const tm_family *shrunken;  /* a family that is about to go back to buckets; NULL between changes */
+    bool scatters;              /* filters leave a family: none joins one */
+    uint64_t full_pair;         /* the key of a pair that filters leave; 0 between changes */
     uint32_t full_pair_filters; /* as many as it had */
 
     tamis_complex *complexes;
@@ -495,8 +496,8 @@ void tamis_top_rows(tamis_chunk *chunk, uint32_t row, const tamis_strings *strin
 void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_strings *strings);
 int tamis_tops_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
 
-/* A bound in the order of values, as a lower and as an upper end. Labels are below 2^61, and the distance to an end that
- * is missing is more than that of any two. */
+/* A bound in the order of values, as a lower and as an upper end. Labels are below 2^61, and the distance to an end
+ * that is missing is more than that of any two. */
 #define TAMIS_FAR (INT64_C(1) << 62)
 
 static inline int64_t tamis_low_key(int64_t bound, const tamis_strings *strings) {

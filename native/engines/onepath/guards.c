@@ -1,7 +1,7 @@
 /* guards.c - filters of a crowded bucket that have no value to go by stand behind a test that all of them make.
  *
- * Law: every filter behind a guard implies it: its test is the guard's, or a bound on the same side of the same name that
- * is at least as strict. So a message makes the guard's test once, and where it fails passes all of them by:
+ * Law: every filter behind a guard implies it: its test is the guard's, or a bound on the same side of the same name
+ * that is at least as strict. So a message makes the guard's test once, and where it fails passes all of them by:
  *
  *     class = "alert"   opened
  *       +-- not prefix(device, "db-")     failed: 400 filters are passed by
@@ -9,10 +9,10 @@
  *       +-- load > 20                     load > 20, > 21, ... > 33       each filter stands behind the strictest
  *
  * Of the other side of the name a guard of bounds knows the weakest bound, so that a stretch of intervals is passed by
- * from both ends. A guard is made where a filter comes to a crowded bucket in which others make a test of it; one of bounds is split
- * where it is crowded itself. That costs a look at GUARD_WINDOW entries an addition, and where one is made GUARD_MOVES_MAX
- * moves. Without memory filters stay, which is as right. A guard that is a bound holds its constant, as none of those
- * behind it may have the same.
+ * from both ends. A guard is made where a filter comes to a crowded bucket in which others make a test of it; one of
+ * bounds is split where it is crowded itself. That costs a look at GUARD_WINDOW entries an addition, and where one is
+ * made GUARD_MOVES_MAX moves. Without memory filters stay, which is as right. A guard that is a bound holds its
+ * constant, as none of those behind it may have the same.
  */
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
@@ -20,7 +20,7 @@
 #define OPEN (tamis_test_of(0, TAMIS_TRUE, 0)) /* of the other side: nothing is known */
 
 #define GUARD_MIN 3U          /* filters that a guard is made for */
-#define GUARD_BOUNDS_MIN 16U  /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
+#define GUARD_BOUNDS_MIN 4U   /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
 #define GUARD_WINDOW 1024U    /* entries in which the test beside the entry is looked for */
 #define GUARD_BODIES 64U      /* filters whose other tests are looked at */
 #define GUARD_TESTS 4U        /* of the filter that comes: more are looked for in turn */

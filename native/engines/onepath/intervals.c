@@ -2,8 +2,8 @@
  *
  * Law: intervals stand in a run by their lower ends. Of each TAMIS_TOP_ROWS of them, of each chunk and of each
  * TAMIS_TOP_CHUNKS chunks the greatest upper end is known, exactly. Those that begin low enough are the first ones of
- * the run, and a stretch of these whose greatest upper end is not below the value has an interval that holds. So what is
- * looked at in vain is bounded by what is found, however intervals are nested or stacked:
+ * the run, and a stretch of these whose greatest upper end is not below the value has an interval that holds. So what
+ * is looked at in vain is bounded by what is found, however intervals are nested or stacked:
  *
  *     rows    [1 90] [2 8] [3 5] | [10 12] [11 13] [12 20] | [30 31] ...      value 14: begins behind the sixth row
  *     tops            90         |           20            |                  both stretches have one that holds

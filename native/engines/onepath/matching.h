@@ -16,7 +16,7 @@
 #define PROBES_MAX 192U     /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
 #define PATTERNS_AT_ONCE 16U
-#define WIDE_TESTS_FEW 8U   /* of numbers without a code; with more of them a search for the value's label pays */
+#define WIDE_TESTS_FEW 8U /* of numbers without a code; with more of them a search for the value's label pays */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
  * 0: nothing. */

@@ -722,10 +722,9 @@ static void leave(tm_engine *engine, tamis_key *key, uint32_t handle, const tami
         break;
     }
     case TAMIS_IN_INTERVALS:
-        tamis_run_remove(engine->memory, tamis_range_key(key, record->access)->intervals,
-                         tamis_interval_of(engine, tests).low,
-                         (tamis_single){tamis_interface_of(engine, handle), handle},
-                         tamis_order_of(engine, record->access));
+        tamis_run_remove(
+            engine->memory, tamis_range_key(key, record->access)->intervals, tamis_interval_of(engine, tests).low,
+            (tamis_single){tamis_interface_of(engine, handle), handle}, tamis_order_of(engine, record->access));
         break;
     case TAMIS_IN_BUCKET_SINGLE:
         keys_by_value(engine, record->access, keys);
