@@ -195,8 +195,8 @@ typedef struct tamis_interval {
 
 #define TAMIS_NO_LOW INT64_MIN
 #define TAMIS_NO_HIGH INT64_MAX
-#define TAMIS_NO_END 3U /* in place of a delta: beyond all constants, below them as a lower end and above as an upper  \
-                         */
+/* In place of a delta: below all constants as a lower end, above them as an upper one. */
+#define TAMIS_NO_END 3U
 
 /* Bits by which a match knows that a chunk has no row of an interface that is open: interface i is bit i % 1,024, so of
  * as many interfaces it is exact, and of more it may err on the safe side. */
