@@ -23,8 +23,8 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         "matching.cover_index",
     ),
     "router": (
-        *("router.brokers", "router.shapes", "router.large"),
-        *("router.moving", "router.transit", "router.flooding", "router.records", "router.client"),
+        *("router.brokers", "router.shapes", "router.large", "router.filtering"),
+        *("router.moving", "router.transit", "router.flooding", "router.records", "router.client", "router.requests"),
     ),
     "networks": ("networks.growth", "networks.chaos"),
     "logs": ("logs.analysis", "logs.advice"),
