@@ -18,7 +18,8 @@ from typing import Any
 import click
 
 COMMANDS = (
-    *("up", "down", "pub", "sub", "status", "top", "restart", "stop", "start", "reload", "logs", "records", "context"),
+    *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
+    *("logs", "records", "context"),
     *("route", "trace", "explain", "routes", "filters", "analyze", "match", "example", "schema", "check", "compose"),
     *("kubernetes", "router", "simulate", "bench", "completion"),
 )
