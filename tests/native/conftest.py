@@ -9,6 +9,7 @@ from tamis.native import ENGINES
 OTHERWISE = (
     "counting:circuit=each:counters=hash",
     "sff:rounds=2:circuit=each:determinants=typed",
+    "pst:order=names:annotate=off",
     "sff:rounds=256:circuit=off:counters=hash:determinants=typed",
 )
 """Each value of each option stands here or is the standard (test_engine_options.py)."""

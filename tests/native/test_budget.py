@@ -96,6 +96,8 @@ def test_what_costs_is_counted(engine: str, rows: list[list[list[object]]], mess
     """Whatever is looked at for one message comes to steps; a table that may take fewer stops, and is sound."""
     if engine == "kdtree" and "y" in message:
         pytest.skip("a look at the root of a tree excludes them all")
+    if engine.startswith("pst") and "y" in message:
+        pytest.skip("they share one path, which ends at its second test")
     batch, interfaces = Batch.of(map(msgpack.packb, rows)), array("I", range(len(rows)))
     with Table(engine, match_steps=10**9) as free, Table(engine, match_steps=1_000) as bound:
         free.add_many(batch, interfaces)
