@@ -26,6 +26,7 @@ POSITIONS: Final = 1_024
 RANKED_FROM: Final = 16
 MOVES_WITH_AN_ADD: Final = 4
 MOVE_STEPS: Final = 4
+JOINT_TESTS_MAX: Final = 64
 _WORK_BYTES: Final = 8
 _IN_STEPS: Final = 4
 
@@ -137,8 +138,8 @@ def _entry(hub: Hub, bound: Constraint) -> tuple[Value, int, int, Hub]:
 class HubTree:
     """As the engine `pst`, with handles that somebody else gives out."""
 
-    def __init__(self, order: str = "auto", annotate: bool = True) -> None:
-        self.order, self.annotated = order, annotate
+    def __init__(self, order: str = "auto", annotate: bool = True, delay: int = 0) -> None:
+        self.order, self.annotated, self.delay = order, annotate, delay
         self.interfaces: dict[int, int] = {}  # by handle
         self._forget()
 
@@ -192,7 +193,11 @@ class HubTree:
                 self._prune(old)
 
     def _rank(self, label: Label) -> tuple[int, bytes]:
-        return -self._ranks.get(label[0].name, 0), label[0].name.encode()
+        return self.rank_of(label[0].name)
+
+    def rank_of(self, name: str) -> tuple[int, bytes]:
+        """Names come in the order of this key."""
+        return -self._ranks.get(name, 0), name.encode()
 
     def _path(self, handle: int) -> list[Label]:
         labels, hub = [], self._ends[handle]
@@ -354,14 +359,21 @@ class _Search:
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
-    def hub(self, hub: Hub) -> None:
+    def filters(self, hub: Hub) -> None:
         for handle in hub.here:
             if self.over:
                 return
             self.steps += 1
             if self.is_open(self.tree.interfaces[handle]):
                 self.emit(self.tree.interfaces[handle], handle)
-        if hub.tests and not self.over:
+
+    def hub(self, hub: Hub) -> None:
+        self.filters(hub)
+        if not hub.tests or self.over:
+            return
+        if self.tree.delay and self.joins(hub, None):
+            self.together([hub], None)
+        else:
             self.tests(hub)
 
     def tests(self, hub: Hub) -> None:
@@ -377,6 +389,49 @@ class _Search:
                     self.test(by_name[name])
         self.look_at(hub.lacking)
 
+    # --- hubs that are followed together ----------------------------------------------------------------------------
+
+    def rank(self, name: str) -> tuple[int, bytes]:
+        return self.tree.rank_of(name)
+
+    def joins(self, hub: Hub, last: str | None) -> bool:
+        """Has the hub tests, but few, and are they equalities of names behind `last`?"""
+        return 0 < len(hub.tests) <= JOINT_TESTS_MAX and all(
+            not (test.low or test.high or test.other) and (last is None or self.rank(last) < self.rank(test.name))
+            for test in hub.tests
+        )
+
+    def left(self, hub: Hub, last: str | None) -> list[str]:
+        names = [test.name for test in hub.tests]
+        return [name for name in names if last is None or self.rank(last) < self.rank(name)]
+
+    def together(self, hubs: Sequence[Hub], last: str | None) -> None:
+        """Of two states that wait, the second goes first."""
+        if self.over:
+            return
+        self.steps += 1
+        name = min((name for hub in hubs for name in self.left(hub, last)), key=self.rank)
+        tests = [test for hub in hubs for test in hub.tests if test.name == name]
+        entered = [hub for test in tests if (hub := self.equal_hub(test)) is not None]
+        for hub in entered:
+            if self.over:
+                return
+            if self.is_live(hub):
+                self.filters(hub)
+                if hub.tests and not self.over and not self.joins(hub, name):
+                    self.tests(hub)
+        waiting = [hub for hub in entered if self.joins(hub, name)] + [hub for hub in hubs if self.left(hub, name)]
+        for part in (waiting[self.tree.delay :], waiting[: self.tree.delay]):
+            if part:
+                self.together(part, name)
+
+    # --- tests ------------------------------------------------------------------------------------------------------
+
+    def equal_hub(self, test: Test) -> Hub | None:
+        if test.name not in self.message or _text_bytes(self.message[test.name]) > OPERAND_BYTES_MAX:
+            return None
+        return test.equal.get((Constraint(test.name, Op.EQ, (self.message[test.name],)),))
+
     def look_at(self, tests: Iterable[Test]) -> None:
         for test in tests:
             if self.over:
@@ -391,9 +446,9 @@ class _Search:
             self.absent(test)
             return
         value = self.message[test.name]
-        equal = (Constraint(test.name, Op.EQ, (value,)),) if _text_bytes(value) <= OPERAND_BYTES_MAX else None
-        if equal in test.equal:
-            self.visit(test.equal[equal])
+        equal = self.equal_hub(test)
+        if equal is not None:
+            self.visit(equal)
         if (test.low or test.high) and kind_of(value) is ValueKind.NUMBER and not self.over:
             self.steps += 1
             place = (value, 1, 0)

@@ -118,10 +118,7 @@ VALUES = [
     ),
     (
         "routers: {a: {engine: {name: sfff}}}",
-        (
-            f"1:30: routers.a.engine.name: must be {ENGINES}, "
-            'got "sfff", did you mean sff?'
-        ),
+        (f'1:30: routers.a.engine.name: must be {ENGINES}, got "sfff", did you mean sff?'),
     ),
     (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
     (

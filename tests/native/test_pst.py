@@ -27,13 +27,14 @@ class Pair:
 
     order: str = "auto"
     annotate: str = "on"
+    delay: int = 0
     clients: frozenset[int] = frozenset()
     table: Table = field(init=False)
     twin: HubTree = field(init=False)
 
     def __post_init__(self) -> None:
-        self.table = Table("pst", options={"order": self.order, "annotate": self.annotate})
-        self.twin = HubTree(self.order, self.annotate == "on")
+        self.table = Table("pst", options={"order": self.order, "annotate": self.annotate, "delay": self.delay})
+        self.twin = HubTree(self.order, self.annotate == "on", self.delay)
         for interface in self.clients:
             self.table.set_interface(interface, InterfaceKind.CLIENT)
 
@@ -78,10 +79,15 @@ class Pair:
 
 
 @patient
-@given(data=st.data(), order=st.sampled_from(["auto", "names"]), annotate=st.sampled_from(["on", "off"]))
-def test_any_table_takes_the_steps_of_its_twin(data: st.DataObject, order: str, annotate: str) -> None:
+@given(
+    data=st.data(),
+    order=st.sampled_from(["auto", "names"]),
+    annotate=st.sampled_from(["on", "off"]),
+    delay=st.sampled_from([0, 1, 2, 16]),
+)
+def test_any_table_takes_the_steps_of_its_twin(data: st.DataObject, order: str, annotate: str, delay: int) -> None:
     interface = st.integers(0, INTERFACES - 1)
-    pair = Pair(order, annotate, data.draw(st.frozensets(interface)))
+    pair = Pair(order, annotate, delay, data.draw(st.frozensets(interface)))
     entries = data.draw(st.lists(st.tuples(filters(max_size=3), interface), max_size=8))
     handles = [pair.add(filter_, each) for filter_, each in entries]
     for handle in data.draw(st.sets(st.sampled_from(handles))) if handles else ():
@@ -111,8 +117,10 @@ def _constraint(rng: random.Random, name: str) -> Constraint:
     return Constraint(name, op, operands.get(op, (number,)), rng.random() < 0.15)
 
 
-def _filter(rng: random.Random) -> Filter:
+def _filter(rng: random.Random, equalities: bool) -> Filter:
     chosen = [name for i, name in enumerate(NAMES) if rng.random() < 0.7 / (1 + abs(i - 3))]
+    if equalities and rng.random() < 0.97:
+        return Filter(tuple(Constraint(name, Op.EQ, (rng.randrange(3),)) for name in chosen))
     return Filter(tuple(_constraint(rng, name) for name in chosen for _ in range(rng.choice([1, 1, 1, 2]))))
 
 
@@ -122,19 +130,23 @@ def _message(rng: random.Random) -> dict[str, Value]:
 
 
 @pytest.mark.parametrize(
-    ("order", "annotate", "interfaces"), [("auto", "on", 5), ("auto", "on", 90), ("names", "off", 5)]
+    ("order", "annotate", "delay", "interfaces"),
+    [("auto", "on", 0, 5), ("auto", "on", 3, 90), ("names", "off", 16, 5), ("auto", "off", 1, 5)],
 )
-def test_tables_that_change_take_the_steps_of_their_twins(order: str, annotate: str, interfaces: int) -> None:
+@pytest.mark.parametrize("equalities", [False, True], ids=["mixed", "equalities"])
+def test_tables_that_change_take_the_steps_of_their_twins(
+    order: str, annotate: str, delay: int, interfaces: int, equalities: bool
+) -> None:
     """Enough filters for nodes that count their positions, and for names to be ranked anew."""
     rng = random.Random(f"{order} {annotate} {interfaces}")
-    pair = Pair(order, annotate, frozenset({1, 3}))
+    pair = Pair(order, annotate, delay, frozenset({1, 3}))
     grouping = [rng.choice([None, 0, 1, 2, 3]) for _ in range(interfaces - 1)]
     handles: list[int] = []
     for step in range(420):
         if handles and rng.random() < (0.75 if step > 330 else 0.25):
             pair.remove(handles.pop(rng.randrange(len(handles))))
         else:
-            handles.append(pair.add(_filter(rng), rng.randrange(interfaces)))
+            handles.append(pair.add(_filter(rng, equalities), rng.randrange(interfaces)))
         if step % 40 == 0:
             pair.settle(rng.randrange(30))
             pair.table.validate()

@@ -20,6 +20,10 @@ static const tm_option_kind options[] = {
      .values = "off on",
      .most = 1,
      .standard = 1},
+    {.name = "delay",
+     .about = "Hubs that are followed together, so that a name is tested once for all of them; 0: each by itself.",
+     .most = PST_WIDTH_MAX,
+     .standard = 0},
     {0},
 };
 
@@ -28,6 +32,7 @@ struct tm_engine {
     tm_holders *holders; /* borrowed */
     pst_tree tree;
     pst_order order;
+    pst_joint joint;
     pst_parts parts;  /* of the filter that is being added */
     pst_rings *rings; /* owned; by view, less one */
     uint32_t ring_capacity;
@@ -37,6 +42,7 @@ struct tm_engine {
 static void destroy(tm_engine *engine) {
     tm_memory *memory = engine->memory;
     pst_tree_free(&engine->tree);
+    pst_joint_free(&engine->joint);
     for (uint32_t i = 0; i < engine->ring_capacity; i++) {
         TM_DELETE(memory, TM_HOT, engine->rings[i].next, uint16_t, engine->rings[i].count);
     }
@@ -52,7 +58,9 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
     engine->memory = memory;
     engine->holders = holders;
     engine->order.kind = (pst_order_kind)values[0];
-    int result = pst_tree_init(&engine->tree, memory, holders, values[1] != 0);
+    int result = pst_joint_init(&engine->joint, memory, (uint32_t)values[2]);
+    int planted = pst_tree_init(&engine->tree, memory, holders, values[1] != 0);
+    result = result == TM_OK ? planted : result;
     if (result != TM_OK) {
         destroy(engine);
         return result;
@@ -67,6 +75,7 @@ static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, u
     (void)interface; /* the table knows it */
     pst_labels *labels = &engine->tree.labels;
     uint32_t ids[TM_CONSTRAINTS_MAX];
+    pst_joint_forget(&engine->joint);
     pst_parts_of(filter, &engine->parts);
     uint32_t count = engine->parts.count;
     int result = pst_labels_hold_all(labels, &engine->parts, ids);
@@ -85,6 +94,7 @@ static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, u
 }
 
 static void remove_(tm_engine *engine, uint32_t handle) {
+    pst_joint_forget(&engine->joint);
     pst_order_removed(&engine->tree, handle);
     pst_tree_detach(&engine->tree, handle);
     tm_holders_release(engine->holders, handle);
@@ -95,6 +105,7 @@ static void remove_(tm_engine *engine, uint32_t handle) {
 }
 
 static void settle(tm_engine *engine, uint64_t steps) {
+    pst_joint_forget(&engine->joint);
     pst_order_settle(&engine->order, &engine->tree, steps);
 }
 
@@ -173,7 +184,7 @@ static void match(tm_engine *engine, const tm_attribute *attributes, size_t coun
     bool is_noted = answer->view != 0 && answer->view <= engine->ring_capacity;
     const pst_rings *rings = is_noted ? &engine->rings[answer->view - 1] : NULL;
     if (engine->tree.filters > 0) {
-        pst_tree_match(&engine->tree, next_message(engine), rings, attributes, count, answer);
+        pst_tree_match(&engine->tree, &engine->joint, next_message(engine), rings, attributes, count, answer);
     }
 }
 

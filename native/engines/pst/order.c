@@ -1,15 +1,20 @@
 /* order.c - ranks of names, and filters that follow them. Law: see order.h. */
 #include "engines/pst/order.h"
 
-/* Does label `a` come before `b`, of another name? */
-static bool is_before(const pst_labels *labels, uint32_t a, uint32_t b) {
-    uint32_t one = labels->rows[a].name;
-    uint32_t other = labels->rows[b].name;
+bool pst_order_before(const pst_labels *labels, uint32_t one, uint32_t other) {
+    if (one == other) {
+        return false;
+    }
     if (labels->of_names[one].rank != labels->of_names[other].rank) {
         return labels->of_names[one].rank > labels->of_names[other].rank;
     }
     const tm_interned *name = &labels->names.entries[other];
     return tm_intern_compare(&labels->names, one, name->bytes, name->length) < 0;
+}
+
+/* Does label `a` come before `b`, of another name? */
+static bool is_before(const pst_labels *labels, uint32_t a, uint32_t b) {
+    return pst_order_before(labels, labels->rows[a].name, labels->rows[b].name);
 }
 
 static bool is_sorted(const pst_labels *labels, const uint32_t *ids, uint32_t count) {

@@ -26,6 +26,8 @@ typedef struct pst_order {
 #define PST_MOVES_WITH_AN_ADD 4U /* filters that are looked at */
 #define PST_MOVE_STEPS 4U        /* that a move counts for in `settle` */
 
+/* Does name `one` come before another? */
+bool pst_order_before(const pst_labels *labels, uint32_t one, uint32_t other);
 /* Sort the labels of one filter. */
 void pst_order_sort(const pst_labels *labels, uint32_t *ids, uint32_t count);
 

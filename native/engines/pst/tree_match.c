@@ -6,6 +6,7 @@
  *
  *     a test of a hub, looked for or looked at                            1
  *     a filter that ends at a hub                                         1
+ *     a state of hubs that are followed together (joint.h)                1
  *     a hub below a test that is no equality, and a search among bounds   1
  *     a label that is asked the first time                                tm_constraint_steps of its constraints
  *     the equality label of a text                                        1 for each WORK_BYTES of it
@@ -14,6 +15,7 @@
 
 typedef struct search {
     pst_tree *tree;
+    pst_joint *joint;
     tm_answer *answer;
     const tm_attribute *attributes; /* of the message, as the next two */
     uint32_t names[TM_ATTRIBUTES_MAX];
@@ -202,9 +204,50 @@ static void visit_tests(search *at, const pst_hub *hub) {
     look_at_tests(at, hub->first[1]);
 }
 
+/* ---- hubs that are followed together ---- */
+
+static void enter_all(search *at, const pst_step *step) {
+    for (uint32_t i = 0; i < step->count && !at->over; i++) {
+        const pst_hub *hub = &at->tree->hubs[step->entered[i]];
+        if (!is_live(at, &hub->trits)) {
+            continue;
+        }
+        visit_filters(at, hub);
+        if ((step->alone >> i & 1) != 0 && !at->over) {
+            visit_tests(at, hub);
+        }
+    }
+}
+
+/* Goes deeper only where what waits is two states, and so where a hub was entered: once for each name of the message.
+ */
+static void visit_state(search *at, pst_state *state) {
+    pst_step step;
+    pst_state other;
+    do {
+        const pst_name *name = &at->tree->labels.of_names[state->next];
+        spend(at, 1);
+        if (at->over) {
+            return;
+        }
+        uint32_t value = name->message == at->message ? at->values[name->at] : PST_NONE;
+        pst_joint_step(at->joint, at->tree, state, value, &step);
+        enter_all(at, &step);
+        if (!at->over && pst_joint_next(at->joint, &step, 1, &other)) {
+            visit_state(at, &other);
+        }
+    } while (!at->over && pst_joint_next(at->joint, &step, 0, state));
+}
+
 static void visit_hub(search *at, const pst_hub *hub) {
+    pst_state state;
     visit_filters(at, hub);
-    if (hub->tests > 0 && !at->over) {
+    if (hub->tests == 0 || at->over) {
+        return;
+    }
+    if (pst_joint_begin(at->joint, at->tree, (uint32_t)(hub - at->tree->hubs), &state)) {
+        visit_state(at, &state);
+    } else {
         visit_tests(at, hub);
     }
 }
@@ -256,10 +299,11 @@ static void begin_mask(search *at) {
     }
 }
 
-void pst_tree_match(pst_tree *tree, uint32_t message, const pst_rings *rings, const tm_attribute *attributes,
-                    size_t count, tm_answer *answer) {
+void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const pst_rings *rings,
+                    const tm_attribute *attributes, size_t count, tm_answer *answer) {
     search at; /* its arrays are written before they are read: not cleared */
     at.tree = tree;
+    at.joint = joint;
     at.answer = answer;
     at.attributes = attributes;
     at.message = message;

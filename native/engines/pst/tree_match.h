@@ -2,7 +2,7 @@
 #ifndef TM_PST_TREE_MATCH_H
 #define TM_PST_TREE_MATCH_H
 
-#include "engines/pst/tree.h"
+#include "engines/pst/joint.h"
 
 /* What is noted of a view: the interfaces of a group in a ring, so that all are settled once one of them has matched.
  */
@@ -12,7 +12,7 @@ typedef struct pst_rings {
 } pst_rings;
 
 /* `message` is a number that no match had before. `rings` of the answer's view; NULL: none. */
-void pst_tree_match(pst_tree *tree, uint32_t message, const pst_rings *rings, const tm_attribute *attributes,
-                    size_t count, tm_answer *answer);
+void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const pst_rings *rings,
+                    const tm_attribute *attributes, size_t count, tm_answer *answer);
 
 #endif
