@@ -13,7 +13,7 @@
 
 #include "engines/pst/tree.h"
 
-#define PST_WIDTH_MAX 16U       /* hubs of a state */
+#define PST_WIDTH_MAX 32U       /* hubs of a state */
 #define PST_JOINT_TESTS_MAX 64U /* tests of a hub that joins */
 #define PST_JOINT_BYTES 8388608U
 
