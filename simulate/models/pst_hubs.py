@@ -200,7 +200,8 @@ class HubTree:
         return -self._ranks.get(name, 0), name.encode()
 
     def _path(self, handle: int) -> list[Label]:
-        labels, hub = [], self._ends[handle]
+        labels: list[Label] = []
+        hub = self._ends[handle]
         while hub.test is not None:
             labels.insert(0, hub.label)
             hub = hub.test.hub
