@@ -1,1 +1,5 @@
-"""What papers describe, to the letter, and twins of what the C does: for tests, and for the figures of the papers."""
+"""The structures of the papers to the letter, slow and small: twins of the engines in C, from which their steps come.
+
+Law: nothing here imports `tamis.native` or `tamis.router`; a model knows filters and messages, and counts what its
+paper counts.
+"""
