@@ -41,11 +41,15 @@ void pst_order_sort(const pst_labels *labels, uint32_t *ids, uint32_t count) {
 
 static void take_ranks(pst_order *order, pst_tree *tree) {
     pst_labels *labels = &tree->labels;
-    for (uint32_t name = 1; name < pst_labels_names(labels); name++) {
+    uint32_t names = pst_labels_names(labels);
+    order->added = 0;
+    if (names > PST_RANKED_NAMES_MAX) {
+        return;
+    }
+    for (uint32_t name = 1; name < names; name++) {
         labels->of_names[name].rank = labels->of_names[name].filters;
     }
     order->ranked_at = tree->filters;
-    order->added = 0;
     order->next = 0;
     order->end = tree->seat_count;
 }

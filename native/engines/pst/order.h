@@ -22,9 +22,10 @@ typedef struct pst_order {
     uint32_t end;
 } pst_order;
 
-#define PST_RANKED_FROM 16U      /* filters */
-#define PST_MOVES_WITH_AN_ADD 4U /* filters that are looked at */
-#define PST_MOVE_STEPS 4U        /* that a move counts for in `settle` */
+#define PST_RANKED_NAMES_MAX 65536U /* with more names ranks stay as they are, so that no addition takes long */
+#define PST_RANKED_FROM 16U         /* filters */
+#define PST_MOVES_WITH_AN_ADD 4U    /* filters that are looked at */
+#define PST_MOVE_STEPS 4U           /* that a move counts for in `settle` */
 
 /* Does name `one` come before another? */
 bool pst_order_before(const pst_labels *labels, uint32_t one, uint32_t other);
