@@ -14,6 +14,8 @@ from tamis.native import ENGINES
 OTHERWISE = (
     "counting:circuit=each:counters=hash",
     "sff:rounds=2:circuit=each:determinants=typed",
+    "pst:order=names:annotate=off:delay=1",
+    "pst:delay=16",
     "sff:rounds=256:circuit=off:counters=hash:determinants=typed",
 )
 """Each value of each option stands here or is the standard (test_engine_options.py)."""
