@@ -1,7 +1,7 @@
 """What a run of the tests says at its end, and how much of them `make quick` runs.
 
-Law: each test runs as it would without this file, but no example of a property is timed: machines are busy. In the profile
-`quick`, properties are tried on fewer examples.
+Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy. In
+the profile `quick`, properties are tried on fewer examples.
 """
 
 from __future__ import annotations
