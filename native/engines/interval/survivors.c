@@ -173,3 +173,16 @@ tm_survivors tm_survivors_meet(tm_survivors survivors, const tm_structure *struc
     }
     return survivors.is_bits ? meet_bits(&m, &survivors, places) : meet_ids(&m, &survivors, places);
 }
+
+tm_survivors tm_survivors_padded(tm_survivors survivors, const tm_structure *structure, tm_survivor_room *room) {
+    if (!survivors.is_bits || survivors.items == room->words) {
+        return survivors;
+    }
+    uint32_t words = tm_structure_words(structure);
+    for (uint32_t index = 0; index < words; index++) {
+        room->words[index] = word_of(&survivors, index);
+    }
+    survivors.items = room->words;
+    survivors.words = words;
+    return survivors;
+}

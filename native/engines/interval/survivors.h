@@ -44,4 +44,7 @@ tm_survivors tm_survivors_meet(tm_survivors survivors, const tm_structure *struc
                                const tm_interval_set *set, uint32_t dense_from, tm_survivor_room *room,
                                uint64_t *places);
 
+/* The same with as many words as the structure has, if they are bits: equal survivors are equal bytes. */
+tm_survivors tm_survivors_padded(tm_survivors survivors, const tm_structure *structure, tm_survivor_room *room);
+
 #endif

@@ -194,6 +194,7 @@ uint32_t tm_tree_take(tm_interval_tree *tree, tm_growth *growth, uint32_t node, 
     const tm_interval_set *set = edge < axis->count ? &axis->edges[edge]->set : NULL;
     tm_survivors left = tm_survivors_meet(tm_tree_survivors(tree, node), growth->structure, axis, set,
                                           growth->dense_from, growth->room, places);
+    left = tm_survivors_padded(left, growth->structure, growth->room);
     if (!grow_hashes(tree, growth)) {
         return TM_NODE_NONE;
     }
