@@ -1,6 +1,8 @@
 # Two commands for a newcomer: `make run` and `make test`. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# In a checkout a failure of the C build is one; an installation by pip goes on as a client alone.
+export TAMIS_NATIVE := required
 PACKAGES := protocol native configs router simulate analysis testing bench
 SOURCES := $(PACKAGES) tamis tests setup.py
 C_SOURCES = $(shell find native bench/router/brokers -name '*.[ch]' ! -path native/_tm.c)
@@ -39,8 +41,10 @@ format: .venv/installed
 	$(BIN)/ruff check --fix $(SOURCES); $(BIN)/ruff format $(SOURCES)
 	$(BIN)/clang-format -i $(C_SOURCES)
 
+# The tag says which systems the wheel runs on: those with the C library of the machine that built it, or a newer one.
 wheel: .venv/installed
-	$(BIN)/pip wheel -q --no-deps -w dist .
+	rm -rf build/wheel && $(BIN)/pip wheel -q --disable-pip-version-check --no-deps -w build/wheel .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/wheel/tamis-*.whl
 
 wheels: .venv/installed
 	rm -f wheels/tamis-*

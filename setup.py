@@ -1,7 +1,20 @@
-"""Only what pyproject.toml cannot say: which cffi module to build, and what a checkout has beyond a wheel."""
+"""Only what pyproject.toml cannot say: which cffi module to build, what is stripped from a wheel, and what a checkout has
+beyond one."""
+
+import os
 
 from setuptools import setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.editable_wheel import editable_wheel
+
+
+class BuildExtension(build_ext):
+    """Build the C. A wheel gets it without what debuggers read, which is five times as large as the code."""
+
+    def build_extension(self, ext) -> None:
+        if not self.editable_mode and not self.inplace and not os.environ.get("TAMIS_CFLAGS"):
+            ext.extra_link_args = [*ext.extra_link_args, "-Wl,--strip-debug"]
+        super().build_extension(ext)
 
 
 class EditableWheel(editable_wheel):
@@ -13,4 +26,4 @@ class EditableWheel(editable_wheel):
         self.distribution.package_dir["tamis.bench"] = "bench"
 
 
-setup(cffi_modules=["native/build.py:ffi"], cmdclass={"editable_wheel": EditableWheel})
+setup(cffi_modules=["native/build.py:ffi"], cmdclass={"build_ext": BuildExtension, "editable_wheel": EditableWheel})

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis.parts import gathered
 from tamis.analysis.unrest import TICK_US
+from tamis.analysis.verdict_counts import FAULTS, VERDICTS
 
 LOCAL_US: Final = 50_000
 """Time of one turn of a router's loop; what happens in one turn may be written down in another order."""
@@ -244,10 +245,6 @@ def _reason() -> Column:
     for standing, words in REASONS.items():
         reason = F.when(F.col("standing") == standing, words).otherwise(reason)
     return reason
-
-
-FAULTS: Final = ("missing", "duplicate", "stray", "dropped")
-VERDICTS: Final = ("delivered", *FAULTS, "undecided")
 
 
 def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:

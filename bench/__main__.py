@@ -23,7 +23,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         "matching.cover_index",
     ),
     "router": (
-        *("router.brokers", "router.shapes", "router.large"),
+        *("router.brokers", "router.shapes", "router.large", "router.filtering"),
         *("router.moving", "router.transit", "router.flooding", "router.records", "router.client"),
     ),
     "networks": ("networks.growth", "networks.chaos"),

@@ -8,7 +8,7 @@ unless the author both listens everywhere and asks clients for tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -67,18 +67,20 @@ def containers(topology: Topology) -> list[Container]:
     found = []
     for router_id, service in services.items():
         settings = topology.router(router_id)
-        mounts = tuple(_mounts(topology, settings))
+        mounts = tuple(mounts_of(topology, settings))
         user = _owner([mount.source for mount in mounts if mount.is_private])
         found.append(Container(service, settings, tuple(_ports(settings, taken)), mounts, user))
     return found
 
 
-def in_containers(topology: Topology) -> dict[str, Any]:
-    """Return the topology file that all of its containers share."""
+def in_containers(topology: Topology, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the topology file that all of its containers share. `names` has the host name of each router; those of its
+    service in a compose file, if not given."""
+    names = service_names(list(topology.routers)) if names is None else names
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
     form["data"] = DATA
-    for router_id, service in service_names(list(topology.routers)).items():
+    for router_id, service in names.items():
         form["routers"][router_id] = _router_form(form["routers"][router_id], topology.router(router_id), service)
     for index, link in enumerate(form.get("links", ())):
         if "secret" in link:
@@ -130,7 +132,8 @@ def _secret_target(index: int) -> str:
     return f"{CONFIG}/links.{index}.secret"
 
 
-def _mounts(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
+def mounts_of(topology: Topology, settings: RouterSettings) -> Iterator[Mount]:
+    """Yield the files that a router reads, with the paths at which its container has them."""
     for (section, key), is_private in _IS_PRIVATE.items():
         inner = getattr(settings, section) if section else settings
         if inner and (source := getattr(inner, key)):

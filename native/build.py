@@ -2,7 +2,12 @@
 
 Includes name a file by its path from here (`base/memory.h`), so files of two folders may have one name.
 
-`TAMIS_CFLAGS` adds compiler and linker flags (the sanitizer build of `make sanitize` sets it).
+Variables of the environment:
+
+    TAMIS_CFLAGS    adds compiler and linker flags (the sanitizer build of `make sanitize` sets it)
+    TAMIS_WERROR=1  makes a warning an error, as CI does: the next compiler's warnings must not break an installation
+    TAMIS_NATIVE=required
+                    fails where the C does not compile, as `make` does; without it the package is a client alone then
 """
 
 from __future__ import annotations
@@ -14,6 +19,8 @@ from pathlib import Path
 from cffi import FFI
 
 _HERE = Path(__file__).parent
+_IS_STRICT = os.environ.get("TAMIS_WERROR") == "1"
+_IS_REQUIRED = os.environ.get("TAMIS_NATIVE") == "required"
 _EXTRA = os.environ.get("TAMIS_CFLAGS", "").split()
 _COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
 # Optimising across files saves a message a twentieth; other compilers need a plug-in of the linker for it.
@@ -40,9 +47,10 @@ ffi.set_source(
         "-fvisibility=hidden",
         "-Wall",
         "-Wextra",
-        "-Werror",
+        *(["-Werror"] if _IS_STRICT else []),
         *_ACROSS_FILES,
         *_EXTRA,
     ],
     extra_link_args=[*_ACROSS_FILES, *_EXTRA],
+    optional=not _IS_REQUIRED,
 )

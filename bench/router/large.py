@@ -16,9 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,21 +24,16 @@ from typing import Any, Final
 
 import click
 
+from tamis.bench.router.sockets import PATIENCE_S, Client, cpu_s, subscribe_frames
 from tamis.bench.scratch import scratch_folder
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, SubscriptionItem
-from tamis.protocol.wire.data_frames import DataFrame, encode_publish
-from tamis.protocol.wire.frames import Body, decode, encode
+from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.protocol.wire.reader import FrameReader
-from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Ping, Pong, Role
 from tamis.testing import NetworkPlan, RouterNetwork, RouterProcess, running
 
 CLIENTS: Final = 10
-FRAME_BYTES: Final = 900_000
-PATIENCE_S: Final = 300
 LINE: Final = NetworkPlan(
     ("a", "b", "c"),
     (("a", "b", 1), ("b", "c", 1)),
@@ -78,76 +71,9 @@ def matching(shape: str, number: int) -> dict[str, Value]:
     return {f"n{constraint}": f"{number:08x}{constraint:04x}0000".ljust(64, "x") for constraint in range(16)}
 
 
-class Client:
-    """A socket, blocking."""
-
-    def __init__(self, router: RouterProcess, name: str) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", router.port), timeout=PATIENCE_S)
-        self._reader = FrameReader()
-        self._frames: Iterator[bytes] = iter(())
-        self._name, self._counter = name, time.time_ns()
-        hello = Hello(Role.CLIENT, name, 0, os.urandom(16), 1, 2, (), 1 << 20, 3_600_000, 0)
-        self._socket.sendall(encode(hello))
-        self._next()
-        self._socket.sendall(encode(Auth(AuthMethod.NONE, b"")))
-        self._reader.authenticated()
-        while not isinstance(self._next(), Authenticated):
-            pass
-
-    def subscribe(self, frames: list[bytes]) -> None:
-        """Returns when all are acknowledged."""
-        for frame in frames:
-            self._socket.sendall(frame)
-            while not isinstance(self._next(), Ack):
-                pass
-
-    def publish(self, attributes: dict[str, Value]) -> None:
-        self._counter += 1
-        self._socket.sendall(encode_publish(stable_number(self._name), self._counter, time.time_ns(), attributes))
-
-    def is_told(self, within_s: float) -> bool:
-        """Does a message come?"""
-        self._socket.settimeout(within_s)
-        try:
-            while not isinstance(self._next(), DataFrame):
-                pass
-        except TimeoutError:
-            return False
-        finally:
-            self._socket.settimeout(PATIENCE_S)
-        return True
-
-    def close(self) -> None:
-        self._socket.close()
-
-    def _next(self) -> Body | DataFrame:
-        while True:
-            for frame in self._frames:
-                body = decode(frame)
-                if not isinstance(body, Ping):
-                    return body
-                self._socket.sendall(encode(Pong(body.token)))
-            data = self._socket.recv(1 << 20)
-            if not data:
-                raise EOFError("the router has closed the connection")
-            self._reader.feed(data)
-            self._frames = iter(list(self._reader))
-
-
 def frames_of(shape: str, numbers: range) -> list[bytes]:
     make, _ = SHAPES[shape]
-    frames: list[bytes] = []
-    batch: list[SubscriptionItem] = []
-    size = 0
-    for number in numbers:
-        packed = encode_filter(make(number))
-        if batch and (size + len(packed) > FRAME_BYTES or len(batch) == 10_000):
-            frames.append(encode(Subscribe(len(frames), tuple(batch), False, Reach.HOME, False)))
-            batch, size = [], 0
-        batch.append(SubscriptionItem(number, (packed,)))
-        size += len(packed) + 12
-    frames.append(encode(Subscribe(len(frames), tuple(batch), False, Reach.HOME, False)))
-    return frames
+    return subscribe_frames((number, encode_filter(make(number))) for number in numbers)
 
 
 @dataclass
@@ -179,11 +105,6 @@ class Wants:
         self.clients = [Client(router, f"c{number}") for number in range(len(self.frames))]
         with ThreadPoolExecutor(len(self.clients)) as pool:
             list(pool.map(Client.subscribe, self.clients, self.frames))
-
-
-def cpu_s(router: RouterProcess) -> float:
-    fields = Path(f"/proc/{router.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def measured(shape: str, share: float, folder: Path) -> list[dict[str, Any]]:
@@ -240,10 +161,16 @@ def _delivers(network: RouterNetwork, wants: Wants) -> bool:
     publisher = Client(network.routers["c"], "publisher")
     told = []
     for number, client in ((0, wants.clients[0]), (wants.count - 1, wants.clients[-1])):
-        publisher.publish(matching(wants.shape, number))
+        _publish(publisher, matching(wants.shape, number))
         told.append(client.is_told(2))
     publisher.close()
     return all(told)
+
+
+def _publish(publisher: Client, attributes: dict[str, Value]) -> None:
+    publisher.counter += 1
+    frame = encode_publish(stable_number(publisher.name), publisher.counter, time.time_ns(), attributes)
+    publisher.socket.sendall(frame)
 
 
 @click.command()

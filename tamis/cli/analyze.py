@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +26,12 @@ if TYPE_CHECKING:
 _EXAMPLE = """\b
 Examples:
   tamis analyze logs --out answers
+  tamis analyze network.yaml --out answers --only delivery --fail-on missing,duplicate,stray
   tamis analyze logs --out answers --only delivery --since 2026-11-21T10:00:00
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
 """
+_FAULTS = ("missing", "duplicate", "stray", "dropped")
 _MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
 
 
@@ -37,8 +42,16 @@ def _master(_context: click.Context, _option: click.Parameter, text: str) -> str
     return text
 
 
+def _faults(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    names = () if text is None else tuple(text.split(","))
+    for name in names:
+        if name not in _FAULTS:
+            raise click.BadParameter(f"{name!r} is no fault; choose {', '.join(_FAULTS)}")
+    return names
+
+
 @click.command("analyze", epilog=_EXAMPLE)
-@click.argument("logs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("logs", type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the answers go.")
 @click.option(
     "--master", callback=_master, default="local[*]", show_default=True, help="local[CORES], or spark://HOST:PORT."
@@ -68,6 +81,12 @@ def _master(_context: click.Context, _option: click.Parameter, text: str) -> str
     help="What this file of the same network should say instead.",
 )
 @click.option("--follow", is_flag=True, help="Go on: answer again as files are closed, until Ctrl-C.")
+@click.option(
+    "--fail-on",
+    metavar="VERDICT,...",
+    callback=_faults,
+    help="Exit with 1 if a delivery is missing, duplicate, stray or dropped.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(
     logs: Path,
@@ -79,16 +98,20 @@ def command(
     notice: float,
     advise: Path | None,
     follow: bool,
+    fail_on: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Answer from the event logs of routers where traffic goes, how long it takes, and what was not delivered.
 
-    LOGS has a folder for each router. The questions are delivery, traffic, latency, control and content; their tables
-    come as Parquet to OUT/QUESTION/TABLE, and all together as OUT/report.html.
+    LOGS has a folder for each router, or is a topology file whose routers keep records. The questions are delivery,
+    traffic, latency, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together as
+    OUT/report.html.
 
     With --advise the topology file is held against this traffic: what to change and what that is promised to bring, or
     why nothing is to change. OUT/topology.advised.yaml is the file with the changes, OUT/advice.patch the same for
     `patch`.
+
+    With --fail-on the exit code is 1 where deliveries have one of these verdicts, for tests that run by themselves.
     """
     with analysis_extra():
         from tamis.analysis import answers, session
@@ -99,8 +122,11 @@ def command(
     for name in only:
         if name not in answers.QUESTIONS:
             raise click.UsageError(f"there is no question {name!r}; choose {', '.join(answers.QUESTIONS)}")
-    if follow and (advise is not None or as_json):
-        raise click.UsageError("--advise and --json are for one answer, not for --follow")
+    if follow and (advise is not None or as_json or fail_on):
+        raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
+    if fail_on and only and "delivery" not in only:
+        raise click.UsageError("--fail-on counts deliveries: add --only delivery")
+    logs = _folder(logs, follow)
     try:
         asked = None if advise is None else wanted(advise, logs)
     except ConfigError as error:
@@ -116,39 +142,89 @@ def command(
     except (NoJava, SparkFailed) as error:
         raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)
-    return 0
+    return _failed(job, fail_on)
+
+
+def _folder(logs: Path, is_followed: bool) -> Path:
+    """Return the folder of records that `logs` is, or that all routers of this topology file keep theirs in. Starting
+    Spark takes seconds, so that what is not there is said before."""
+    from tamis.router.records.reading import router_folders
+
+    if logs.is_file():
+        logs = _of_topology(logs)
+    if not is_followed and not (logs.is_dir() and router_folders(logs)):
+        raise click.ClickException(f"{logs}: no records are in there")
+    return logs
+
+
+def _of_topology(file: Path) -> Path:
+    from tamis.configs import load_topology
+
+    try:
+        topology = load_topology(file)
+    except ConfigError as error:
+        raise click.ClickException("\n".join(error.mistakes)) from None
+    kept = [topology.router(name).records for name in topology.routers]
+    folders = sorted({records.folder for records in kept if records is not None})
+    if not folders:
+        raise click.ClickException(f"{file}: no router keeps records; add `records: {{}}`")
+    if len(folders) > 1:
+        raise click.ClickException(f"{file}: routers keep records in {' and '.join(folders)}; name one folder")
+    return Path(folders[0])
 
 
 def _run(spark: SparkSession, logs: Path, job: Job, is_followed: bool) -> Sequence[Advice]:
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
     from tamis.analysis.follow import follow
     from tamis.analysis.job import analyze
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with spark, Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("reading")
-
-        def told(what: str) -> None:
-            shown.update(task, description=what)
-
+    with spark, _progress() as told:
         if is_followed:
             follow(spark, logs, job, told).awaitTermination()
             return ()
         return analyze(spark, logs, job, told)
 
 
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """What is done next goes to stderr: in place where that is a terminal, else a line each with the seconds so far."""
+    began_s = time.monotonic()
+    if not sys.stderr.isatty():
+        yield lambda what: click.echo(f"{time.monotonic() - began_s:4.0f} s  {what}", err=True)
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("starting Spark")
+        yield lambda what: shown.update(task, description=what)
+
+
+def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
+    """Return the exit code, and say which faults there were of those that are not to be."""
+    from tamis.analysis.verdict_counts import verdict_counts
+
+    counts = verdict_counts(job.out) or {}
+    found = {name: counts.get(name, 0) for name in fail_on if counts.get(name)}
+    if found:
+        click.echo(f"deliveries: {', '.join(f'{count:,} {name}' for name, count in found.items())}", err=True)
+    return int(bool(found))
+
+
 def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
     from tamis.analysis.advice.job import ADVISED, PATCH
     from tamis.analysis.job import REPORT
+    from tamis.analysis.verdict_counts import verdict_counts
 
     files = {"report": job.out / REPORT}
     if job.advise is not None:
         files |= {"topology": job.out / ADVISED, "patch": job.out / PATCH}
     if as_json:
-        paths = {name: str(path) for name, path in files.items()}
-        click.echo(json.dumps(paths | ({} if job.advise is None else {"advice": [each.row for each in found]})))
+        told: dict[str, object] = {name: str(path) for name, path in files.items()}
+        counts = verdict_counts(job.out)
+        told |= {} if counts is None else {"deliveries": counts}
+        told |= {} if job.advise is None else {"advice": [each.row for each in found]}
+        click.echo(json.dumps(told))
         return
     for line in (*found, *files.values()):
         click.echo(line)

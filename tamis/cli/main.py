@@ -17,7 +17,8 @@ import click
 
 COMMANDS = (
     *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
-    *("logs", "analyze", "explain", "match", "check", "compose", "simulate", "bench", "completion"),
+    *("logs", "analyze", "explain", "match", "check", "compose", "kubernetes"),
+    *("simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 

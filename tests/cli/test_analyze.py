@@ -13,6 +13,13 @@ from tamis.cli.main import main
 from tamis.testing import free_port
 
 
+def records_in(folder: Path) -> str:
+    """The path of a folder of records, of one router that has written nothing yet."""
+    (folder / "logs" / "a").mkdir(parents=True)
+    (folder / "logs" / "a" / "events-1-000000.jsonl").touch()
+    return str(folder / "logs")
+
+
 def test_an_unknown_question_is_refused_with_the_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--only", "weather"]) == 2
@@ -48,12 +55,11 @@ def test_a_topology_that_cannot_be_advised_about_is_refused_before_anything_star
     text: str | None, words: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pyspark")
-    (tmp_path / "logs" / "a").mkdir(parents=True)
-    (tmp_path / "logs" / "a" / "events-1-000000.jsonl").touch()
+    logs = records_in(tmp_path)
     file = tmp_path / "net.yaml"
     if text is not None:
         file.write_text(text)
-    arguments = ["analyze", str(tmp_path / "logs"), "--out", str(tmp_path / "out"), "--advise", str(file)]
+    arguments = ["analyze", logs, "--out", str(tmp_path / "out"), "--advise", str(file)]
     assert main(arguments) == code
     assert words in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -130,7 +136,7 @@ def test_what_is_no_master_is_refused_with_what_is(
 def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     master = f"127.0.0.1:{free_port()}"
-    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--master", f"spark://{master}"]) == 1
+    assert main(["analyze", records_in(tmp_path), "--out", str(tmp_path / "out"), "--master", f"spark://{master}"]) == 1
     assert f"Error: no Spark master at {master}: [Errno 111] Connection refused" in capsys.readouterr().err
 
 
@@ -140,5 +146,65 @@ def test_memory_that_spark_cannot_start_with_is_refused(
 ) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setenv("TAMIS_SPARK_MEMORY", size)
-    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert main(["analyze", records_in(tmp_path), "--out", str(tmp_path / "out")]) == 1
     assert f"Error: TAMIS_SPARK_MEMORY is {size!r}; it takes 512m or more, as in 2g" in capsys.readouterr().err
+
+
+def test_an_empty_folder_is_said_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspark")
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert f"{tmp_path}: no records are in there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("routers: {a: {clients: 127.0.0.1:7400}}", "no router keeps records"),
+        ("routers: {a: {clients: 127.0.0.1:7400}}\nrecords: {folder: kept}", "kept: no records are in there"),
+        ("routers: {a: {clients: nowhere}}", "net.yaml:1:24: routers.a.clients"),
+    ],
+)
+def test_a_topology_file_says_where_the_records_are(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspark")
+    file = tmp_path / "net.yaml"
+    file.write_text(text)
+    assert main(["analyze", str(file), "--out", str(tmp_path / "out")]) == 1
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--fail-on", "missing,late"], "'late' is no fault; choose missing, duplicate, stray, dropped"),
+        (["--fail-on", "missing", "--only", "traffic"], "add --only delivery"),
+        (["--fail-on", "missing", "--follow"], "not for --follow"),
+    ],
+)
+def test_faults_to_fail_on_are_checked(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspark")
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_faults_that_are_not_to_be_end_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspark")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tamis.analysis.job import Job
+    from tamis.cli.analyze import _failed, _tell
+
+    (tmp_path / "delivery" / "counts").mkdir(parents=True)
+    rows = {"verdict": ["delivered", "missing", "missing"], "reason": [None, "x", "y"], "deliveries": [5, 2, 1]}
+    pq.write_table(pa.table(rows), tmp_path / "delivery" / "counts" / "part.parquet")
+    job = Job(tmp_path)
+    assert _failed(job, ("stray", "duplicate")) == 0
+    assert _failed(job, ("missing", "stray")) == 1
+    assert capsys.readouterr().err == "deliveries: 3 missing\n"
+    _tell(job, (), as_json=True)
+    counts = json.loads(capsys.readouterr().out)["deliveries"]
+    assert counts == {"delivered": 5, "missing": 3, "duplicate": 0, "stray": 0, "dropped": 0, "undecided": 0}

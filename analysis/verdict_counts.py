@@ -1,0 +1,26 @@
+"""How many deliveries of each verdict an analysis found, read off its tables.
+
+Law: a verdict that no delivery has counts 0, and an analysis that did not ask about deliveries has no counts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+
+VERDICTS: Final = ("delivered", "missing", "duplicate", "stray", "dropped", "undecided")
+"""Each delivery has one of them."""
+FAULTS: Final = VERDICTS[1:5]
+
+
+def verdict_counts(out: Path) -> dict[str, int] | None:
+    """Return the number of deliveries by verdict in the answers at `out`; None without the table of `delivery`."""
+    table = out / "delivery" / "counts"
+    if not table.is_dir():
+        return None
+    counts = dict.fromkeys(VERDICTS, 0)
+    for row in pq.read_table(table).to_pylist():
+        counts[row["verdict"]] += row["deliveries"]
+    return counts
