@@ -29,7 +29,6 @@ ENGINES = {
     **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
     "pst": PLANNED,
-    "interval": PLANNED,
 }
 ENGINE_OPTIONS = {
     option.name: dict.fromkeys(option.values, SUPPORTED)

@@ -61,7 +61,8 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear, kdtree or plain',
+        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear, kdtree, '
+        "interval or plain",
     ]
 
 
@@ -117,7 +118,7 @@ VALUES = [
     (
         "routers: {a: {engine: {name: sfff}}}",
         (
-            "1:30: routers.a.engine.name: must be tamis, sff, counting, linear, kdtree or plain, "
+            "1:30: routers.a.engine.name: must be tamis, sff, counting, linear, kdtree, interval or plain, "
             'got "sfff", did you mean sff?'
         ),
     ),

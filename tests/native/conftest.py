@@ -10,8 +10,8 @@ OTHERWISE = (
     "counting:circuit=each:counters=hash",
     "sff:rounds=2:circuit=each:determinants=typed",
     "sff:rounds=256:circuit=off:counters=hash:determinants=typed",
-    "interval:form=tree:order=messages:dense_from=0:grow=0:spare=0",
-    "interval:form=whole:order=arrival:partition=off:dense_from=100001:grow=400:spare=100:tree_mib=1",
+    "interval:form=tree:reorder=messages:dense_from=0:grow_percent=0:spare_percent=0",
+    "interval:form=whole:reorder=off:partition=off:dense_from=100001:grow_percent=400:spare_percent=100:tree_bytes=65536",
 )
 """Each value of each option stands here or is the standard (test_engine_options.py)."""
 

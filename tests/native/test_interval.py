@@ -35,7 +35,7 @@ class Both:
         options: dict[str, int | str] = {
             "form": self.form,
             "dense_from": self.dense_from,
-            "order": "filters" if self.order else "arrival",
+            "reorder": "filters" if self.order else "off",
             "partition": "type" if self.by_type else "off",
         }
         self.table = Table("interval", options=options)
@@ -137,7 +137,7 @@ def test_a_value_that_no_filter_speaks_of_is_rejected_at_once() -> None:
 
 def test_messages_say_what_comes_first() -> None:
     """By the filters `a` looks better; the messages have values of `a` that all filters want."""
-    table = Table("interval:order=messages")
+    table = Table("interval:reorder=messages")
     for i in range(100):
         low = 0 if i < 60 else i
         a = Constraint("a", Op.BETWEEN, (low, 1_000 - i if i < 60 else i))
@@ -181,7 +181,7 @@ def test_a_tree_takes_one_step_an_axis_once_it_is_known() -> None:
 def test_a_tree_past_its_bound_begins_anew_and_answers_stay_right() -> None:
     """A MiB is soon full where every message takes a path of its own."""
     dice = random.Random(3)
-    table, plain = Table("interval:form=tree:tree_mib=1"), Table("linear")
+    table, plain = Table("interval:form=tree:tree_bytes=1048576"), Table("linear")
     for i in range(400):
         low = [dice.randrange(900) for _ in range(3)]
         made = Filter(tuple(Constraint(name, Op.BETWEEN, (x, x + 100)) for name, x in zip("abc", low, strict=True)))

@@ -5,7 +5,7 @@
 
 /* ---- options ---- */
 
-enum { FORM, DENSE_FROM, ORDER, PARTITION, GROW, SPARE, TREE_MIB };
+enum { FORM, DENSE_FROM, ORDER, PARTITION, GROW, SPARE, TREE_BYTES };
 
 static const tm_option_kind options[] = {
     [FORM] = {.name = "form",
@@ -19,10 +19,10 @@ static const tm_option_kind options[] = {
                              "cent; 100001 is never.",
                     .most = TM_DENSE_WHOLE + 1,
                     .standard = TM_DENSE_WHOLE / 32},
-    [ORDER] = {.name = "order",
+    [ORDER] = {.name = "reorder",
                .about = "In which order attributes are looked at: as they came, or those first that leave the fewest "
                         "filters, by the filters or by what messages brought.",
-               .values = "arrival filters messages",
+               .values = "off filters messages",
                .most = TM_ORDER_MESSAGES,
                .standard = TM_ORDER_FILTERS},
     [PARTITION] = {.name = "partition",
@@ -31,16 +31,16 @@ static const tm_option_kind options[] = {
                    .values = "off type",
                    .most = 1,
                    .standard = 1},
-    [GROW] = {.name = "grow", .about = "Per cent by which an array grows.", .most = 400, .standard = 25},
-    [SPARE] = {.name = "spare",
+    [GROW] = {.name = "grow_percent", .about = "Per cent by which an array grows.", .most = 400, .standard = 25},
+    [SPARE] = {.name = "spare_percent",
                .about = "Per cent of an array that may be empty before it is made smaller.",
                .most = 100,
                .standard = 25},
-    [TREE_MIB] = {.name = "tree_mib",
-                  .about = "MiB that the tree of one structure may take before it begins anew.",
-                  .least = 1,
-                  .most = 4096,
-                  .standard = 64},
+    [TREE_BYTES] = {.name = "tree_bytes",
+                    .about = "Bytes that the tree of one structure may take before it begins anew.",
+                    .least = 1 << 16,
+                    .most = UINT64_C(1) << 32,
+                    .standard = 64 << 20},
     {0},
 };
 
@@ -86,7 +86,7 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
                                       .dense_from = (uint32_t)values[DENSE_FROM],
                                       .order = (tm_interval_order)values[ORDER],
                                       .by_type = values[PARTITION] != 0,
-                                      .tree_bytes_max = values[TREE_MIB] << 20};
+                                      .tree_bytes_max = values[TREE_BYTES]};
     tm_intern_init(&engine->names, memory, TM_HOT);
     tm_intern_init(&engine->types, memory, TM_HOT);
     tm_text_kind text = {.class = &tm_text_sets};

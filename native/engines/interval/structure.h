@@ -34,7 +34,7 @@ typedef enum {
 } tm_interval_form;
 
 typedef enum {
-    TM_ORDER_ARRIVAL,  /* as the names came */
+    TM_ORDER_ARRIVAL,  /* as the names came: `off` */
     TM_ORDER_FILTERS,  /* by how many filters an edge leaves */
     TM_ORDER_MESSAGES, /* by how many the last messages were left */
 } tm_interval_order;
