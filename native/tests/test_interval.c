@@ -127,13 +127,10 @@ static void walk_tables(void) {
     for (uint64_t form = 0; form <= TM_FORM_WHOLE; form++) {
         for (uint64_t seed = 1; seed <= 3; seed++) {
             static const uint64_t dense_from[] = {0, 3125, 100001};
-            tm_option named[] = {{"form", form},
-                                 {"dense_from", dense_from[seed - 1]},
-                                 {"reorder", seed % 3},
-                                 {"partition", seed % 2},
-                                 {"grow_percent", 40 * (seed - 1)},
-                                 {"spare_percent", 50 * (seed - 1)},
-                                 {"tree_bytes", 1 << 16}};
+            tm_option named[] = {
+                {"form", form},          {"dense_from", dense_from[seed - 1]}, {"reorder", seed % 3},
+                {"partition", seed % 2}, {"grow_percent", 40 * (seed - 1)},    {"spare_percent", 50 * (seed - 1)},
+                {"tree_bytes", 1 << 16}};
             printf("form %lu seed %lu\n", (unsigned long)form, (unsigned long)seed);
             fflush(stdout);
             walk_table(seed, named, sizeof named / sizeof *named);

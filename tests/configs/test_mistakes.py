@@ -61,8 +61,10 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear, kdtree, '
-        "interval or plain",
+        (
+            'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear, kdtree, '
+            "interval or plain"
+        ),
     ]
 
 
