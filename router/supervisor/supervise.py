@@ -1,7 +1,7 @@
 """All routers of a plan, until each has stopped or failed.
 
-Law: a state file that cannot be written, as the disk is full, does not harm a router; when the states cannot be shown
-any more, as the terminal is closed, all routers are stopped cleanly.
+Law: neither a state file that cannot be written, as the disk is full, nor a display that cannot, as nobody reads the
+pipe any more, harms a router. A signal stops all routers; a terminal that is closed sends one.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class Supervisor:
             _log.warning("the state of the routers cannot be written: %s", error)
         try:
             self._show(self.state)
-        except OSError:  # there is no terminal to show it on any more
+        except OSError as error:
             self._show = _nobody
-            self.stop()
+            _log.warning("the state of the routers is not shown any more: %s", error)
 
 
 def _nobody(_: NetworkState) -> None:

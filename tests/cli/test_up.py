@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,36 @@ def test_ctrl_c_stops_all(file) -> None:
         process.send_signal(signal.SIGINT)
         assert process.stdout.read().splitlines()[-1].endswith(": stopped")
     assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_routers_stay_up_when_nobody_reads_the_pipe_any_more(file) -> None:
+    command = [sys.executable, "-m", "tamis.cli.main", "up", file]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        first = _when_all_are_ready(file, restarts=0)
+        os.kill(first["b"].pid, signal.SIGKILL)
+        again = _when_all_are_ready(file, restarts=1)
+        assert again["a"].pid == first["a"].pid
+        process.send_signal(signal.SIGTERM)
+        assert "Traceback" not in process.stderr.read()
+    assert StateFolder.of(file).read() is None
+
+
+def _when_all_are_ready(file: str, restarts: int) -> dict[str, RouterState]:
+    """The routers of the file, once all are ready and together started again so often."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        state = StateFolder.of(file).read()
+        routers = state.routers if state is not None else {}
+        is_ready = {router.state for router in routers.values()} == {ProcessState.READY}
+        if is_ready and sum(router.restarts for router in routers.values()) == restarts:
+            return routers
+        time.sleep(0.05)
+    raise TimeoutError(f"not all routers are ready: {state}")
 
 
 @pytest.mark.slow

@@ -90,6 +90,7 @@ async def test_a_router_that_listens_refuses_them(process):
 # --- the token -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_token_is_asked_for(process, tmp_path, monkeypatch, capsys):
     token = "0123456789abcdef"  # noqa: S105
     file = tmp_path / "admin.token"

@@ -164,17 +164,25 @@ async def test_nothing_is_left_when_the_supervisor_itself_is_cut_short(network) 
     assert not is_running(router)
 
 
-async def test_a_terminal_that_goes_away_stops_all(network) -> None:
+async def test_a_display_that_cannot_be_written_stops_nothing(network, caplog) -> None:
     one = network(a=BLOCKED + UNTIL_TOLD)
-    show = one.supervisor._show
+    show, writes = one.supervisor._show, []
 
     def closed(state: NetworkState) -> None:
         show(state)
-        if state.routers["a"].state is ProcessState.READY:
-            raise BrokenPipeError
+        writes.append(state)
+        raise BrokenPipeError(32, "Broken pipe")
 
     one.supervisor._show = closed
-    assert await one.supervisor.run() is True
+    run = asyncio.create_task(one.supervisor.run())
+    async with asyncio.timeout(20):
+        while not one.are(ProcessState.READY)():
+            await asyncio.sleep(0.001)
+    assert len(writes) == 1, "it is not tried again"
+    assert caplog.messages == ["the state of the routers is not shown any more: [Errno 32] Broken pipe"]
+    assert one.folder.read().is_up
+    one.supervisor.stop()
+    assert await run is True
 
 
 async def test_a_disk_that_is_full_harms_nobody(network, monkeypatch) -> None:
@@ -225,7 +233,9 @@ async def test_what_a_router_says_besides_is_logged(network) -> None:
     ],
 )
 async def test_last_words_are_the_last_complaint(network, lines, last) -> None:
-    one = network(a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)")
+    one = network(
+        a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)", patience=RestartPolicy(deaths_max=1)
+    )
     await one.supervisor.run()
     assert one.state.routers["a"].last_words == last
 
