@@ -136,24 +136,21 @@ def test_a_value_that_no_filter_speaks_of_is_rejected_at_once() -> None:
 
 
 def test_messages_say_what_comes_first() -> None:
-    """By the filters `a` looks better; the messages have values of `a` that all filters want."""
+    """By the filters `a` leaves fewest, as it has many values; the messages have the one that most filters want."""
     table = Table("interval:reorder=messages")
     for i in range(100):
-        low = 0 if i < 60 else i
-        a = Constraint("a", Op.BETWEEN, (low, 1_000 - i if i < 60 else i))
-        table.add(Filter((a, Constraint("b", Op.BETWEEN, (i % 20, i % 20 + 15)))), i)
+        a = Constraint("a", Op.EQ, (1 if i < 60 else i,))
+        table.add(Filter((a, Constraint("b", Op.BETWEEN, (i, i + 9)))), i)
 
     def steps() -> int:
         before = table.stats().steps
-        table.match({"a": 500, "b": 50})
-        return table.stats().steps - before
+        assert table.match({"a": 1, "b": 1_000}) == []
+        return table.stats().steps - before - 2
 
     table.settle(1)
-    first = steps()
-    for _ in range(100):
-        steps()
+    assert [steps() for _ in range(100)] == [2] * 100
     table.settle(1)
-    assert steps() <= first
+    assert steps() == 1
     table.validate()
 
 
@@ -223,7 +220,7 @@ def test_what_reaches_too_far_is_counted() -> None:
         table.add(Filter((Constraint("x", Op.GE, (low,)), Constraint("x", Op.LE, (2_049,)))), 3_000 + low)
         assert set(table.match({"x": 2_000})) == {2_000} | {3_000 + each for each in (5, 0) if each >= low}
         updates.append(table.stats().updates)
-    assert updates[0] == 0 < updates[1] or updates[0] > 0
+    assert updates[0] == 0 < updates[1]
     table.validate()
 
 
