@@ -23,13 +23,18 @@ if TYPE_CHECKING:
         PublishRefused,
         PublishUnknown,
         SubscriptionRefused,
+        Unanswered,
     )
     from tamis.client.gap import Gap, GapReason
     from tamis.client.message import Message
+    from tamis.client.responder import Question, Responder
     from tamis.client.subscription import Subscription
     from tamis.client.trail import Trail
     from tamis.protocol.errors import FrameError, PredicateError, Refused, TamisError
+    from tamis.protocol.messages import MessageId
     from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
+
+    __version__: str
 
 _HOME = {
     "blocking": "tamis.blocking",
@@ -37,6 +42,9 @@ _HOME = {
     "Client": "tamis.client.client",
     "Subscription": "tamis.client.subscription",
     "Message": "tamis.client.message",
+    "MessageId": "tamis.protocol.messages",
+    "Responder": "tamis.client.responder",
+    "Question": "tamis.client.responder",
     "Gap": "tamis.client.gap",
     "GapReason": "tamis.client.gap",
     "Trail": "tamis.client.trail",
@@ -45,6 +53,7 @@ _HOME = {
     "ClientError": "tamis.client.errors",
     "ConnectFailed": "tamis.client.errors",
     "NotAdmitted": "tamis.client.errors",
+    "Unanswered": "tamis.client.errors",
     "ClientClosed": "tamis.client.errors",
     "PublishRefused": "tamis.client.errors",
     "PublishUnknown": "tamis.client.errors",
@@ -61,6 +70,9 @@ __all__ = [
     "Client",
     "Subscription",
     "Message",
+    "MessageId",
+    "Responder",
+    "Question",
     "Gap",
     "GapReason",
     "Trail",
@@ -74,6 +86,7 @@ __all__ = [
     "ConnectFailed",
     "NotAdmitted",
     "ClientClosed",
+    "Unanswered",
     "PublishRefused",
     "PublishUnknown",
     "SubscriptionRefused",
@@ -81,7 +94,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("tamis")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(_HOME[name])
     return home if name == "blocking" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__")), "__version__"]

@@ -62,8 +62,9 @@ ROOMS = {
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "clients", "core", "core/ways"},
     "admin": {"daemon", "connections", "clients", "links", *CORE},
-    "supervisor": set[str](),
-    "daemon/daemon": {"daemon", "connections", "clients", "links", "records", "admin"},
+    "supervisor": {"daemon"},
+    "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
+    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin"},
 }
 
 
@@ -184,7 +185,10 @@ def test_files_of_records_are_written_without_a_router() -> None:
 
 
 # The shells of the client: all that may know of sockets, clocks and loops. Settings hold a TLS context, and use none.
-CLIENT_SHELLS = {"blocking", "blocking_pump", "client", "clock", "dialling", "pump", "settings", "subscription"}
+CLIENT_SHELLS = {
+    *("blocking", "blocking_pump", "blocking_responder", "blocking_subscription"),
+    *("client", "clock", "dialling", "pump", "responder", "settings", "subscription"),
+}
 
 
 def test_the_client_needs_no_router_and_its_core_is_pure() -> None:

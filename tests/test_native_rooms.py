@@ -26,6 +26,7 @@ ARROWS = {
     "engines/papers": {".", "base", "model", "table", "engines", "engines/boxes"},
     "engines/onepath": {".", "base", "model", "table", "engines", "engines/boxes"},
     "engines/interval": {".", "base", "model", "table", "engines", "engines/papers"},
+    "engines/pst": {".", "base", "model", "table", "engines", "engines/papers"},
     "engines": {".", "base", "model", "table"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},

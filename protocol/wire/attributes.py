@@ -29,6 +29,8 @@ _good_names: Final[set[str]] = set()
 def encode_attributes(attributes: Mapping[str, Value]) -> bytes:
     """Return the map's bytes; Refused if a message may not carry these attributes."""
     if type(attributes) is not dict:
+        if not isinstance(attributes, Mapping):
+            raise Refused(f"attributes are a mapping of names to values, not {type(attributes).__name__}")
         attributes = dict(attributes)
     _check(attributes)
     try:

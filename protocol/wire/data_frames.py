@@ -77,6 +77,8 @@ def encode_publish(
 ) -> bytes:
     """Return a PUBLISH frame as a client sends it; Refused if it could not be decoded. TRACED follows from
     `extensions`."""
+    if type(payload) is not bytes:
+        payload = _payload(payload)
     area = b""
     if extensions is not NO_EXTENSIONS or flags & TRACED:
         flags |= TRACED if ExtensionType.TRACE in extensions else 0
@@ -109,6 +111,13 @@ def _checked_area(kind: FrameKind, flags: int, extensions: Extensions) -> bytes:
     except FrameError as error:
         raise _our_mistake(error) from None
     return encode_extensions(extensions, kind)
+
+
+def _payload(payload: object) -> bytes:
+    if not isinstance(payload, bytes | bytearray | memoryview):
+        hint = "; text is given as bytes by .encode()" if isinstance(payload, str) else ""
+        raise Refused(f"a payload is bytes, not {type(payload).__name__}{hint}")
+    return bytes(payload)
 
 
 def _too_long(length: int) -> Refused:

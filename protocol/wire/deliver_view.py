@@ -1,7 +1,7 @@
 """A data frame whose parts are decoded when they are read: what a client does with each DELIVER.
 
-Law: making a view checks the header, and that every part lies inside the frame; reading `extensions` or `attributes`
-checks those, each time anew: a view keeps nothing but the frame it borrows.
+Law: making a DeliverView checks the header, and that every part lies inside the frame; reading `extensions` or
+`attributes` checks those, each time anew: a view keeps nothing but the frame it borrows.
 """
 
 from __future__ import annotations
@@ -46,10 +46,47 @@ _DATA_KINDS: Final = frozenset(int(kind) for kind in FrameKind if kind.is_data)
 _DELIVER: Final = int(FrameKind.DELIVER)
 
 
-class DeliverView:
-    """A view of one whole data frame, given as bytes or as a memoryview that outlives the view."""
+class MessageView:
+    """What the receiver of a message reads of its frame, which has been checked before."""
 
     __slots__ = ("_frame",)
+
+    _frame: bytes | memoryview
+
+    @property
+    def id(self) -> MessageId:
+        """The publisher's number and its own counter, which its `publish` has returned. A message that was tried twice
+        has the same."""
+        return MessageId._make(_ID.unpack_from(self._frame, ID_OFFSET))
+
+    @property
+    def publish_time_ns(self) -> int:
+        """When the message was published, by its publisher's clock, in Unix nanoseconds; 0 if that is not said."""
+        time_ns: int = _TIME.unpack_from(self._frame, TIME_OFFSET)[0]
+        return time_ns
+
+    @property
+    def attributes(self) -> Mapping[str, Value]:
+        """All attributes; FrameError if the bytes are none that a message may carry."""
+        attributes_at, payload_at = self._edges()
+        return decode_attributes(self._frame[attributes_at:payload_at])
+
+    @property
+    def payload(self) -> bytes:
+        """The bytes that no router looks at."""
+        _, payload_at = self._edges()
+        return bytes(self._frame[payload_at:])
+
+    def _edges(self) -> tuple[int, int]:
+        """Return the offsets at which the attributes and the payload begin."""
+        extensions, attributes = _LENGTHS.unpack_from(self._frame, LENGTHS_OFFSET)
+        return HEADER_BYTES + extensions, HEADER_BYTES + extensions + attributes
+
+
+class DeliverView(MessageView):
+    """A view of one whole data frame, given as bytes or as a memoryview that outlives the view."""
+
+    __slots__ = ()
 
     def __init__(self, frame: bytes | memoryview) -> None:
         size = len(frame)
@@ -70,15 +107,6 @@ class DeliverView:
     @property
     def hop_limit(self) -> int:
         return self._frame[HOP_LIMIT_OFFSET]
-
-    @property
-    def id(self) -> MessageId:
-        return MessageId._make(_ID.unpack_from(self._frame, ID_OFFSET))
-
-    @property
-    def publish_time_ns(self) -> int:
-        time_ns: int = _TIME.unpack_from(self._frame, TIME_OFFSET)[0]
-        return time_ns
 
     @property
     def kind(self) -> FrameKind:
@@ -108,21 +136,6 @@ class DeliverView:
             if lead == _ONE_SATISFIED_LEAD:
                 return (number,)
         return cast("tuple[int, ...]", self.extensions.get(ExtensionType.SATISFIED, ()))
-
-    @property
-    def attributes(self) -> Mapping[str, Value]:
-        attributes_at, payload_at = self._edges()
-        return decode_attributes(self._frame[attributes_at:payload_at])
-
-    @property
-    def payload(self) -> bytes:
-        _, payload_at = self._edges()
-        return bytes(self._frame[payload_at:])
-
-    def _edges(self) -> tuple[int, int]:
-        """Return the offsets at which the attributes and the payload begin."""
-        extensions, attributes = _LENGTHS.unpack_from(self._frame, LENGTHS_OFFSET)
-        return HEADER_BYTES + extensions, HEADER_BYTES + extensions + attributes
 
 
 def _lead_error(extensions: int, zero: int) -> FrameError:

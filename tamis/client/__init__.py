@@ -8,6 +8,8 @@ inbox       what was received and not yet taken        settings, address      wh
 redial      which address next, and when               message, gap           what iterators yield
 liveness    signs of life                              waiter, errors         how a call ends
 trails      messages whose way is followed             trail                  what became of one
+questions   questions that wait for an answer          responder             what yields questions
+published   what an application publishes              callbacks              what it is told as it happens
 
 Law: this package imports `protocol` and nothing else of Tamis; the left column imports no socket, no clock and no event
 loop.

@@ -38,6 +38,9 @@ class Endpoint:
 
 def parse_address(text: str) -> Endpoint:
     """Return the address written as `text`; Refused says what is wrong."""
+    if not isinstance(text, str):
+        hint = "; several addresses are given as several arguments" if isinstance(text, list | tuple) else ""
+        raise Refused(f"an address is text such as tamis://127.0.0.1:7400, not {type(text).__name__}{hint}")
     try:
         parts = urlsplit(text)
         port = parts.port

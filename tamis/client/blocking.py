@@ -14,22 +14,29 @@ from __future__ import annotations
 import ssl
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 from tamis.client.blocking_pump import BlockingPump
-from tamis.client.client import DRAIN_S, WINDOW, Item
-from tamis.client.errors import ClientClosed
+from tamis.client.blocking_responder import Responder
+from tamis.client.blocking_subscription import Subscription
+from tamis.client.callbacks import Callbacks
+from tamis.client.client import DRAIN_S, WINDOW
+from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
-from tamis.client.inbox import Inbox
 from tamis.client.message import Message
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.outbox import Unconfirmed
+from tamis.client.published import ABSENT, Item, items, payload_of
+from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
+from tamis.client.redial import REDIAL_S
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
-from tamis.client.wanted import SubscribeOptions, Wishes, options_of
+from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
+from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
@@ -43,10 +50,17 @@ def connect(
     patience_s: float = 0.0,
     inbox_bytes: int = INBOX_BYTES,
     inbox_messages: int = INBOX_MESSAGES,
+    redial_s: float = REDIAL_S,
+    on_connected: Callable[[str], object] | None = None,
+    on_disconnected: Callable[[str], object] | None = None,
+    on_gap: Callable[[Gap], object] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
-    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever.
+    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with pauses
+    of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason, `on_gap`
+    with each Gap, in the client's
+    own thread, where nothing may wait.
     """
     settings = settings_of(
         addresses,
@@ -56,26 +70,47 @@ def connect(
         hold_s=hold_s,
         inbox_bytes=inbox_bytes,
         inbox_messages=inbox_messages,
+        redial_s=redial_s,
+        patience_s=patience_s,
+        callbacks=Callbacks(on_connected, on_disconnected, on_gap),
     )
-    return Client(settings, patience_s)
+    return Client(settings)
 
 
 class Client:
     """A client, made by `connect`."""
 
-    def __init__(self, settings: Settings, patience_s: float) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._patience_s = patience_s
         self._running: BlockingPump | None = None
 
     @property
     def name(self) -> str:
+        """The client's name, which is its identity as a publisher."""
         return self._settings.name
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection over which a router has let this client in."""
+        return self._running is not None and self._running.core.is_connected
+
+    @property
+    def router(self) -> str | None:
+        """The name of the router that the client is connected to; None while it is not connected."""
+        return self._running.core.router if self._running is not None and self.is_connected else None
+
+    @property
+    def address(self) -> str | None:
+        """The address at which the client is connected; None while it is not connected."""
+        return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
+
+    def __repr__(self) -> str:
+        return f"<tamis.blocking.Client {described(self.name, self.router, self.address)}>"
 
     def open(self) -> Self:
         """Connect; ConnectFailed or NotAdmitted if that fails."""
         if self._running is None:
-            self._running = BlockingPump(self._settings, self._patience_s)
+            self._running = BlockingPump(self._settings)
             self._outbox = self._running.core.outbox
             try:
                 self._running.opened.result()
@@ -102,34 +137,47 @@ class Client:
         self.close(DRAIN_S if kind is None else 0.0)
 
     def publish(
-        self, attributes: Mapping[str, Value], payload: bytes = b"", *, confirm: bool = False, retry: bool = False
-    ) -> None:
-        """Publish a message; see `tamis.Client.publish`."""
-        if confirm or retry or not self._try(attributes, payload):
-            self._begin(attributes, payload, confirm=confirm, retry=retry).result()
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        confirm: bool = False,
+        retry: bool = False,
+    ) -> MessageId:
+        """Publish a message, and return its id; see `tamis.Client.publish`."""
+        if json is not ABSENT:
+            payload = payload_of(payload, json)
+        id_ = None if confirm or retry else self._try(attributes, payload)
+        if id_ is None:
+            message, waiter = self._begin(attributes, payload, confirm=confirm, retry=retry)
+            self._pump.wait(waiter)
+            return message.id
+        return id_
 
-    def try_publish(self, attributes: Mapping[str, Value], payload: bytes = b"") -> bool:
-        """Publish without waiting; False, and nothing is done, where credit or room is used up or no router is
-        connected."""
-        if self._try(attributes, payload):
-            return True
-        self._outbox.check_open()
-        return False
+    def try_publish(
+        self, attributes: Mapping[str, Value], payload: bytes = b"", *, json: object = ABSENT
+    ) -> MessageId | None:
+        """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
+        up or no router is connected."""
+        id_ = self._try(attributes, payload_of(payload, json))
+        if id_ is None:
+            self._outbox.check_open()
+        return id_
 
     def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
         """Publish all of `messages`, in order. With `confirm`, the first failure is raised; messages after it may be
         sent."""
         waiting: deque[Future[None]] = deque()
-        for item in messages:
-            attributes, payload = item if isinstance(item, tuple) else (item, b"")
+        for attributes, payload in items(messages):
             if not (confirm or retry):
                 self.publish(attributes, payload)
                 continue
-            waiting.append(self._begin(attributes, payload, confirm=confirm, retry=retry))
+            waiting.append(self._begin(attributes, payload, confirm=confirm, retry=retry)[1])
             if len(waiting) == WINDOW:
-                waiting.popleft().result()
+                self._pump.wait(waiting.popleft())
         for future in waiting:
-            future.result()
+            self._pump.wait(future)
 
     def trace(
         self, attributes: Mapping[str, Value], payload: bytes = b"", *, timeout_s: float = TRAIL_S
@@ -140,6 +188,44 @@ class Client:
     def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
         """Ask where a message would go and to whom; see `tamis.Client.route`."""
         return self._follow(DryRunReport, attributes, b"", timeout_s)
+
+    def request(
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        timeout_s: float = REQUEST_S,
+    ) -> Message:
+        """Publish a question, and return the first answer that somebody gives; see `tamis.Client.request`."""
+        pump, end_s, payload = self._pump, time.monotonic() + timeout_s, payload_of(payload, json)
+        questions = pump.core.questions
+        ready: Future[None] = Future()
+        waiter: Future[None] = Future()
+        asked: OpenQuestion | None = None
+        try:
+            with pump.lock:
+                questions.open(ready)
+                pump.written()
+            pump.wait(ready, timeout_s)
+            with pump.lock:
+                asked = questions.ask(attributes, payload, time.time_ns(), waiter)
+                pump.written()
+            pump.wait(waiter, max(0.0, end_s - time.monotonic()))
+        except TimeoutError:
+            raise Unanswered(timeout_s) from None
+        finally:
+            with pump.lock:
+                ready.cancel()
+                waiter.cancel()  # it is not sent any more
+                if asked is not None:
+                    questions.forget(asked)
+        return cast("Message", asked.answer)
+
+    def respond(self, *predicates: str | Predicate) -> Responder:
+        """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
+        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
 
     def subscribe(
         self,
@@ -160,23 +246,25 @@ class Client:
         with pump.lock:
             pump.core.drain(waiter, round(DRAIN_S * 1000))
             pump.written()
-        waiter.result(timeout_s)
+        pump.wait(waiter, timeout_s)
 
-    def _try(self, attributes: Mapping[str, Value], payload: bytes) -> bool:
+    def _try(self, attributes: Mapping[str, Value], payload: bytes) -> MessageId | None:
         pump = self._pump
         with pump.lock:
-            if not self._outbox.try_publish(attributes, payload, time.time_ns()):
-                return False
-            pump.written()
-            return True
+            id_ = self._outbox.try_publish(attributes, payload, time.time_ns())
+            if id_ is not None:
+                pump.written()
+            return id_
 
-    def _begin(self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool) -> Future[None]:
+    def _begin(
+        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool
+    ) -> tuple[Unconfirmed, Future[None]]:
         waiter: Future[None] = Future()
         confirm = confirm or retry  # without an answer it is not known when to stop
         with self._pump.lock:
-            self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
+            message = self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
             self._pump.written()
-        return waiter
+        return message, waiter
 
     def _follow(
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float
@@ -189,7 +277,7 @@ class Client:
             pump.written()
         try:
             for waiter in (taken, complete):
-                waiter.result(max(0.0, end_s - time.monotonic()))
+                pump.wait(waiter, max(0.0, end_s - time.monotonic()))
         except TimeoutError:
             pass  # said in the documentation: the trail is as long as it is
         finally:
@@ -203,96 +291,3 @@ class Client:
         if self._running is None:
             raise RuntimeError("connect first: `with tamis.blocking.connect(...) as client:`")
         return self._running
-
-
-class Subscription:
-    """A subscription, made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
-
-    def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
-        self._pump = pump
-        self._predicates = predicates
-        self._options = options
-        self._wanted: Wishes | None = None
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The id of each predicate, in their order; `Message.matched` has these ids."""
-        return self._started.ids
-
-    def start(self) -> Self:
-        """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
-        if self._wanted is None:
-            waiter: Future[None] = Future()
-            with self._pump.lock:
-                self._wanted = self._pump.core.subscribe(self._predicates, self._options, waiter)
-                self._pump.written()
-            waiter.result()
-        return self
-
-    def unsubscribe(self) -> None:
-        """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
-        if self._wanted is None:
-            return
-        waiter: Future[None] = Future()
-        with self._pump.lock:
-            self._pump.core.registry.end(self._wanted, waiter)
-            self._pump.written()
-        waiter.result()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.unsubscribe()
-
-    def __iter__(self) -> Iterator[Message | Gap]:
-        return self
-
-    def __next__(self) -> Message | Gap:
-        """Return the next message, or a Gap where some are missing. StopIteration when the subscription has ended."""
-        item = self._take(None)
-        if item is None:
-            raise StopIteration
-        return item
-
-    def receive(self, timeout_s: float | None = None) -> Message | Gap:
-        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
-        subscription has ended."""
-        item = self._take(timeout_s)
-        if item is None:
-            raise ClientClosed("the subscription has ended")
-        return item
-
-    def _take(self, timeout_s: float | None) -> Message | Gap | None:
-        """Return the next item, waiting at most `timeout_s`; None at the end."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        inbox = self._started.inbox
-        while True:
-            with self._pump.lock:
-                if inbox.items:
-                    return self._taken(inbox)
-                if inbox.error is not None:
-                    raise inbox.error
-                if inbox.is_ended:
-                    return None
-                waiter: Future[None] = Future()
-                inbox.waiters.append(waiter)
-            try:
-                waiter.result(None if deadline is None else max(0.0, deadline - time.monotonic()))
-            finally:
-                with self._pump.lock:
-                    if waiter in inbox.waiters:
-                        inbox.waiters.remove(waiter)
-
-    def _taken(self, inbox: Inbox) -> Message | Gap:
-        was_full = inbox.is_full
-        item = inbox.take()
-        if was_full and not inbox.is_full:
-            self._pump.written()
-        return item
-
-    @property
-    def _started(self) -> Wishes:
-        if self._wanted is None:
-            raise RuntimeError("subscribe first: `with client.subscribe(...) as messages:`")
-        return self._wanted

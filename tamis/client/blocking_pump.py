@@ -20,18 +20,19 @@ from tamis.client.address import Endpoint
 from tamis.client.clock import new_core
 from tamis.client.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of
 from tamis.client.settings import Settings
+from tamis.protocol.errors import Refused
 
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _log = logging.getLogger("tamis.client")
 
 
 class BlockingPump:
-    def __init__(self, settings: Settings, patience_s: float) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.lock = threading.Lock()
         self.opened: Future[None] = Future()
         self.core = new_core(settings, self.opened)
         self._settings = settings
-        self._patient_until = time.monotonic() + patience_s
+        self._patient_until = time.monotonic() + settings.patience_s
         self._bell, self._ringer = socket.socketpair()
         self._bell.setblocking(False)
         self._is_awake = True
@@ -43,6 +44,12 @@ class BlockingPump:
         if not self._is_awake:
             self._is_awake = True
             self._ringer.send(b"\0")
+
+    def wait(self, waiter: Future[None], timeout_s: float | None = None) -> None:
+        """Wait until `waiter` is settled; TimeoutError after `timeout_s`. Call this without the lock."""
+        if threading.current_thread() is self._thread and not waiter.done():
+            raise Refused("a callback runs in the thread that moves the bytes, and may not wait: see `try_publish`")
+        waiter.result(timeout_s)
 
     def stop(self) -> None:
         with self.lock:
@@ -158,6 +165,7 @@ class BlockingPump:
     def _take_notices(self) -> None:
         while self.core.notices:
             _log.warning("%s: %s", self._settings.name, self.core.notices.popleft())
+        self.core.calls.run()
 
 
 def _sent(wire: socket.socket, output: memoryview) -> int:

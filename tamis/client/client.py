@@ -13,29 +13,35 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import islice
 from time import time_ns
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, cast
 
+from tamis.client.callbacks import Callbacks
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
+from tamis.client.errors import Unanswered
+from tamis.client.gap import Gap
+from tamis.client.message import Message
+from tamis.client.published import ABSENT, Item, items, payload_of
 from tamis.client.pump import Pump
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.questions import REQUEST_S, Questions, questions_in
+from tamis.client.redial import REDIAL_S
+from tamis.client.responder import Responder
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
+from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
 DRAIN_S: Final = 5.0
 WINDOW: Final = 1_024
 """Messages of `publish_many` that wait for their confirmation at once."""
-
-Item = Mapping[str, Value] | tuple[Mapping[str, Value], bytes]
-"""What `publish_many` publishes: attributes, or attributes and payload."""
 
 
 def connect(
@@ -47,11 +53,17 @@ def connect(
     patience_s: float = 0.0,
     inbox_bytes: int = INBOX_BYTES,
     inbox_messages: int = INBOX_MESSAGES,
+    redial_s: float = REDIAL_S,
+    on_connected: Callable[[str], object] | None = None,
+    on_disconnected: Callable[[str], object] | None = None,
+    on_gap: Callable[[Gap], object] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `async with connect(...) as client`, or `await
     connect(...)`.
 
-    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever.
+    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with pauses
+    of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason, `on_gap`
+    with each Gap, in the loop's thread.
     """
     settings = settings_of(
         addresses,
@@ -61,26 +73,47 @@ def connect(
         hold_s=hold_s,
         inbox_bytes=inbox_bytes,
         inbox_messages=inbox_messages,
+        redial_s=redial_s,
+        patience_s=patience_s,
+        callbacks=Callbacks(on_connected, on_disconnected, on_gap),
     )
-    return Client(settings, patience_s)
+    return Client(settings)
 
 
 class Client:
     """A client, made by `connect`, for the tasks of one event loop."""
 
-    def __init__(self, settings: Settings, patience_s: float) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._patience_s = patience_s
         self._running: Pump | None = None
 
     @property
     def name(self) -> str:
+        """The client's name, which is its identity as a publisher."""
         return self._settings.name
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection over which a router has let this client in."""
+        return self._running is not None and self._running.core.is_connected
+
+    @property
+    def router(self) -> str | None:
+        """The name of the router that the client is connected to; None while it is not connected."""
+        return self._running.core.router if self._running is not None and self.is_connected else None
+
+    @property
+    def address(self) -> str | None:
+        """The address at which the client is connected; None while it is not connected."""
+        return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
+
+    def __repr__(self) -> str:
+        return f"<tamis.Client {described(self.name, self.router, self.address)}>"
 
     async def open(self) -> Self:
         """Connect; ConnectFailed or NotAdmitted if that fails."""
         if self._running is None:
-            self._running = Pump(self._settings, self._patience_s)
+            self._running = Pump(self._settings)
             self._outbox = self._running.core.outbox
             try:
                 await self._running.opened
@@ -113,46 +146,56 @@ class Client:
         await self.close(DRAIN_S if kind is None else 0.0)
 
     async def publish(
-        self, attributes: Mapping[str, Value], payload: bytes = b"", *, confirm: bool = False, retry: bool = False
-    ) -> None:
-        """Publish a message.
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        confirm: bool = False,
+        retry: bool = False,
+    ) -> MessageId:
+        """Publish a message, with a payload of bytes or of something to say in JSON, and return its id.
 
         Without `confirm` return when the message is on its way, which may wait for the router's credit. With it, return
         when the router has taken the message: PublishRefused if it refuses, PublishUnknown if the connection was cut
         before it answered. With `retry` the message is then sent again, under the same id, until there is an answer.
         """
         pump = self._running or self._pump
-        if confirm or retry or not self._outbox.try_publish(attributes, payload, time_ns()):
-            await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry)
-        elif len(self._outbox.output) >= FLUSH_BYTES:
+        if json is not ABSENT:
+            payload = payload_of(payload, json)
+        id_ = None if confirm or retry else self._outbox.try_publish(attributes, payload, time_ns())
+        if id_ is None:
+            return await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry)
+        if len(self._outbox.output) >= FLUSH_BYTES:
             pump.flush()
             await asyncio.sleep(0)
         elif not pump.flush_due:
             pump.written()
+        return id_
 
-    def try_publish(self, attributes: Mapping[str, Value], payload: bytes = b"") -> bool:
-        """Publish without waiting; False, and nothing is done, where credit or room is used up or no router is
-        connected."""
+    def try_publish(
+        self, attributes: Mapping[str, Value], payload: bytes = b"", *, json: object = ABSENT
+    ) -> MessageId | None:
+        """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
+        up or no router is connected."""
         pump = self._running or self._pump
-        if self._outbox.try_publish(attributes, payload, time_ns()):
-            if not pump.flush_due:
-                pump.written()
-            return True
-        self._outbox.check_open()
-        return False
+        id_ = self._outbox.try_publish(attributes, payload_of(payload, json), time_ns())
+        if id_ is None:
+            self._outbox.check_open()
+        elif not pump.flush_due:
+            pump.written()
+        return id_
 
     async def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
         """Publish all of `messages`, in order. With `confirm`, the first failure is raised; messages after it may be
         sent."""
         if not (confirm or retry):
-            for item in messages:
-                attributes, payload = item if isinstance(item, tuple) else (item, b"")
+            for attributes, payload in items(messages):
                 await self.publish(attributes, payload)
             return
-        rest = iter(messages)
+        rest = items(messages)
         while window := list(islice(rest, WINDOW)):
-            pairs = [item if isinstance(item, tuple) else (item, b"") for item in window]
-            calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry) for pair in pairs)
+            calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry) for pair in window)
             for result in await asyncio.gather(*calls, return_exceptions=True):
                 if isinstance(result, BaseException):
                     raise result
@@ -169,6 +212,42 @@ class Client:
     async def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
         """Return where a message would go and to whom: as a `trace` does, with nothing delivered."""
         return await self._follow(DryRunReport, attributes, b"", timeout_s)
+
+    async def request(
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        timeout_s: float = REQUEST_S,
+    ) -> Message:
+        """Publish a question, and return the first answer that somebody gives; see `respond`.
+
+        Unanswered if there is none after `timeout_s`: then nobody wants such questions, or the question, its answer or
+        whoever took it was lost.
+        """
+        loop, questions = asyncio.get_running_loop(), self._pump.core.questions
+        payload = payload_of(payload, json)
+        try:
+            async with asyncio.timeout(timeout_s):
+                if not questions.is_open:
+                    await self._open(questions)
+                waiter: asyncio.Future[None] = loop.create_future()
+                asked = questions.ask(attributes, payload, time_ns(), waiter)
+                self._pump.written()
+                try:
+                    await waiter
+                finally:
+                    questions.forget(asked)
+        except TimeoutError:
+            raise Unanswered(timeout_s) from None
+        return cast("Message", asked.answer)
+
+    def respond(self, *predicates: str | Predicate) -> Responder:
+        """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
+        questions`, then `async for question in questions: await question.answer(...)`."""
+        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
 
     def subscribe(
         self,
@@ -192,14 +271,21 @@ class Client:
         self._pump.flush()
         await waiter
 
-    async def _publish_and_wait(
-        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool
-    ) -> None:
+    async def _open(self, questions: Questions) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        confirm = confirm or retry  # without an answer it is not known when to stop
-        self._outbox.publish(attributes, payload, time_ns(), waiter, confirm=confirm, retry=retry)
+        questions.open(waiter)
         self._pump.written()
         await waiter
+
+    async def _publish_and_wait(
+        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool
+    ) -> MessageId:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        confirm = confirm or retry  # without an answer it is not known when to stop
+        message = self._outbox.publish(attributes, payload, time_ns(), waiter, confirm=confirm, retry=retry)
+        self._pump.written()
+        await waiter
+        return message.id
 
     async def _follow(
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float

@@ -16,10 +16,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tamis.client.callbacks import Calls
 from tamis.client.errors import ClientClosed, NotAdmitted
 from tamis.client.liveness import Liveness
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
+from tamis.client.questions import Questions
 from tamis.client.redial import Redial
 from tamis.client.registry import Registry
 from tamis.client.settings import Settings
@@ -91,13 +93,20 @@ class ClientCore:
         first let in."""
         self.settings = settings
         self.outbox = Outbox(stable_number(settings.name), first_counter)
-        self.registry = Registry(settings.inbox, self._send, lambda: self._now)
+        self.calls = Calls()
+        """What the application is to be told, by calls that the shell makes."""
+        self.registry = Registry(
+            settings.inbox, self._send, lambda: self._now, lambda gap: self.calls.tell(settings.callbacks.on_gap, gap)
+        )
         self.trails = Trails(self.outbox, random_bytes)
-        self.redial = Redial(settings.addresses, random)
+        self.questions = Questions(self.outbox, self.registry, random_bytes)
+        self.redial = Redial(settings.addresses, random, settings.redial_s)
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
         """Sentences for a log, which the shell takes out."""
         self.wants_close = False
         self.is_over = False
+        self.router = ""
+        """The name of the router that greeted us last."""
         self._opened = opened
         self._random_bytes = random_bytes
         self._walker = walker
@@ -106,6 +115,16 @@ class ClientCore:
         self._drain: Waiter | None = None
         self._grace_ms = 0
         self._barrier = _Barrier.NOT_SENT
+
+    @property
+    def has_news(self) -> bool:
+        """Is there a sentence for the log, or a call to make?"""
+        return bool(self.notices or self.calls)
+
+    @property
+    def is_connected(self) -> bool:
+        """Has a router let this client in, over a connection that still is there?"""
+        return self._is_greeted and not self.is_over
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
@@ -193,6 +212,7 @@ class ClientCore:
             or outbox.unanswered
             or self.registry.awaits_answer
             or self.trails.awaits_reports
+            or self.questions.awaits_answer
             or self._drain is not None
         )
         self._liveness.read(is_reading, now)
@@ -218,6 +238,8 @@ class ClientCore:
         self.redial.ended(reason, now)
         self.outbox.cut(f"the connection was cut ({reason})")
         self.registry.cut()
+        if was_open and not self.is_over:
+            self.calls.tell(self.settings.callbacks.on_disconnected, reason)
         if self._gave_up is not None:
             self.close(self._gave_up)
         elif self._drain is not None and not self.outbox.held:
@@ -256,6 +278,7 @@ class ClientCore:
     def _welcome(self, welcome: Welcome) -> None:
         if not SPOKEN.low <= welcome.version <= SPOKEN.high:
             raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
+        self.router = welcome.name
         self._frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         token = self.settings.token
@@ -276,6 +299,7 @@ class ClientCore:
         self.redial.opened(self._now)
         self.outbox.opened(self._frame_bytes_max, body.newest)
         self.registry.opened(self._frame_bytes_max)
+        self.calls.tell(self.settings.callbacks.on_connected, self.router)
         settle(self._opened)
 
     def _error(self, error: Error) -> None:

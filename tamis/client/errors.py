@@ -6,6 +6,7 @@ ClientError (TamisError)
 |-- ClientClosed             the client was closed, or is draining and begins nothing new
 |-- PublishRefused           the router did not take a message: `code` and `reason`
 |-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
+|-- Unanswered               nobody has answered a request in time
 `-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
 """
 
@@ -46,6 +47,13 @@ class PublishRefused(ClientError):
 
 class PublishUnknown(ClientError):
     """Raised when it is not known whether the router took a message."""
+
+
+class Unanswered(ClientError, TimeoutError):
+    """Raised when nobody has answered a request in time."""
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
 
 
 class SubscriptionRefused(ClientError):

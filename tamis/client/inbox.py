@@ -12,6 +12,7 @@ above the bound.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tamis.client.gap import Gap, GapReason
@@ -33,6 +34,7 @@ class Inbox:
         "_bytes_max",
         "_full",
         "_messages_max",
+        "_tell",
         "bytes",
         "error",
         "is_ended",
@@ -42,8 +44,9 @@ class Inbox:
         "waiters",
     )
 
-    def __init__(self, bounds: InboxBounds, full: set[Inbox]) -> None:
-        """`full` is the client's set of inboxes at their bound, which this one enters and leaves."""
+    def __init__(self, bounds: InboxBounds, full: set[Inbox], tell: Callable[[Gap], object]) -> None:
+        """`full` is the client's set of inboxes at their bound, which this one enters and leaves; `tell` is called with
+        each Gap that this inbox makes."""
         self.items: deque[Message | Gap] = deque()
         self.bytes = 0
         self.is_full = False
@@ -54,6 +57,7 @@ class Inbox:
         self._bytes_max = bounds.bytes_max
         self._messages_max = bounds.messages_max
         self._full = full
+        self._tell = tell
 
     def put(self, message: Message) -> None:
         if self.is_shut:
@@ -113,6 +117,7 @@ class Inbox:
         if not isinstance(last, Gap) or last.reason is not GapReason.INBOX_FULL:
             last = Gap(GapReason.INBOX_FULL, 0, 0)
             self.items.append(last)
+            self._tell(last)
         last.count = (last.count or 0) + 1
         last.bytes = (last.bytes or 0) + message.frame_bytes
 

@@ -1,44 +1,46 @@
 """A received message: a frame, and what has been read of it so far.
 
 Law: nothing is decoded before it is read; the attributes are decoded once. A message owns its bytes, whatever becomes
-of the connection, and is the same object in every iterator that yields it.
+of the connection, and is the same object in every iterator that yields it. What only routers use of a frame is not
+shown.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
+from typing import Any, TypeVar, overload
 
 from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import decode_attributes
-from tamis.protocol.wire.deliver_view import DeliverView
-from tamis.protocol.wire.header import OWN
+from tamis.protocol.wire.deliver_view import DeliverView, MessageView
+from tamis.protocol.wire.header import FLAGS_OFFSET, OWN
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_Default = TypeVar("_Default")
 
 
-class Message(DeliverView):
-    """A message; `message["severity"]` is the value of an attribute, KeyError if there is none of that name."""
+class Message(MessageView):
+    """A message that a subscription has yielded: `message["severity"]` is the value of an attribute, and KeyError if
+    there is none of that name."""
 
     __slots__ = ("_decoded", "frame_bytes", "matched")
 
     matched: tuple[int, ...]
     """The ids of this client's subscriptions that the message satisfies: see `Subscription.ids`."""
     frame_bytes: int
-    """Bytes of the frame, which is about what the message takes in memory."""
+    """Bytes of the frame that brought it, which is about what the message takes of an inbox."""
 
     def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
         """Make the message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.
 
         A caller that has checked both already gives `matched`.
         """
-        if matched is None:
-            super().__init__(frame)
-            matched = self.satisfied
-        self._frame = frame
+        self._frame: bytes = frame
         self.frame_bytes = len(frame)
-        self.matched = matched
+        self.matched = DeliverView(frame).satisfied if matched is None else matched
         self._decoded: Mapping[str, Value] | None = None
 
     def __getitem__(self, name: str) -> Value:
@@ -46,6 +48,16 @@ class Message(DeliverView):
 
     def __contains__(self, name: str) -> bool:
         return name in self.attributes
+
+    @overload
+    def get(self, name: str) -> Value | None: ...
+
+    @overload
+    def get(self, name: str, default: _Default) -> Value | _Default: ...
+
+    def get(self, name: str, default: object = None) -> object:
+        """Return the value of an attribute, or `default` if there is none of that name."""
+        return self.attributes.get(name, default)
 
     @property
     def attributes(self) -> Mapping[str, Value]:
@@ -55,10 +67,14 @@ class Message(DeliverView):
             self._decoded = MappingProxyType(decode_attributes(self._frame[attributes_at:payload_at]))
         return self._decoded
 
+    def json(self) -> Any:  # noqa: ANN401
+        """Return what the payload says in JSON, as `publish(json=...)` writes it; ValueError if it is not JSON."""
+        return json.loads(self.payload)
+
     @property
     def own(self) -> bool:
         """Whether this client published the message."""
-        return bool(self.flags & OWN)
+        return bool(self._frame[FLAGS_OFFSET] & OWN)
 
     @property
     def time(self) -> datetime | None:
@@ -66,4 +82,4 @@ class Message(DeliverView):
         return _EPOCH + timedelta(microseconds=self.publish_time_ns // 1000) if self.publish_time_ns else None
 
     def __repr__(self) -> str:
-        return f"<Message {dict(self.attributes)!r}, {len(self.payload)} bytes, from {self.id.origin:016x}>"
+        return f"<tamis.Message {dict(self.attributes)!r}, {len(self.payload)} bytes, from {self.id.origin:016x}>"

@@ -21,15 +21,14 @@ _log = logging.getLogger("tamis.client")
 
 
 class Pump:
-    """Run one client. `patience_s`: how long the first connection is tried again after every address has failed
-    once."""
+    """Run one client."""
 
-    def __init__(self, settings: Settings, patience_s: float) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = self._loop.create_future()
         self.core = new_core(settings, self.opened)
         self._settings = settings
-        self._patient_until = self._loop.time() + patience_s
+        self._patient_until = self._loop.time() + settings.patience_s
         self._transport: asyncio.Transport | None = None
         self._may_write = False
         self._is_reading = True
@@ -132,7 +131,7 @@ class Pump:
 
     def _received(self, data: bytes) -> None:
         self.core.receive(data, self._loop.time())
-        if self.core.notices:
+        if self.core.has_news:
             self._take_notices()
         self.flush()
 
@@ -162,6 +161,7 @@ class Pump:
     def _take_notices(self) -> None:
         while self.core.notices:
             _log.warning("%s: %s", self._settings.name, self.core.notices.popleft())
+        self.core.calls.run()
 
 
 class _Callbacks(asyncio.Protocol):

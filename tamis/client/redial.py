@@ -1,8 +1,9 @@
 """Which address to try next, and after how long.
 
 Law: addresses are tried in order, from the first after every cut; the pause comes before each further round, doubles,
-and is drawn between half and the whole of itself, so that the clients of a router that died do not return as one. Only
-a connection that has lasted makes the pause short again.
+and is drawn between half and the whole of itself, so that the clients of a router that died do not return as one. After
+a cut it begins short again, however long it had become before the connection was made, unless connections end again and
+again before they have lasted.
 """
 
 from __future__ import annotations
@@ -13,18 +14,25 @@ from typing import Final
 from tamis.client.address import Endpoint
 
 PAUSE_S_MIN: Final = 0.05
-PAUSE_S_MAX: Final = 5.0
-STEADY_S: Final = PAUSE_S_MAX
-"""Seconds that a connection has to be open for the next pause to be short."""
+REDIAL_S: Final = 2.0
+"""The longest pause, by default: a router that is started again has its clients back so soon."""
+REDIAL_S_MAX: Final = 3_600.0
+STEADY_S: Final = 5.0
+"""Seconds that a connection has to be open to have lasted."""
+_DOUBLINGS_MAX: Final = 32
 
 
 class Redial:
-    def __init__(self, addresses: tuple[Endpoint, ...], random: Callable[[], float]) -> None:
+    def __init__(
+        self, addresses: tuple[Endpoint, ...], random: Callable[[], float], pause_s_max: float = REDIAL_S
+    ) -> None:
         """`random` gives numbers from 0 to 1."""
         self._addresses = addresses
         self._random = random
         self._next = 0  # the address to try
+        self._pause_s_max = pause_s_max
         self._pause_s = 0.0
+        self._unsteady = 0  # connections in a row that did not last
         self._opened_at: float | None = None
         self.failures: dict[Endpoint, str] = {}
         """Address -> why it failed at its last try since a connection was open."""
@@ -36,6 +44,11 @@ class Redial:
         pause_s = self._pause_s * (0.5 + self._random() / 2) if self._next == 0 else 0.0
         return self._addresses[self._next], pause_s
 
+    @property
+    def address(self) -> Endpoint:
+        """The address of `next`: that of the connection, while there is one."""
+        return self._addresses[self._next]
+
     def opened(self, now: float) -> None:
         self._opened_at = now
         self.failures.clear()
@@ -46,8 +59,8 @@ class Redial:
         if self._opened_at is None:
             self._failed(reason)
         else:
-            lasted = now - self._opened_at >= STEADY_S
-            self._pause_s = PAUSE_S_MIN if lasted else self._longer()
+            self._unsteady = 0 if now - self._opened_at >= STEADY_S else min(self._unsteady + 1, _DOUBLINGS_MAX)
+            self._pause_s = min(PAUSE_S_MIN * 2 ** max(0, self._unsteady - 1), self._pause_s_max)
             self._next = 0
         self._opened_at = None
 
@@ -59,4 +72,4 @@ class Redial:
             self._pause_s = self._longer()
 
     def _longer(self) -> float:
-        return min(max(PAUSE_S_MIN, 2 * self._pause_s), PAUSE_S_MAX)
+        return min(max(PAUSE_S_MIN, 2 * self._pause_s), self._pause_s_max)

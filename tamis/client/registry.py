@@ -50,16 +50,24 @@ class _Request:
 
 class Registry:
     """The subscriptions of one client. `send` puts a control frame into the output. Until `opened`, and after `closed`,
-    nothing is sent. `heard_s` returns when the router was heard last: while a frame of it is handled, that is now."""
+    nothing is sent. `heard_s` returns when the router was heard last: while a frame of it is handled, that is now.
+    `tell` is called with each Gap, however many subscriptions it concerns."""
 
-    def __init__(self, bounds: InboxBounds, send: Callable[[Body], None], heard_s: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        bounds: InboxBounds,
+        send: Callable[[Body], None],
+        heard_s: Callable[[], float],
+        tell: Callable[[Gap], object],
+    ) -> None:
         self.full: set[Inbox] = set()
         """Inboxes at their bound: while there is one, and no call waits for an answer, nothing is read."""
         self.unclaimed = 0
         """How many messages came for no subscription that still takes any."""
-        self._bounds = bounds
+        self.bounds = bounds
         self._send = send
         self._heard_s = heard_s
+        self._tell = tell
         self._ids = count(1)
         self._request_numbers = count(1)
         self._requests: dict[int, _Request] = {}
@@ -70,16 +78,22 @@ class Registry:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def subscribe(self, predicates: Sequence[str | Predicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
-        """Subscribe to what satisfies one of `predicates`; settle `waiter` when the router has answered for all of
-        them."""
+    def subscribe(
+        self,
+        predicates: Sequence[str | Predicate],
+        options: SubscribeOptions,
+        waiter: Waiter,
+        inbox: Inbox | None = None,
+    ) -> Wishes:
+        """Subscribe to what satisfies one of `predicates`, for a new inbox or for `inbox`; settle `waiter` when the
+        router has answered for all of them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
         packed = tuple(packed_subscription(next(self._ids), predicate) for predicate in predicates)
         for subscription in packed:
             self._check_size(subscription)
         texts = tuple(text_of(predicate) for predicate in predicates)
-        wanted = Wishes(texts, packed, options, Inbox(self._bounds, self.full), waiter)
+        wanted = Wishes(texts, packed, options, inbox or Inbox(self.bounds, self.full, self._tell), waiter)
         for id_ in wanted.ids:
             self._wanted[id_] = wanted
             self._inboxes[id_] = wanted.inbox
@@ -178,8 +192,11 @@ class Registry:
         ids = lost.subscriptions or tuple(self._inboxes)
         if self._returning:
             self._come_back(ids)
-        for inbox in {inbox for id_ in ids if (inbox := self._inboxes.get(id_)) is not None}:
+        inboxes = {inbox for id_ in ids if (inbox := self._inboxes.get(id_)) is not None}
+        for inbox in inboxes:
             inbox.put_gap(gap_of(lost))
+        if inboxes:
+            self._tell(gap_of(lost))
 
     def answer(self, ack: Ack) -> None:
         request = self._requests.get(ack.request)
@@ -259,7 +276,9 @@ class Registry:
         """Put a Gap over what may be missing until now and was not told of yet."""
         now_s, since_s = self._heard_s(), wanted.missing_since_s
         if since_s is not None:
-            wanted.inbox.put_gap(Gap(GapReason.RECONNECTED, span_s=now_s - since_s))
+            gap = Gap(GapReason.RECONNECTED, span_s=now_s - since_s)
+            wanted.inbox.put_gap(gap)
+            self._tell(gap)
             wanted.missing_since_s = now_s
         self._returned(wanted)
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from types import UnionType
 from typing import TYPE_CHECKING, Final
 
 from tamis.client.address import Endpoint, parse_addresses
+from tamis.client.callbacks import NO_CALLBACKS, Callbacks
 from tamis.client.inbox import InboxBounds
+from tamis.client.redial import PAUSE_S_MIN, REDIAL_S, REDIAL_S_MAX
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.peer_names import check_peer_name
@@ -39,17 +42,34 @@ class Settings:
     hold_s: float
     inbox: InboxBounds
     tls: ssl.SSLContext | None = None
+    redial_s: float = REDIAL_S
+    callbacks: Callbacks = NO_CALLBACKS
+    patience_s: float = 0.0
 
     def __post_init__(self) -> None:
+        self._check_types()
         check_peer_name(self.name)
         if self.token is not None and not 1 <= len(self.token) <= limits.CREDENTIAL_BYTES_MAX:
             raise Refused(f"a token has 1 to {limits.CREDENTIAL_BYTES_MAX} bytes, not {len(self.token)}")
         if not HOLD_S_MIN <= self.hold_s <= HOLD_S_MAX:
             raise Refused(f"hold_s is {HOLD_S_MIN} to {HOLD_S_MAX:.0f} seconds, not {self.hold_s}")
+        if not PAUSE_S_MIN <= self.redial_s <= REDIAL_S_MAX:
+            raise Refused(f"redial_s is {PAUSE_S_MIN} to {REDIAL_S_MAX:.0f} seconds, not {self.redial_s}")
         if self.inbox.bytes_max < INBOX_BYTES_MIN or self.inbox.messages_max < INBOX_MESSAGES_MIN:
             raise Refused(f"an inbox holds at least {INBOX_BYTES_MIN} bytes and {INBOX_MESSAGES_MIN} message")
         if self.tls is not None and not any(address.is_encrypted for address in self.addresses):
             raise Refused("tls= is for addresses that begin with tamis+tls://, and there is none")
+
+    def _check_types(self) -> None:
+        _check_type("name", self.name, str, "text")
+        _check_type("token", self.token, bytes | None, "text or bytes")
+        _check_type("hold_s", self.hold_s, int | float, "a number of seconds")
+        _check_type("patience_s", self.patience_s, int | float, "a number of seconds")
+        _check_type("redial_s", self.redial_s, int | float, "a number of seconds")
+        _check_type("inbox_bytes", self.inbox.bytes_max, int, "a whole number")
+        _check_type("inbox_messages", self.inbox.messages_max, int, "a whole number")
+        if self.tls is not None and not hasattr(self.tls, "wrap_bio"):  # without importing ssl
+            raise Refused(f"tls is an ssl.SSLContext, not {type(self.tls).__name__}")
 
 
 def settings_of(
@@ -61,6 +81,9 @@ def settings_of(
     hold_s: float,
     inbox_bytes: int,
     inbox_messages: int,
+    redial_s: float = REDIAL_S,
+    patience_s: float = 0.0,
+    callbacks: Callbacks = NO_CALLBACKS,
 ) -> Settings:
     """Check what `connect` was given and return it; a client without a name gets one that no other client has."""
     return Settings(
@@ -70,4 +93,17 @@ def settings_of(
         hold_s=hold_s,
         inbox=InboxBounds(inbox_bytes, inbox_messages),
         tls=tls,
+        redial_s=redial_s,
+        patience_s=patience_s,
+        callbacks=callbacks,
     )
+
+
+def described(name: str, router: str | None, address: str | None) -> str:
+    """Return how a client is shown."""
+    return f"{name!r}, connected to {router} at {address}" if router is not None else f"{name!r}, not connected"
+
+
+def _check_type(what: str, value: object, types: type | UnionType, said: str) -> None:
+    if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
+        raise Refused(f"{what} is {said}, not {type(value).__name__}")

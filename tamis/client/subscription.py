@@ -7,22 +7,24 @@ several iterators share what arrives.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 from types import TracebackType
 from typing import Final, Self
 
+from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.pump import Pump
-from tamis.client.wanted import SubscribeOptions, Wishes
+from tamis.client.waiter import fresh
+from tamis.client.wanted import SubscribeOptions, Wishes, described
 from tamis.protocol.filters import Predicate
 
 BURST: Final = 256
 
 
 class Subscription:
-    """A subscription, made by `Client.subscribe`; active from `async with`, or from `await subscription.start()`, to
-    the end of either."""
+    """A subscription, made by `Client.subscribe`; active from `async with`, from `await subscription` or from `await
+    subscription.start()`, to `unsubscribe()` or the end of `async with`."""
 
     def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         self._pump = pump
@@ -50,6 +52,12 @@ class Subscription:
             raise
         return self
 
+    def __await__(self) -> Generator[None, None, Self]:
+        return self.start().__await__()
+
+    def __repr__(self) -> str:
+        return f"<tamis.Subscription {described(self._predicates, self._wanted)}>"
+
     async def unsubscribe(self) -> None:
         """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
         if self._wanted is None:
@@ -67,13 +75,22 @@ class Subscription:
     ) -> None:
         await self.unsubscribe()
 
+    async def receive(self, timeout_s: float | None = None) -> Message | Gap:
+        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
+        subscription has ended."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self.__anext__()
+        except StopAsyncIteration:
+            raise ClientClosed("the subscription has ended") from None
+
     async def __anext__(self) -> Message | Gap:
         """Return the next message, or a Gap where some are missing. StopAsyncIteration when the subscription has
         ended."""
         inbox = self._started.inbox
         while not inbox.items:
             if inbox.is_ended:
-                raise inbox.error or StopAsyncIteration
+                raise StopAsyncIteration if inbox.error is None else fresh(inbox.error)
             await self._arrival()
         was_full = inbox.is_full
         item = inbox.take()
@@ -101,7 +118,7 @@ class Subscription:
             if not inbox.is_ended:
                 await self._arrival()
             elif inbox.error is not None:
-                raise inbox.error
+                raise fresh(inbox.error)
             else:
                 return
 

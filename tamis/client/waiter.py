@@ -18,10 +18,17 @@ class Waiter(Protocol):
     def set_exception(self, exception: BaseException, /) -> None: ...
 
 
+def fresh(error: BaseException) -> BaseException:
+    """Return an equal error to raise: each call gets one of its own, whose traceback and context are its own."""
+    twin = type(error).__new__(type(error), *error.args)
+    twin.__dict__.update(error.__dict__)
+    return twin
+
+
 def settle(waiter: Waiter | None, error: BaseException | None = None) -> None:
     if waiter is None or waiter.done():
         return
     if error is None:
         waiter.set_result(None)
     else:
-        waiter.set_exception(error)
+        waiter.set_exception(fresh(error))

@@ -75,6 +75,11 @@ def packed_subscription(id_: int, predicate: str | Predicate) -> SubscriptionIte
     """Return a predicate as it travels; PredicateError or Refused says what is wrong with it."""
     if isinstance(predicate, str):
         predicate = parse(predicate)
+    if not isinstance(predicate, Predicate):
+        hint = (
+            "; several predicates are given as several arguments" if isinstance(predicate, list | tuple | set) else ""
+        )
+        raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}{hint}")
     if not predicate.filters:
         raise Refused("a subscription to `false` would never receive anything")
     if len(predicate.filters) > DISJUNCTS_MAX:
@@ -84,6 +89,12 @@ def packed_subscription(id_: int, predicate: str | Predicate) -> SubscriptionIte
 
 def text_of(predicate: str | Predicate) -> str:
     return predicate if isinstance(predicate, str) else format_predicate(predicate)
+
+
+def described(predicates: Sequence[str | Predicate], wanted: Wishes | None) -> str:
+    """Return how a subscription is shown."""
+    state = "not started" if wanted is None else wanted.state.name.lower()
+    return f"{' or '.join(repr(text_of(predicate)) for predicate in predicates)}, {state}"
 
 
 def subscription_bytes(subscription: SubscriptionItem) -> int:

@@ -53,6 +53,7 @@ class Manners:
     refuse: Callable[[int], Refusal | None] = field(default=lambda _: None)
     """A subscription id, or a message's counter, to why it is refused."""
     sends_pong: bool = True
+    newest: int = 0
 
 
 class Acceptor:
@@ -181,7 +182,7 @@ class _Connection(asyncio.Protocol):
             self.transport.close()
             return
         self.reader.authenticated()
-        self.send(Authenticated(b"", self.number, 10_000))
+        self.send(Authenticated(b"", self.number, 10_000, self.home.manners.newest))
         if self.home.manners.credit is not None:
             self.send(self.home.manners.credit)
         self.home.connections.append(self)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from traceback import walk_tb
+from typing import Any
 
 import pytest
 
@@ -269,3 +271,144 @@ async def test_tls(rome: Acceptor, server_tls: ssl.SSLContext, client_tls: ssl.S
             assert await next_number(subscription) == 1
     with pytest.raises(tamis.ConnectFailed, match="CERTIFICATE_VERIFY_FAILED"):
         await tamis.connect(address)
+
+
+async def test_the_id_that_publish_returns_is_that_of_the_message(client: Client) -> None:
+    async with client.subscribe("n > 0", own_messages=True) as subscription:
+        sent = [
+            await client.publish({"n": 1}),
+            await client.publish({"n": 2}, confirm=True),
+            await client.publish({"n": 3}, retry=True),
+            client.try_publish({"n": 4}),
+        ]
+        received = [await subscription.receive(10) for _ in sent]
+    assert [message.id for message in received if isinstance(message, Message)] == sent
+    assert all(isinstance(id_, tamis.MessageId) for id_ in sent)
+
+
+async def test_the_id_of_a_message_that_waited_is_the_one_it_left_with(
+    rome: Acceptor, address: str, manners: Manners
+) -> None:
+    newest = 5 * 10**18
+    manners.credit = None
+    async with tamis.connect(address) as client:
+        waiting = asyncio.create_task(client.publish({"n": 1}))
+        await asyncio.to_thread(rome.do, lambda _: None)  # it has greeted the client, without credit
+        manners.newest, manners.credit = newest, Credit(10, 10_000)
+        rome.cut()
+        id_ = await waiting
+        [frame] = await heard(rome, DataFrame)
+        assert isinstance(frame, DataFrame)
+        assert frame.message.id == id_ == (id_.origin, newest + 1)
+
+
+async def test_json_goes_out_and_comes_in(client: Client) -> None:
+    async with client.subscribe("n > 0", own_messages=True) as subscription:
+        await client.publish({"n": 1}, json={"name": "Zoë", "list": [1, None]})
+        client.try_publish({"n": 2}, json=None)
+        await client.publish({"n": 3}, b"{")
+        one, two, three = [await subscription.receive(10) for _ in range(3)]
+        assert isinstance(one, Message)
+        assert isinstance(two, Message)
+        assert isinstance(three, Message)
+        assert (one.json(), one.payload) == (
+            {"name": "Zoë", "list": [1, None]},
+            '{"name":"Zoë","list":[1,null]}'.encode(),
+        )
+        assert two.json() is None
+        with pytest.raises(ValueError, match="Expecting"):
+            three.json()
+
+
+async def test_receive_waits_so_long_and_no_longer(client: Client) -> None:
+    subscription = await client.subscribe("n > 0", own_messages=True)
+    with pytest.raises(TimeoutError):
+        await subscription.receive(0.01)
+    waiting = asyncio.create_task(subscription.receive(10))
+    await asyncio.sleep(0)
+    await client.publish({"n": 1})
+    item = await waiting
+    assert isinstance(item, Message)
+    await client.publish({"n": 2}, confirm=True)
+    item = await subscription.receive(0)
+    assert isinstance(item, Message)
+    await subscription.unsubscribe()
+    with pytest.raises(tamis.ClientClosed, match="the subscription has ended"):
+        await subscription.receive()
+
+
+async def test_what_happens_to_the_connection_is_told(rome: Acceptor, address: str) -> None:
+    told: list[object] = []
+    back = asyncio.Event()
+
+    def on_connected(router: str) -> None:
+        told.append(f"connected to {router}")
+        if len(told) > 1:
+            back.set()
+
+    client = tamis.connect(
+        address, name="alice", on_connected=on_connected, on_disconnected=told.append, on_gap=told.append
+    )
+    assert (client.is_connected, client.router, client.address) == (False, None, None)
+    assert repr(client) == "<tamis.Client 'alice', not connected>"
+    async with client:
+        assert (client.is_connected, client.router, client.address) == (True, "rome", address)
+        assert repr(client) == f"<tamis.Client 'alice', connected to rome at {address}>"
+        async with client.subscribe("n > 0") as subscription:
+            assert repr(subscription) == "<tamis.Subscription 'n > 0', active>"
+            began = asyncio.get_running_loop().time()
+            rome.cut()
+            await back.wait()
+            assert asyncio.get_running_loop().time() - began < 5
+            gap = await subscription.receive(10)
+    assert told == ["connected to rome", "closed by the router", "connected to rome", gap]
+    assert not client.is_connected
+
+
+async def test_a_callback_that_fails_changes_nothing(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: str) -> None:
+        raise ZeroDivisionError
+
+    async with tamis.connect(address, on_connected=fail) as client:
+        await client.publish({"n": 1}, confirm=True)
+    assert "a callback has failed" in caplog.text
+
+
+async def test_each_error_is_raised_anew(client: Client) -> None:
+    await client.close()
+    errors = []
+    for _ in range(3):
+        with pytest.raises(tamis.ClientClosed, match="the client is closed") as caught:
+            await client.publish({"n": 1})
+        errors.append(caught.value)
+    assert len(set(map(id, errors))) == 3
+    assert len({len(list(walk_tb(error.__traceback__))) for error in errors}) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda client: client.publish({"n": 1}, "text"), "a payload is bytes, not str; text is given as bytes"),
+        (lambda client: client.publish({"n": 1}, 7, confirm=True), "a payload is bytes, not int"),
+        (lambda client: client.publish("a=1"), "attributes are a mapping of names to values, not str"),
+        (lambda client: client.publish(["a"], confirm=True), "attributes are a mapping of names to values, not list"),
+        (lambda client: client.publish({"n": 1}, b"x", json=1), "payload= or json=, and not both"),
+        (lambda client: client.publish({"n": 1}, json={1, 2}), "json=set cannot be written"),
+        (lambda client: client.publish_many({"n": 1}), "publish_many takes an iterable of messages, not a dict"),
+        (lambda client: client.publish_many([({"n": 1},)]), "not a tuple of 1"),
+        (lambda client: client.publish_many(["n"], confirm=True), "attributes are a mapping .* not str"),
+        (lambda client: client.trace("a=1"), "attributes are a mapping of names to values, not str"),
+        (lambda client: client.trace({"n": 1}, "text"), "a payload is bytes, not str"),
+        (lambda client: client.route(7), "attributes are a mapping of names to values, not int"),
+        (lambda client: client.subscribe(["n > 1"]).start(), "a predicate is text or a Predicate, not list; several"),
+        (lambda client: client.subscribe(7).start(), "a predicate is text or a Predicate, not int"),
+        (lambda client: client.subscribe("n > 1", wait=7).start(), "wait is home or network, not 7"),
+    ],
+)
+async def test_what_has_a_wrong_type_is_refused_with_a_sentence(
+    client: Client, address: str, call: Callable[[Any], Any], sentence: str
+) -> None:
+    with pytest.raises(tamis.Refused, match=sentence):
+        await call(client)
+    with tamis.blocking.connect(address) as other, pytest.raises(tamis.Refused, match=sentence):
+        await asyncio.to_thread(call, other)

@@ -186,3 +186,53 @@ def test_tls(rome: Acceptor, server_tls: ssl.SSLContext, client_tls: ssl.SSLCont
             assert next_number(subscription) == 1
     with pytest.raises(tamis.ConnectFailed, match="CERTIFICATE_VERIFY_FAILED"):
         connect(address).open()
+
+
+def test_the_id_that_publish_returns_is_that_of_the_message(client: Client) -> None:
+    with client.subscribe("n > 0", own_messages=True) as subscription:
+        sent = [
+            client.publish({"n": 1}, json=[1]),
+            client.publish({"n": 2}, confirm=True),
+            client.try_publish({"n": 3}, json=None),
+        ]
+        received = [subscription.receive(WAIT_S) for _ in sent]
+    messages = [message for message in received if isinstance(message, Message)]
+    assert [message.id for message in messages] == sent
+    assert (messages[0].json(), messages[2].json()) == ([1], None)
+
+
+def test_what_happens_to_the_connection_is_told(rome: Acceptor, address: str) -> None:
+    told: list[object] = []
+    client = connect(
+        address,
+        name="alice",
+        on_connected=lambda router: told.append(f"connected to {router}"),
+        on_disconnected=told.append,
+        on_gap=told.append,
+    )
+    assert (client.is_connected, client.router, client.address) == (False, None, None)
+    with client, client.subscribe("n > 0") as subscription:
+        assert repr(client) == f"<tamis.blocking.Client 'alice', connected to rome at {address}>"
+        rome.cut()
+        gap = subscription.receive(WAIT_S)
+        client.publish({"n": 1}, confirm=True)  # what was told before has been told by now
+    assert told == ["connected to rome", "closed by the router", "connected to rome", gap]
+    assert repr(subscription) == "<tamis.blocking.Subscription 'n > 0', ended>"
+    assert not client.is_connected
+
+
+def test_a_callback_may_not_wait_and_may_publish(
+    rome: Acceptor, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    clients: list[Client] = []
+
+    def on_gap(_: Gap) -> None:
+        clients[0].try_publish({"n": 2})
+        clients[0].publish({"n": 3}, confirm=True)
+
+    with connect(address, on_gap=on_gap) as client, client.subscribe("n > 0", own_messages=True) as subscription:
+        clients.append(client)
+        rome.cut()
+        assert isinstance(subscription.receive(WAIT_S), Gap)
+        client.publish({"n": 1}, confirm=True)
+    assert "a callback runs in the thread that moves the bytes, and may not wait" in caplog.text

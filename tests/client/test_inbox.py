@@ -14,7 +14,7 @@ SIZE = MESSAGE.frame_bytes
 
 def new(messages: int = 1_000, octets: int = 1 << 20) -> tuple[Inbox, set[Inbox]]:
     full: set[Inbox] = set()
-    return Inbox(InboxBounds(octets, messages), full), full
+    return Inbox(InboxBounds(octets, messages), full, lambda _: None), full
 
 
 def fill(inbox: Inbox, count: int) -> None:

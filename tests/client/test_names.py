@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -36,7 +39,38 @@ def test_both_clients_have_the_same_methods() -> None:
         return {name for name in vars(client) if not name.startswith("_")}
 
     assert methods(tamis.Client) == methods(tamis.blocking.Client)
-    assert methods(tamis.blocking.Subscription) - methods(tamis.Subscription) == {"receive"}
+    assert methods(tamis.blocking.Subscription) == methods(tamis.Subscription)
+
+
+def test_both_clients_take_the_same_arguments() -> None:
+    def arguments(call: Callable[..., object]) -> list[str]:
+        return list(inspect.signature(call).parameters)
+
+    assert arguments(tamis.connect) == arguments(tamis.blocking.connect)
+    for name in (name for name in vars(tamis.Client) if not name.startswith("_")):
+        a, b = getattr(tamis.Client, name), getattr(tamis.blocking.Client, name)
+        assert isinstance(a, property) or arguments(a) == arguments(b), name
+
+
+@pytest.mark.parametrize("of", [tamis.Client, tamis.Subscription, tamis.blocking.Client, tamis.blocking.Subscription])
+def test_every_public_method_says_what_it_does(of: type) -> None:
+    assert [name for name, each in vars(of).items() if not name.startswith("_") and not each.__doc__] == []
+
+
+def test_a_message_shows_what_applications_use() -> None:
+    public = {name for name in dir(tamis.Message) if not name.startswith("_")}
+    table = PAGE.partition("| of a `Message` | |")[2].partition("\n\n")[0]
+    assert public == {
+        *("attributes", "frame_bytes", "get", "id", "json", "matched", "own", "payload", "publish_time_ns", "time")
+    }
+    assert public <= set(re.findall(r"\.([a-z_]+)", table))
+    undescribed = {name for name in public if not getattr(tamis.Message, name).__doc__}
+    assert undescribed <= {"frame_bytes", "matched"}, "these two are described where they are declared"
+
+
+def test_a_shell_can_complete_every_name() -> None:
+    assert set(tamis.__all__) | {"__version__"} <= set(dir(tamis))
+    assert tamis.__version__ == version("tamis")
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tamis.client.address import parse_address
-from tamis.client.redial import PAUSE_S_MAX, PAUSE_S_MIN, STEADY_S, Redial
+from tamis.client.redial import PAUSE_S_MIN, REDIAL_S, STEADY_S, Redial
 
 A, B = (parse_address(f"tamis+unix:/{name}") for name in "ab")
 
@@ -21,7 +21,7 @@ def test_addresses_in_order_and_pauses_that_double_to_their_bound() -> None:
     tried = fail(redial, 20)
     assert [path for path, _ in tried] == ["/a", "/b"] * 10
     assert [pause for path, pause in tried if path == "/b"] == [0.0] * 10
-    expected = [0.0, *(min(PAUSE_S_MIN * 2**n, PAUSE_S_MAX) for n in range(9))]
+    expected = [0.0, *(min(PAUSE_S_MIN * 2**n, REDIAL_S) for n in range(9))]
     assert [pause for path, pause in tried if path == "/a"] == expected
     assert redial.rounds == 10
     assert redial.failures == {A: "refused", B: "refused"}
@@ -44,6 +44,22 @@ def test_after_a_cut_the_first_address_again_soon() -> None:
     assert redial.failures == {}
     redial.ended("cut", now=10.0 + STEADY_S)
     assert redial.next() == (A, PAUSE_S_MIN)
+
+
+def test_the_first_pause_after_a_cut_is_short_however_long_the_way_here_was() -> None:
+    redial = Redial((A,), random=lambda: 1.0)
+    fail(redial, 20)
+    assert redial.next()[1] == REDIAL_S
+    for _ in range(3):
+        redial.opened(now=10.0)
+        redial.ended("cut", now=10.1)
+        assert redial.next()[1] <= 0.2
+        fail(redial, 20)
+
+
+def test_the_longest_pause_is_as_told() -> None:
+    redial = Redial((A,), random=lambda: 1.0, pause_s_max=0.3)
+    assert [pause for _, pause in fail(redial, 6)][1:] == [0.05, 0.1, 0.2, 0.3, 0.3]
 
 
 def test_a_router_that_closes_at_once_is_not_hammered() -> None:

@@ -125,7 +125,7 @@ def test_the_end_of_the_client_ends_the_call() -> None:
 
 def test_reports_are_read_past_a_full_inbox() -> None:
     hand = Hand().open()
-    hand.core.registry.full.add(Inbox(hand.core.settings.inbox, set()))
+    hand.core.registry.full.add(Inbox(hand.core.settings.inbox, set(), print))
     assert not hand.core.may_read(hand.now)
     following = Following(hand, DryRunReport)
     assert hand.core.may_read(hand.now)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 import tamis
-from tamis import Client, Gap, GapReason, Message
+from tamis import Client, Gap, GapReason, Message, testing
 from tamis.testing import blocking
 from tamis.testing.blocking import BlockingRouter
 
@@ -141,3 +144,55 @@ async def test_of_two_clients_with_one_name_the_later_stays(rome: BlockingRouter
         with pytest.raises(tamis.NotAdmitted, match="alice"):
             await anext(wanted)
         await later.publish({"n": 1}, confirm=True)
+
+
+async def test_the_program_of_the_readme_ends_with_ctrl_c_and_says_nothing(rome: BlockingRouter, alice: Client) -> None:
+    readme = (Path(__file__).parent.parent.parent / "README.md").read_text()
+    program = readme.partition("```python\n")[2].partition("```")[0].replace("tamis://127.0.0.1:7400", rome.address)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-u", "-c", program), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    first = asyncio.create_task(process.stdout.readline())
+    async with asyncio.timeout(PATIENCE_S):
+        while not first.done():  # until it has subscribed
+            await alice.publish({"class": "alert", "severity": 6}, b"disk full", confirm=True)
+            await asyncio.wait([first], timeout=0.05)
+        process.send_signal(signal.SIGINT)
+        assert await first == b"6 b'disk full'\n"
+        assert (await process.wait(), await process.stderr.read()) == (0, b"")
+
+
+async def test_questions_are_answered_across_routers_and_after_the_responders_router_was_killed(tmp_path: Path) -> None:
+    async with testing.running(tmp_path, testing.line("a", "b", "c")) as network:
+        await network.until_linked()
+        async with (
+            tamis.connect(network["a"].address, name="asker") as asker,
+            tamis.connect(network["c"].address, name="adder") as adder,
+            adder.respond('do = "add"') as questions,
+        ):
+
+            async def serve() -> None:
+                async for question in questions:
+                    await question.answer(json=question["a"] + question["b"])  # type: ignore[operator]
+
+            serving = asyncio.create_task(serve())
+            assert (await answered(asker)).json() == 5
+            await network["c"].kill()
+            with pytest.raises(tamis.Unanswered):
+                await asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.2)
+            await network["c"].start()
+            assert (await answered(asker)).json() == 5
+            await questions.stop()
+            await serving
+
+
+async def answered(asker: Client) -> Message:
+    """Ask until somebody answers, who may not be known to all routers yet."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                return await asker.request({"do": "add", "a": 2, "b": 3}, timeout_s=0.5)
+            except tamis.Unanswered:
+                continue

@@ -82,7 +82,7 @@ def test_the_budget_is_positive(engine: str) -> None:
 
 COSTLY: dict[str, tuple[int, Callable[[int], list[list[object]]], dict[str, Value]]] = {
     "equal": (5_000, lambda _: [["x", EQ, 5]], {"x": 5}),
-    "entries": (5_000, lambda _: [["x", EQ, 5], ["y", OPCODES[Op.NE], -1]], {"x": 5, "y": -1}),
+    "entries": (5_000, lambda _: [["x", EQ, 5], ["y", OPCODES[Op.NE], -1]], {"x": 5, "y": 1}),
     "bounds": (60_000, lambda i: [["x", LE, i + 0.5]], {"x": 0}),
     "between": (60_000, lambda i: [["x", OPCODES[Op.BETWEEN], i, i + 50_000]], {"x": 50_000}),
     "unequal": (5_000, lambda i: [["x", OPCODES[Op.NE], i]], {"x": -1}),
@@ -105,6 +105,8 @@ def test_what_costs_is_counted(engine: str, shape: str) -> None:
     batch, message = packed(shape), COSTLY[shape][2]
     if engine == "kdtree" and "y" in message:
         pytest.skip("a look at the root of a tree excludes them all")
+    if engine.startswith("pst") and "y" in message:
+        pytest.skip("they share one path, which ends at its second test")
     interfaces = array("I", range(len(batch)))
     with Table(engine, match_steps=10**9) as free, Table(engine, match_steps=1_000) as bound:
         free.add_many(batch, interfaces)

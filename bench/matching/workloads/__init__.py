@@ -1,6 +1,6 @@
 """Seeded filters and messages, in the wire forms that a router sees, by name.
 
-    papers.py       sigcomm03, cu922, and words: paper 004's with values that do not repeat
+    papers.py       sigcomm03, cu922, gryphon, and words: paper 004's with values that do not repeat
     places.py       geo with 2 to 5 names, and boxes of paper 001
     equalities.py   alerts, tenants, exceptions, lists, skewed
     ranges.py       market, prices, bands, events, links

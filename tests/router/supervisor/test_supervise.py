@@ -26,6 +26,10 @@ BLOCKED = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTE
 QUICK = RestartPolicy(pause_s_min=0.0, pause_s_max=0.0, steady_s=60.0, deaths_max=3)
 
 
+def program(text: str) -> tuple[str, ...]:
+    return sys.executable, "-I", "-S", "-c", text
+
+
 class Network:
     """A supervisor, what it showed, and a wait for what it is to show."""
 
@@ -34,7 +38,7 @@ class Network:
         self.folder.claim()
         self.shown: list[tuple[ProcessState, ...]] = []
         self._changed = asyncio.Event()
-        tasks = {name: Task((sys.executable, "-I", "-S", "-c", program), stop_s) for name, program in programs.items()}
+        tasks = {name: Task(program(text), stop_s) for name, text in programs.items()}
         self.supervisor = Supervisor("net.yaml", tasks, self.folder, self._show, patience)
         self.state = self.supervisor.state
 
@@ -120,13 +124,13 @@ async def test_one_that_always_ends_fails_and_the_others_stay(network) -> None:
 
 
 async def test_when_all_have_failed_nothing_is_left_to_do(network) -> None:
-    one = network(a="raise SystemExit(2)")
+    one = network(a="raise SystemExit(3)")
     assert await one.supervisor.run() is False
     assert one.shown[-1] == (ProcessState.FAILED,)
 
 
 async def test_a_pause_ends_when_a_stop_is_asked_for(network) -> None:
-    one = network(a="raise SystemExit(2)", patience=RestartPolicy(pause_s_min=600.0, pause_s_max=600.0))
+    one = network(a="raise SystemExit(3)", patience=RestartPolicy(pause_s_min=600.0, pause_s_max=600.0))
     run = asyncio.create_task(one.supervisor.run())
     await one.until(one.are(ProcessState.RESTARTING))
     assert one.state.routers["a"].pause_s == 600.0

@@ -1,0 +1,85 @@
+"""What answers questions, for programs without asyncio: `for question in responder`; the names are those of `responder`
+and mean the same.
+
+Law: as there; any thread may take questions and answer them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import Self, cast
+
+from tamis.client.blocking_subscription import Subscription
+from tamis.client.errors import ClientClosed
+from tamis.client.message import Message
+from tamis.client.published import ABSENT, payload_of
+from tamis.client.questions import answer_to, is_question
+from tamis.protocol.messages import MessageId
+from tamis.protocol.values import Value
+
+Publish = Callable[[Mapping[str, Value], bytes], MessageId]
+"""`Client.publish`."""
+
+
+class Question(Message):
+    """A message that its publisher waits for an answer to: `question.answer({"sum": 5})`."""
+
+    __slots__ = ("_publish",)
+
+    def __init__(self, message: Message, publish: Publish) -> None:
+        super().__init__(message._frame, message.matched)
+        self._publish = publish
+
+    def answer(
+        self, attributes: Mapping[str, Value] | None = None, payload: bytes = b"", *, json: object = ABSENT
+    ) -> MessageId:
+        """Send an answer, and return its id; see `tamis.Question.answer`."""
+        return self._publish(answer_to(self, attributes or {}), payload_of(payload, json))
+
+
+class Responder:
+    """The questions that a predicate is for, made by `Client.respond`; active from `with`, or from `start()`, to
+    `stop()` or the end of `with`."""
+
+    def __init__(self, subscription: Subscription, publish: Publish) -> None:
+        self._subscription = subscription
+        self._publish = publish
+
+    def start(self) -> Self:
+        """Begin to take questions; return when the router knows. SubscriptionRefused if it refuses."""
+        self._subscription.start()
+        return self
+
+    def stop(self) -> None:
+        """Take no more questions."""
+        self._subscription.unsubscribe()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.stop()
+
+    def __iter__(self) -> Iterator[Question]:
+        return self
+
+    def __next__(self) -> Question:
+        """Return the next question. StopIteration when the responder has ended."""
+        try:
+            return self.receive()
+        except ClientClosed:
+            raise StopIteration from None
+
+    def receive(self, timeout_s: float | None = None) -> Question:
+        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
+            item = self._subscription.receive(left_s)
+            if is_question(item):
+                return Question(cast("Message", item), self._publish)
+
+    def __repr__(self) -> str:
+        return f"<tamis.blocking.Responder {self._subscription!r}>"

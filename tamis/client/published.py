@@ -1,0 +1,52 @@
+"""What an application publishes, taken as it comes: attributes with a payload, or with something to say in JSON.
+
+Law: what cannot be published is Refused with a sentence that names what it was and what it may be.
+"""
+
+from __future__ import annotations
+
+import enum
+import json as json_
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.values import Value
+
+Item = Mapping[str, Value] | tuple[Mapping[str, Value], bytes]
+"""What `publish_many` publishes: attributes, or attributes and payload."""
+
+
+class Json(enum.Enum):
+    """The default of `json=`, where None would be a value."""
+
+    ABSENT = "no json="
+
+
+ABSENT: Final = Json.ABSENT
+
+
+def payload_of(payload: bytes, json: object) -> bytes:
+    """Return the payload, which is `json` in UTF-8 if that was given."""
+    if json is ABSENT:
+        return payload
+    if payload:
+        raise Refused("a message has payload= or json=, and not both")
+    try:
+        return json_.dumps(json, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused(f"json={type(json).__name__} cannot be written: {error}") from None
+
+
+def items(messages: Iterable[Item]) -> Iterator[tuple[Mapping[str, Value], bytes]]:
+    """Yield each message as attributes and payload."""
+    if isinstance(messages, Mapping | str | bytes) or not isinstance(messages, Iterable):
+        what = type(messages).__name__
+        raise Refused(f"publish_many takes an iterable of messages, not a {what}; `publish` takes a single message")
+    for item in messages:
+        if not isinstance(item, tuple):
+            yield item, b""
+        elif len(item) == 2:
+            yield item
+        else:
+            raise Refused(f"a message is its attributes, or (attributes, payload), not a tuple of {len(item)}")

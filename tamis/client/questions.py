@@ -1,0 +1,210 @@
+"""The questions of a client that wait for an answer, and the messages that carry both.
+
+    question   the asker's attributes, reply-to = ADDRESS, correlation-id = NUMBER     to whoever wants it, by content
+    answer     the responder's attributes, answer-to = ADDRESS, correlation-id = NUMBER
+
+Both are messages as all others. ADDRESS is drawn anew by each client, 16 random bytes as hexadecimal text: only those
+who have got a question of it know it, and can answer. Law: a client has one subscription for all of its answers, from
+its first question on; the first answer to a question counts, and one that comes after the call has ended is dropped.
+What waits here is bounded by the calls that wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Final
+
+from tamis.client.errors import ClientClosed
+from tamis.client.gap import Gap
+from tamis.client.inbox import Inbox
+from tamis.client.message import Message
+from tamis.client.outbox import Outbox
+from tamis.client.registry import Registry
+from tamis.client.waiter import Waiter, settle
+from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.filters import Constraint, Filter, Op, Predicate
+from tamis.protocol.language import parse
+from tamis.protocol.values import Value
+from tamis.protocol.wire.client_bodies import Reach
+
+REPLY_TO: Final = "reply-to"
+ANSWER_TO: Final = "answer-to"
+CORRELATION_ID: Final = "correlation-id"
+REQUEST_S: Final = 5.0
+"""Seconds that a call waits for its answer, by default."""
+_ADDRESS_BYTES: Final = 16
+
+
+class OpenQuestion:
+    """A question, and in time its answer."""
+
+    def __init__(self, number: int, waiter: Waiter) -> None:
+        self.number = number
+        self.answer: Message | None = None
+        self.waiter = waiter
+
+
+class Questions:
+    """The questions of one client. A waiter that its owner has given up is not asked for any more."""
+
+    def __init__(self, outbox: Outbox, registry: Registry, random_bytes: Callable[[int], bytes]) -> None:
+        self._outbox = outbox
+        self._registry = registry
+        self._random_bytes = random_bytes
+        self._address = ""
+        self._numbers = count(1)
+        self._waiting: dict[int, OpenQuestion] = {}
+        self._answers: Wishes | None = None
+        self._opening = _Everybody()
+
+    @property
+    def is_open(self) -> bool:
+        """Do answers come here? Where a cut has interrupted that, they will as soon as there is a connection."""
+        return self._answers is not None and self._answers.was_active and not self._answers.inbox.is_ended
+
+    @property
+    def awaits_answer(self) -> bool:
+        return bool(self._waiting)
+
+    def open(self, waiter: Waiter) -> None:
+        """Subscribe to answers; settle `waiter` when every router within reach knows of it."""
+        self._outbox.check_open()
+        if self.is_open:
+            settle(waiter)
+            return
+        if self._answers is None or self._answers.state is SubscriptionState.ENDED:
+            self._address = self._random_bytes(_ADDRESS_BYTES).hex()
+            self._opening = _Everybody()
+            mine = Predicate((Filter((Constraint(ANSWER_TO, Op.EQ, (self._address,)),)),))
+            options = SubscribeOptions(own_messages=True, wait=Reach.NETWORK)
+            inbox = _AnswerBox(self._registry, self._answered, self._ended)
+            self._answers = self._registry.subscribe((mine,), options, self._opening, inbox)
+        self._opening.waiters.append(waiter)
+
+    def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> OpenQuestion:
+        """Publish a question, after `open`; settle `waiter` when its answer is there."""
+        self._outbox.check_open()
+        asked = OpenQuestion(next(self._numbers), waiter)
+        attributes = marked(attributes, REPLY_TO, self._address, asked.number)
+        if self._outbox.try_publish(attributes, payload, time_ns) is None:
+            self._outbox.publish(attributes, payload, time_ns, _Sending(waiter), confirm=False, retry=False)
+        self._waiting[asked.number] = asked
+        return asked
+
+    def forget(self, asked: OpenQuestion) -> None:
+        """Take no answer any more for `asked`, whose call has ended."""
+        self._waiting.pop(asked.number, None)
+
+    def _answered(self, message: Message) -> None:
+        try:
+            number = message.get(CORRELATION_ID)
+        except FrameError:
+            return  # somebody's damaged attributes are no answer
+        asked = self._waiting.pop(number, None) if type(number) is int else None
+        if asked is not None:
+            asked.answer = message
+            settle(asked.waiter)
+
+    def _ended(self, error: Exception | None) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for asked in waiting.values():
+            settle(asked.waiter, error or ClientClosed("the client is closed"))
+
+
+class _AnswerBox(Inbox):
+    """An inbox that hands on what comes, and keeps nothing."""
+
+    __slots__ = ("_ended", "_put")
+
+    def __init__(
+        self, registry: Registry, put: Callable[[Message], None], ended: Callable[[Exception | None], None]
+    ) -> None:
+        super().__init__(registry.bounds, registry.full, lambda _: None)
+        self._put = put
+        self._ended = ended
+
+    def put(self, message: Message) -> None:
+        self._put(message)
+
+    def put_gap(self, gap: Gap) -> None:
+        """An answer that is missing is noticed by its call."""
+
+    def end(self, error: Exception | None = None) -> None:
+        super().end(error)
+        self._ended(error)
+
+
+class _Everybody:
+    """The waiters of all calls that wait for one thing, as one."""
+
+    def __init__(self) -> None:
+        self.waiters: list[Waiter] = []
+        self._is_done = False
+
+    def done(self) -> bool:
+        return self._is_done
+
+    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
+        self._settle(None)
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        self._settle(exception)
+
+    def _settle(self, error: BaseException | None) -> None:
+        self._is_done = True
+        for waiter in self.waiters:
+            settle(waiter, error)
+        self.waiters.clear()
+
+
+class _Sending:
+    """What waits for a held question to be sent: its call, which goes on waiting then."""
+
+    def __init__(self, waiter: Waiter) -> None:
+        self._waiter = waiter
+
+    def done(self) -> bool:
+        return self._waiter.done()
+
+    def set_result(self, result: None, /) -> None:
+        """Sent: the answer is still to come."""
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        settle(self._waiter, exception)
+
+
+def marked(attributes: Mapping[str, Value], name: str, address: str, number: int) -> dict[str, Value]:
+    """Return the attributes of a question or an answer, with those that make it one."""
+    if not isinstance(attributes, Mapping):
+        raise Refused(f"attributes are a mapping of names to values, not {type(attributes).__name__}")
+    for reserved in REPLY_TO, ANSWER_TO, CORRELATION_ID:
+        if reserved in attributes:
+            raise Refused(f"attribute {reserved!r} is set by the client, in questions and answers")
+    return {**attributes, name: address, CORRELATION_ID: number}
+
+
+def answer_to(question: Message, attributes: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the attributes of an answer to `question`, for which `is_question` holds."""
+    return marked(attributes, ANSWER_TO, str(question[REPLY_TO]), int(question[CORRELATION_ID]))
+
+
+def is_question(item: Message | Gap) -> bool:
+    """Can `item` be answered? Attributes that are damaged are no question."""
+    try:
+        return (
+            isinstance(item, Message) and isinstance(item.get(REPLY_TO), str) and type(item.get(CORRELATION_ID)) is int
+        )
+    except FrameError:
+        return False
+
+
+def questions_in(predicate: str | Predicate) -> Predicate:
+    """Return the predicate for those messages that satisfy `predicate` and want an answer."""
+    if isinstance(predicate, str):
+        predicate = parse(predicate)
+    if not isinstance(predicate, Predicate):
+        raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}")
+    wants_answer = Constraint(REPLY_TO, Op.EXISTS)
+    return Predicate(tuple(Filter((*filter_.constraints, wants_answer)) for filter_ in predicate.filters))

@@ -1,0 +1,91 @@
+"""What answers questions, for asyncio: `async for question in responder`.
+
+Law: a responder yields what can be answered and nothing else; an answer goes to the asker alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Generator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self, cast
+
+from tamis.client.message import Message
+from tamis.client.published import ABSENT, payload_of
+from tamis.client.questions import answer_to, is_question
+from tamis.client.subscription import Subscription
+from tamis.protocol.messages import MessageId
+from tamis.protocol.values import Value
+
+if TYPE_CHECKING:
+    from tamis.client.gap import Gap
+
+
+class Publish(Protocol):
+    """`Client.publish`."""
+
+    def __call__(self, attributes: Mapping[str, Value], payload: bytes = b"", /) -> Awaitable[MessageId]: ...
+
+
+class Question(Message):
+    """A message that its publisher waits for an answer to: `await question.answer({"sum": 5})`."""
+
+    __slots__ = ("_publish",)
+
+    def __init__(self, message: Message, publish: Publish) -> None:
+        super().__init__(message._frame, message.matched)
+        self._publish = publish
+
+    async def answer(
+        self, attributes: Mapping[str, Value] | None = None, payload: bytes = b"", *, json: object = ABSENT
+    ) -> MessageId:
+        """Send an answer, as `Client.publish` does, and return its id. The asker takes the first one that comes."""
+        return await self._publish(answer_to(self, attributes or {}), payload_of(payload, json))
+
+
+class Responder:
+    """The questions that a predicate is for, made by `Client.respond`; active from `async with`, or from `await
+    responder`, to `stop()` or the end of `async with`."""
+
+    def __init__(self, subscription: Subscription, publish: Publish) -> None:
+        self._subscription = subscription
+        self._publish = publish
+
+    async def start(self) -> Self:
+        """Begin to take questions; return when the router knows. SubscriptionRefused if it refuses."""
+        await self._subscription.start()
+        return self
+
+    async def stop(self) -> None:
+        """Take no more questions."""
+        await self._subscription.unsubscribe()
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    def __await__(self) -> Generator[None, None, Self]:
+        return self.start().__await__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def __aiter__(self) -> AsyncIterator[Question]:
+        """Yield questions, to the end of the responder."""
+        async for item in self._subscription:
+            if is_question(item):
+                yield self._question(item)
+
+    async def receive(self, timeout_s: float | None = None) -> Question:
+        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
+        async with asyncio.timeout(timeout_s):
+            while not is_question(item := await self._subscription.receive()):
+                pass
+        return self._question(item)
+
+    def __repr__(self) -> str:
+        return f"<tamis.Responder {self._subscription!r}>"
+
+    def _question(self, item: Message | Gap) -> Question:
+        return Question(cast("Message", item), self._publish)
