@@ -90,3 +90,19 @@ def test_intervals_beside_the_value_are_not_looked_at(shape: str) -> None:
     assert table.stats().steps - before < 200
     for value in (ends[5][0], ends[9][1], ends[2_999][0], 5_000, 1.5):
         assert sorted(table.match({"x": value})) == sorted(plain.match({"x": value}))
+
+
+def test_a_list_of_strings_is_chosen_before_patterns_that_many_share() -> None:
+    shared = [Constraint(f"a{k:02d}", Op.CONTAINS, ("-v-",)) for k in range(12)]
+    message: dict[str, Value] = {f"a{k:02d}": "some-v-text" for k in range(12)}
+    table, plain = Table("tamis"), Table("linear")
+    for number in range(FILTERS):
+        wanted = Constraint("m", Op.IN, tuple(f"{number}-{k}" for k in range(10)))
+        for each in (table, plain):
+            each.add(Filter((*shared, wanted)), number)
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message | {"m": "none of them"}) == []
+    assert table.stats().steps - before < 600
+    for value in ("0-0", "7-3", f"{FILTERS - 1}-9"):
+        assert table.match(message | {"m": value}) == plain.match(message | {"m": value})

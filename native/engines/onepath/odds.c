@@ -28,10 +28,16 @@ static bool complex_has_equality(const tm_constraint *constraint) {
     return constraint->op == TM_OP_EQ || constraint->op == TM_OP_IN;
 }
 
+/* A list holds where one of its values is brought. */
 static double guess_of_complex(const tm_engine *engine, tamis_test test) {
     const tm_constraint *constraint = &engine->complexes[tamis_test_operand(test)].constraint;
-    bool one_kind = tamis_kind_of(engine, test) != TAMIS_ANY; /* a key counts what is in its buckets */
-    return complex_has_equality(constraint) && one_kind ? constraint->operand_count * ODDS_NUMBER : TAMIS_NEVER;
+    unsigned kind = tamis_kind_of(engine, test);
+    if (!complex_has_equality(constraint) || kind == TAMIS_ANY) { /* a key counts what is in its buckets */
+        return TAMIS_NEVER;
+    }
+    double of_value = kind == TAMIS_STRING ? ODDS_STRING : kind == TAMIS_NUMBER ? ODDS_NUMBER : ODDS_BOOLEAN;
+    double guess = constraint->operand_count * of_value;
+    return guess < CERTAIN ? guess : CERTAIN;
 }
 
 /* The chance that an attribute of the name satisfies the test, by what kind of test it is. */
