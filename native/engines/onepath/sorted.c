@@ -60,8 +60,8 @@ static int compare_to(const wanted *text, const tamis_string *string) {
  * the outcome of a comparison. */
 static inline uint32_t words_below(const uint64_t *words, uint32_t count, uint64_t word) {
     const uint64_t *at = words;
-    for (uint32_t left = count; left > 1; left -= left / 2) {
-        at += left / 2 & -(uint32_t)(at[left / 2 - 1] < word);
+    for (size_t left = count; left > 1; left -= left / 2) {
+        at += left / 2 & -(size_t)(at[left / 2 - 1] < word);
     }
     return (uint32_t)(at - words) + (count > 0 && *at < word);
 }
