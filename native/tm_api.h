@@ -680,6 +680,31 @@ void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
 /* Let the clock of the switch run ahead by so much more: for tests. */
 void tm_switch_advance(tm_switch *sw, uint64_t ms);
 
+/* ---- messages that nobody wanted ---- */
+
+/* A message that entered here and that neither a client nor another router asked for. Its payload is not kept. */
+typedef struct tm_unmatched {
+    uint64_t n; /* from 1 on, in the order they came; a number that is missing is not kept any more */
+    uint64_t t_ns;
+    uint64_t origin;
+    uint64_t number;
+    const uint8_t *attributes; /* packed; borrowed until the next call to the switch */
+    uint32_t attribute_bytes;
+    uint32_t payload_bytes;
+    uint32_t connection; /* from which it came; by now it may be another's */
+} tm_unmatched;
+
+#define TM_UNMATCHED_BYTES_MIN 65536
+
+/* Keep the latest messages that nobody wanted in `bytes` bytes, a multiple of 8 and TM_UNMATCHED_BYTES_MIN at least; 0:
+ * none. They are those whose mix (records.h) is below `share`; UINT64_MAX: all. What was kept is forgotten if `bytes`
+ * differs. TM_NO_MEMORY: it is as it was. */
+int tm_switch_keep_unmatched(tm_switch *sw, uint64_t share, uint32_t bytes);
+/* Those that are kept with a number above `after`, the oldest first, `capacity` of them at most. Returns the number of
+ * the latest that was sampled, kept or not. */
+uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *rows, uint32_t capacity,
+                             uint32_t *count);
+
 /* ---- records of messages ---- */
 
 /* What happened to a message, noted by the switch in a ring and taken out as lines of JSON by another thread: the kind

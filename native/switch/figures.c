@@ -217,6 +217,8 @@ int tm_switch_validate(const tm_switch *sw, const char **reason) {
         *reason = "a publisher is not found under its number";
     } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
         *reason = "routers, their filters and the routes to them do not agree";
+    } else if (!switch_unmatched_is_sound(&sw->unmatched)) {
+        *reason = "what nobody wanted does not lie entry behind entry";
     }
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }
