@@ -188,6 +188,13 @@ class Limits(ConfigSection):
     connections: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Open client connections; more are refused."
     )
+    client_series: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="Clients that have metrics of their own, by name: the first so many to come; the rest are summed "
+        "up under the name `others`. 0: no metrics by client.",
+    )
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
         ge=1,

@@ -617,6 +617,8 @@ typedef struct tm_connection_stats {
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+/* The sums over all connections that serve a client and have not ended; what is no sum is 0. */
+void tm_switch_clients(const tm_switch *sw, tm_connection_stats *out);
 
 typedef struct tm_subscriber_stats {
     uint64_t number; /* of the client's name */
