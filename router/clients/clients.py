@@ -120,9 +120,9 @@ class Clients:
         """Take in that `subscriber` is served now: another client of the same name has to go."""
         older = self.names.get(subscriber.name)
         self.names[subscriber.name] = subscriber
-        if subscriber.client is not None:
-            limit = self.connections.settings.limits.client_series
-            self.series.came(subscriber.name, subscriber.client.connection, limit)
+        connection = self.connections.switch.connection_of(subscriber.interface)
+        if connection is not None:
+            self.series.came(subscriber.name, connection, self.connections.settings.limits.client_series)
         if older is not None and older.client is not None:
             older.client.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {subscriber.name}"))
 
