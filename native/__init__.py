@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
-from tamis.native.engines import DEFAULT_ENGINE, ENGINES, Engine, EngineOption, engine_spelled, engines_with
+from tamis.native.engines import (
+    DEFAULT_ENGINE,
+    ENGINES,
+    Engine,
+    EngineOption,
+    engine_spelled,
+    engines_listed,
+    engines_with,
+)
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.query import Mode
@@ -68,5 +76,6 @@ __all__ = [
     "check",
     "decode_attributes",
     "engine_spelled",
+    "engines_listed",
     "engines_with",
 ]
