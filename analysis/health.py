@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.schemas import CORRUPT
+from tamis.analysis.reading import CORRUPT
 from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)
