@@ -30,6 +30,7 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
     HEALTH: {
         "lines": lambda study: health.lines(study.logs.message_heads, study.logs.events),
         "lives": lambda study: study.lives.orderBy("first_us", "router"),
+        "changes": lambda study: health.changes(study.events("link"), study.events("life")),
         "holes": lambda study: study.holes.orderBy("router", "epoch", "from_us"),
         "clocks": lambda study: study.clocks,
     },
