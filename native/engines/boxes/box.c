@@ -30,6 +30,14 @@ void tm_box_open(tm_box *box, uint32_t names) {
     box->strict = 0;
 }
 
+void tm_box_narrow_labelled(tm_box *box, uint32_t names, uint32_t name, bool is_low, double end,
+                            const int64_t *labels) {
+    double *at = &box->ends[is_low ? name : names + name];
+    int64_t before = tm_box_label(labels, *at);
+    int64_t label = tm_box_label(labels, end);
+    *at = (is_low ? label > before : label < before) ? end : *at;
+}
+
 void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool is_strict, double bound) {
     uint32_t end = is_low ? name : names + name;
     double at = is_strict ? nextafter(bound, is_low ? INFINITY : -INFINITY) : bound;

@@ -14,7 +14,9 @@ static void free_arrays(tm_families *families) {
     TM_DELETE(families->memory, TM_HOT, families->all, tm_family *, families->capacity);
     TM_DELETE(families->memory, TM_HOT, families->homes, tm_family_home, families->home_capacity);
     tm_idset_free(&families->set, families->memory, TM_HOT);
+    const int64_t *const *labels = families->labels;
     tm_families_init(families, families->memory, families->moved, families->owner);
+    families->labels = labels;
 }
 
 void tm_families_clear(tm_families *families) {
@@ -78,6 +80,15 @@ static void hang_up(tm_families *families, tm_family *family) {
     home->count++;
 }
 
+static void label_names(const tm_families *families, tm_family *family) {
+    tm_boxes *tree = &family->tree;
+    tree->labels = families->labels;
+    for (uint32_t i = 0; families->labels != NULL && i < tree->names; i++) {
+        bool is_labelled = (family->names[i] & 3) == TM_BOX_LABELLED;
+        tree->labelled |= is_labelled ? 1U << i | 1U << (tree->names + i) : 0;
+    }
+}
+
 static tm_family *add_family(tm_families *families, const uint32_t *names, uint32_t count) {
     tm_family *family =
         reserve(families, names[count - 1] >> 2) ? TM_NEW(families->memory, TM_HOT, tm_family, 1) : NULL;
@@ -86,6 +97,7 @@ static tm_family *add_family(tm_families *families, const uint32_t *names, uint3
     }
     tm_boxes_init(&family->tree, families->memory, count, families->moved, families->owner);
     memcpy(family->names, names, sizeof *names * count);
+    label_names(families, family);
     family->place = ++families->count;
     families->all[family->place] = family;
     hang_up(families, family);

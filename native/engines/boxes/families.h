@@ -5,13 +5,15 @@
  * which a name is missing.
  *
  * Law: a family exists as long as it has a box. A name is a number of the owner's with a kind below 4 (`name << 2 |
- * kind`), the names of a family are sorted and distinct; a kind is never looked at here.
+ * kind`), the names of a family are sorted and distinct; of kinds only TM_BOX_LABELLED means something here.
  */
 #ifndef TM_BOX_FAMILIES_H
 #define TM_BOX_FAMILIES_H
 
 #include "base/idset.h"
 #include "engines/boxes/tree.h"
+
+#define TM_BOX_LABELLED 2U /* the kind of names whose ends are constants */
 
 typedef struct tm_family {
     tm_boxes tree; /* first: a tree is cast back to its family */
@@ -29,7 +31,8 @@ typedef struct tm_family_home {
 typedef struct tm_families {
     tm_memory *memory; /* borrowed */
     tm_box_moved moved;
-    void *owner;           /* borrowed; of `moved` */
+    void *owner;                  /* borrowed; of `moved` */
+    const int64_t *const *labels; /* borrowed; of names of kind TM_BOX_LABELLED: see tree.h. NULL: there are none */
     tm_family **all;       /* owned, and what they point at; [0] is not used */
     tm_family_home *homes; /* owned; by name */
     tm_idset set;          /* of places in `all`, by their names */

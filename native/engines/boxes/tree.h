@@ -13,7 +13,9 @@
  * is ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
  * the owner is told whenever it changes.
  *
- * Numbers are floats here. An integer that is none lies between two; see tm_box_point.
+ * Numbers are floats here. An integer that is none lies between two; see tm_box_value. Of a *labelled* name the ends are
+ * constants of the owner instead, compared by the labels that the owner gives them (tm_box_label): labels may move as
+ * long as they keep their order, and nodes need not know.
  */
 #ifndef TM_BOX_TREE_H
 #define TM_BOX_TREE_H
@@ -49,6 +51,8 @@ typedef struct tm_box_scale {
 
 typedef struct tm_boxes {
     tm_memory *memory; /* borrowed */
+    const int64_t *const *labels; /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
+    uint32_t labelled;            /* a bit for each end of a name that is */
     tm_box_moved moved;
     void *owner;       /* borrowed; of `moved` */
     tm_box_node *root; /* owned; NULL: no box */
@@ -89,6 +93,28 @@ void tm_box_open(tm_box *box, uint32_t names);
 /* Narrow the range of a name by one bound. */
 void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool is_strict, double bound);
 
+/* ---- ends of labelled names ---- */
+
+#define TM_BOX_AT 0U    /* the end is at the constant, which is in the box */
+#define TM_BOX_ABOVE 1U /* just above it: a low that is strict */
+#define TM_BOX_BELOW 2U /* just below it: a high that is strict */
+
+/* An end at a constant, as it stands in a box: exact, as there are fewer than 2^32 constants. */
+static inline double tm_box_constant(uint32_t constant, unsigned side) {
+    return (double)((uint64_t)constant << 2 | side);
+}
+/* What such an end, or a missing one, is compared by. Labels of constants are even and below 2^61. */
+static inline int64_t tm_box_label(const int64_t *labels, double end) {
+    static const int64_t SIDES[3] = {[TM_BOX_AT] = 0, [TM_BOX_ABOVE] = 1, [TM_BOX_BELOW] = -1};
+    if (end < 0 || end > (double)UINT64_MAX) {
+        return end < 0 ? INT64_MIN : INT64_MAX;
+    }
+    uint64_t at = (uint64_t)end;
+    return labels[at >> 2] + SIDES[at & 3];
+}
+/* Narrow the range of a labelled name. */
+void tm_box_narrow_labelled(tm_box *box, uint32_t names, uint32_t name, bool is_low, double end, const int64_t *labels);
+
 /* ---- a match ---- */
 
 typedef struct tm_box_query tm_box_query;
@@ -97,7 +123,8 @@ typedef struct tm_box_query tm_box_query;
 typedef bool (*tm_box_found)(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows);
 
 struct tm_box_query {
-    tm_box_value values[TM_BOX_NAMES_MAX];
+    tm_box_value values[TM_BOX_NAMES_MAX]; /* of a labelled name anything */
+    int64_t labels[TM_BOX_NAMES_MAX];      /* of a labelled name: that of the value */
     uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces from which there is nothing to gain; `found` may add some */
     tm_work work;
     tm_box_found found;

@@ -55,9 +55,6 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     case TAMIS_NUMBER:
         *out = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
         return true;
-    case TAMIS_STRING:
-        place = (double)tm_grid_of_text(value->string, value->length);
-        break;
     case TAMIS_BY_CONSTANT:
         place = m->views[state_attribute(state)].constant;
         break;
@@ -73,8 +70,12 @@ static bool find_point(const matching *m, const tm_family *family, tm_box_query 
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
         unsigned kind = family->names[i] & 3;
-        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind) ||
-            !value_for(m, state, kind, &query->values[i])) {
+        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind)) {
+            return false;
+        }
+        if (kind == TAMIS_STRING) {
+            query->labels[i] = m->views[state_attribute(state)].label;
+        } else if (!value_for(m, state, kind, &query->values[i])) {
             return false;
         }
     }

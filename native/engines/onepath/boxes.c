@@ -111,13 +111,6 @@ static bool bound_of_number(const tm_engine *engine, tamis_test test, bound *out
     return true;
 }
 
-static bound bound_of_string(const tm_engine *engine, tamis_test test) {
-    const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
-    bool is_low = tamis_test_op(test) >= TAMIS_STRING_GT;
-    double place = (double)tm_grid_of_text(tamis_string_text(string), string->length);
-    return (bound){place, is_low, !is_low, false};
-}
-
 /* How the test bounds what it is about; false: a box says less than it. */
 static bool bound_of(const tm_engine *engine, tamis_test test, bound *out) {
     unsigned op = tamis_test_op(test);
@@ -125,11 +118,16 @@ static bool bound_of(const tm_engine *engine, tamis_test test, bound *out) {
         *out = (bound){tamis_test_operand(test), true, true, false};
         return true;
     }
-    if (op >= TAMIS_STRING_EQ) {
-        *out = bound_of_string(engine, test);
-        return false;
-    }
     return bound_of_number(engine, test, out);
+}
+
+/* The same of a bound on a string. */
+static void narrow_text(const tm_engine *engine, uint32_t names, uint32_t at, tamis_test test, tm_box *box) {
+    unsigned op = tamis_test_op(test);
+    bool is_low = op >= TAMIS_STRING_GT;
+    unsigned side = op == TAMIS_STRING_GT ? TM_BOX_ABOVE : op == TAMIS_STRING_LT ? TM_BOX_BELOW : TM_BOX_AT;
+    tm_box_narrow_labelled(box, names, at, is_low, tm_box_constant(tamis_test_operand(test), side),
+                           engine->strings.labels);
 }
 
 /* Narrow the box by a test; false: the box does not say all that the test does. */
@@ -142,6 +140,10 @@ static bool narrow(const tm_engine *engine, const family_names *family, tamis_te
     }
     if (!is_said || at == family->count) {
         return false;
+    }
+    if ((family->names[at] & 3) == TAMIS_STRING) {
+        narrow_text(engine, family->count, at, test, box);
+        return true;
     }
     bound end = {0};
     bool says_all = bound_of(engine, test, &end);
@@ -166,6 +168,7 @@ static void box_of(const tm_engine *engine, uint32_t interface, const tamis_test
 }
 
 _Static_assert(TAMIS_CELL_INTERFACES == TM_BOX_TRACKED, "what cells have, trees of boxes have");
+_Static_assert(TAMIS_STRING == TM_BOX_LABELLED, "strings in order have labels");
 
 /* ---- bodies ---- */
 
@@ -184,6 +187,7 @@ static void note_leaf(void *owner, uint32_t id, tm_box_node *leaf) {
 
 void tamis_boxes_init(tm_engine *engine) {
     tm_families_init(&engine->families, engine->memory, note_leaf, engine);
+    engine->families.labels = (const int64_t *const *)&engine->strings.labels;
 }
 
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out) {

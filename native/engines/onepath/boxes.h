@@ -1,8 +1,8 @@
 /* boxes.h - filters of ranges on two to eight names, and their equalities, in trees of boxes.
  *
  * Law: a box holds wherever its filter does; where it says no more than the filter, its row has TAMIS_LAST, and nothing
- * else is asked. Strings in order have a place on the grid (model/grid.h), which is too coarse to decide; one that is
- * compared as a whole is the id of its constant. The body of a filter in a box holds all of its tests, the access test
+ * else is asked. An end of strings in order is the id of a constant, compared by its label; a string that is compared as
+ * a whole is the id of its constant. The body of a filter in a box holds all of its tests, the access test
  * too, and behind them its leaf.
  *
  * Filters of one family stand in their bucket until TAMIS_BOXES_MIN of them are found under a pair of names, or
