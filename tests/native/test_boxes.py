@@ -254,13 +254,17 @@ def test_boxes_of_strings_that_differ_late_are_passed_by(shape: str) -> None:
     assert table.match({"x": value, "y": value}) == plain.match({"x": value, "y": value}) == []
     assert table.stats().steps - before < 200
     for strict, op in enumerate((Op.GT, Op.GE, Op.LT, Op.LE)):
-        wanted = Filter((Constraint("x", op, (value,)), Constraint("y", Op.NE, ("never",)), Constraint("y", op, ("z",))))
+        wanted = Filter(
+            (Constraint("x", op, (value,)), Constraint("y", Op.NE, ("never",)), Constraint("y", op, ("z",)))
+        )
         for each in (table, plain):
             each.add(wanted, 3_000 + strict)
     for number in range(300):  # each between its neighbours: labels are used up, and spread
         for each in (table, plain):
             each.add(
-                Filter((Constraint("x", Op.GT, (value + "a" * number,)), Constraint("y", Op.LT, (value + "a" * number,)))),
+                Filter(
+                    (Constraint("x", Op.GT, (value + "a" * number,)), Constraint("y", Op.LT, (value + "a" * number,)))
+                ),
                 4_000 + number,
             )
     table.validate()

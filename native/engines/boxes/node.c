@@ -5,7 +5,7 @@
 
 static size_t bytes_of(uint32_t names, uint32_t level, uint32_t capacity) {
     size_t ends = 2 * (size_t)names;
-    size_t row = level == 0 ? sizeof(double) * ends + 2 * sizeof(uint32_t) + 2 * sizeof(uint16_t)
+    size_t row = level == 0 ? sizeof(double) * ends + 3 * sizeof(uint32_t) + sizeof(uint16_t)
                             : sizeof(double) * 2 * ends + sizeof(tm_box_node *) + sizeof(uint64_t) * TM_BOX_WORDS;
     return sizeof(tm_box_node) + row * capacity;
 }

@@ -67,11 +67,11 @@ static inline uint32_t *ids_of(const tm_box_node *leaf) {
 static inline uint32_t *payloads_of(const tm_box_node *leaf) {
     return ids_of(leaf) + leaf->capacity;
 }
-static inline uint16_t *stricts_of(const tm_box_node *leaf) {
-    return (uint16_t *)(void *)(payloads_of(leaf) + leaf->capacity);
+static inline uint32_t *stricts_of(const tm_box_node *leaf) {
+    return payloads_of(leaf) + leaf->capacity;
 }
 static inline uint16_t *tracks_of(const tm_box_node *leaf) {
-    return stricts_of(leaf) + leaf->capacity;
+    return (uint16_t *)(void *)(stricts_of(leaf) + leaf->capacity);
 }
 
 static inline tm_box_node **children_of(const tm_box_node *inner) {

@@ -1,7 +1,7 @@
 /* tree.h - a tree of boxes: which of them is a point in?
  *
- * A box is a range on each of k names, 1 <= k <= 8; a missing bound is an infinity. A box is kept as a point of 2k
- * ends, and a node knows the least and the greatest of each end below it:
+ * A box is a range on each of k names, 1 <= k <= TM_BOX_NAMES_MAX; a missing bound is an infinity. A box is kept as a
+ * point of 2k ends, and a node knows the least and the greatest of each end below it:
  *
  *     x in [2, 5], y in [1, 9]  ->  lows (2, 1)  highs (5, 9)
  *
@@ -13,9 +13,9 @@
  * is ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
  * the owner is told whenever it changes.
  *
- * Numbers are floats here. An integer that is none lies between two; see tm_box_value. Of a *labelled* name the ends are
- * constants of the owner instead, compared by the labels that the owner gives them (tm_box_label): labels may move as
- * long as they keep their order, and nodes need not know.
+ * Numbers are floats here. An integer that is none lies between two; see tm_box_value. Of a *labelled* name the ends
+ * are constants of the owner instead, compared by the labels that the owner gives them (tm_box_label): labels may move
+ * as long as they keep their order, and nodes need not know.
  */
 #ifndef TM_BOX_TREE_H
 #define TM_BOX_TREE_H
@@ -24,7 +24,7 @@
 #include "base/work.h"
 #include "tm.h"
 
-#define TM_BOX_NAMES_MAX 8U
+#define TM_BOX_NAMES_MAX 16U /* as many as a filter has constraints */
 #define TM_BOX_WORDS 4U
 #define TM_BOX_TRACKED (TM_BOX_WORDS * 64) /* interfaces below it are known to every node above them */
 #define TM_BOX_UNTRACKED 0xffffU
@@ -35,7 +35,7 @@ typedef struct tm_box {
     double ends[2 * TM_BOX_NAMES_MAX]; /* of k names: k lows, then k highs; a strict bound is the float next to it */
     uint32_t id;                       /* distinct */
     uint32_t payload;                  /* the owner's */
-    uint16_t strict;                   /* a bit for each end: its bound was strict */
+    uint32_t strict;                   /* a bit for each end: its bound was strict */
     uint16_t track;                    /* the interface, or TM_BOX_UNTRACKED */
 } tm_box;
 
@@ -51,8 +51,9 @@ typedef struct tm_box_scale {
 
 typedef struct tm_boxes {
     tm_memory *memory; /* borrowed */
-    const int64_t *const *labels; /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
-    uint32_t labelled;            /* a bit for each end of a name that is */
+    const int64_t *const
+        *labels;       /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
+    uint32_t labelled; /* a bit for each end of a name that is */
     tm_box_moved moved;
     void *owner;       /* borrowed; of `moved` */
     tm_box_node *root; /* owned; NULL: no box */

@@ -41,8 +41,7 @@ static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, 
     return best;
 }
 
-void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out) {
-    out->count = 0;
+uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests) {
     for (uint32_t depth = 0; depth <= TAMIS_DEPTH_MAX; depth++) {
         tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
         const tamis_node *node = crowd.opened == NULL ? NULL : tamis_slot_node(&engine->buckets, crowd.opened);
@@ -52,7 +51,12 @@ void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *
         }
         key = next;
     }
-    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, key);
+    return key;
+}
+
+void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out) {
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_alike_end(engine, key, tests));
+    out->count = 0;
     for (uint32_t at = slot == NULL ? 0 : slot->entry_count; at > 0 && out->count < TAMIS_ALIKE_MAX; at--) {
         tamis_tests_of_entry(engine, &tamis_slot_entries(&engine->buckets, slot)[at - 1], &out->filters[out->count++]);
     }

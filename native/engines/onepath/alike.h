@@ -9,7 +9,7 @@
 
 #include "engines/onepath/engine.h"
 
-#define TAMIS_ALIKE_MAX 4U  /* filters that are looked at */
+#define TAMIS_ALIKE_MAX 4U /* filters that are looked at */
 #define TAMIS_ALIKE_MIN 8U /* entries in a bucket that is not opened; of fewer nobody is asked */
 
 typedef struct tamis_alike {
@@ -17,7 +17,9 @@ typedef struct tamis_alike {
     tamis_tests filters[TAMIS_ALIKE_MAX];
 } tamis_alike;
 
-/* From the bucket on, along the fullest way that is open to a filter of these tests: filters that stand at its end. */
+/* The bucket at the end of the fullest way that is open to a filter of these tests, from this bucket on. */
+uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests);
+/* Filters that stand there. */
 void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out);
 /* Which share of them makes the test; 0 where one or none was found. */
 double tamis_alike_share(const tamis_alike *alike, tamis_test test);

@@ -225,7 +225,7 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     double pair = front_pair(engine, tests);
     candidate best = rarest_bucket(engine, tests);
     bool is_pair = pair < TAMIS_NEVER && pair * ODDS_RANGE <= best.odds;
-    if (is_pair && tamis_boxes_take(engine, tests)) {
+    if ((is_pair || best.test == TAMIS_NONE) && tamis_boxes_take(engine, tests)) {
         return TAMIS_IN_BOXES;
     }
     is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);
