@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
-from tamis.native.engines import DEFAULT_ENGINE, ENGINES, Engine, EngineOption, engine_spelled, engines_with
+from tamis.native.engines import (
+    DEFAULT_ENGINE,
+    ENGINES,
+    Engine,
+    EngineOption,
+    engine_spelled,
+    engines_listed,
+    engines_with,
+)
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.query import Mode
@@ -70,6 +78,7 @@ __all__ = [
     "check",
     "decode_attributes",
     "engine_spelled",
+    "engines_listed",
     "engines_with",
     "keep_unmatched",
     "unmatched",
