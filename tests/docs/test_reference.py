@@ -1,8 +1,8 @@
 """What a program or a person can name is named in the reference: functions, classes, members and arguments of the
 client and of `tamis.testing`, pages of administration, and variables of the environment.
 
-Commands and options are held by test_cli_page.py, keys of the topology file by tests/configs/test_topology.py, metrics by
-tests/configs/test_monitoring.py.
+Commands and options are held by test_cli_page.py, keys of the topology file by tests/configs/test_topology.py,
+metrics by tests/configs/test_monitoring.py.
 """
 
 from __future__ import annotations
