@@ -11,11 +11,7 @@ A command that is not run still names a command, options, module or target that 
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -23,7 +19,7 @@ import pytest
 
 from tamis.cli.main import root
 from tests.docs.commands import PAGES, ROOT, PageCommand, commands_in, commands_of
-from tests.routers import free_port
+from tests.docs.sandbox import Sandbox
 
 TESTED = {
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
@@ -46,8 +42,6 @@ HERE = {
     "docs/reference/daemon.md": "curl",
 }
 """Pages whose commands are run here, and how the first of them begins for which the network has to be up already."""
-ENDLESS_S = 3.0
-"""Seconds after which a command that goes on until Ctrl-C is given one."""
 COMMANDS = [command for page in PAGES for command in commands_of(page)]
 
 LOOKED_AT = [command for command in COMMANDS if "/contributing/" not in command.page]
@@ -139,70 +133,6 @@ def check_words(words: list[str]) -> None:
 
 
 # --- run here --------------------------------------------------------------------------------------------------------
-
-
-class Sandbox:
-    """A folder with a network.yaml in it, where commands of pages are run. Addresses of the pages stand for others."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shown = [port for at in range(3) for port in (7400 + at, 7500 + at, 7600 + at)]
-        self.ports = {str(port): str(free_port()) for port in shown}
-        (folder / "network.yaml").write_text(self.here(_NETWORK))
-        (folder / "configs").symlink_to(ROOT / "configs")
-        (folder / "bin").mkdir()
-        for name in ("tamis", "python"):
-            (folder / "bin" / name).symlink_to(Path(sys.executable).with_name(name))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("TAMIS_")}
-        self.environment = kept | {
-            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-            "HOME": str(folder),
-            "XDG_STATE_HOME": str(folder / "state"),
-            "XDG_CONFIG_HOME": str(folder / "config"),
-            "TAMIS_URL": self.here("tamis://127.0.0.1:7400"),
-            "TAMIS_ADMIN": self.here("127.0.0.1:7600"),
-        }
-
-    def here(self, text: str) -> str:
-        return re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda port: self.ports.get(port[0], port[0]), text)
-
-    def run(self, text: str) -> tuple[int, str]:
-        """Run a command until it ends, or gets a Ctrl-C as one that goes on; its exit code, and all that it printed."""
-        command = ["bash", "-o", "pipefail", "-c", self.here(text)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        with subprocess.Popen(  # noqa: S603
-            command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True, **pipes
-        ) as process:
-            try:
-                out, _ = process.communicate(timeout=ENDLESS_S if is_endless(text) else 60)
-                assert not is_endless(text), f"{text} has ended by itself: {out}"
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGINT)
-                out, _ = process.communicate(timeout=30)
-                assert is_endless(text), f"{text} does not end: {out}"
-                return 0 if process.returncode in (0, 130, -signal.SIGINT) else process.returncode, out
-            return process.returncode, out
-
-
-def is_endless(text: str) -> bool:
-    """Does the command go on until Ctrl-C?"""
-    words = text.partition("#")[0].split()
-    return words[:2] == ["tamis", "router"] or (
-        words[:1] == ["tamis"]
-        and (words[1] in ("up", "sub", "top") or bool({"-f", "--follow"} & {*words}))
-        and not {"--detach", "--once", "--count", "--timeout"} & {*words}
-    )
-
-
-_NETWORK = """\
-records: {messages: all}
-unmatched: {share: 1}
-routers:
-  a: {clients: 127.0.0.1:7400, neighbours: 127.0.0.1:7500, admin: 127.0.0.1:7600, data: run/a}
-  b: {clients: 127.0.0.1:7401, neighbours: 127.0.0.1:7501, admin: 127.0.0.1:7601, data: run/b}
-  c: {clients: 127.0.0.1:7402, neighbours: 127.0.0.1:7502, admin: 127.0.0.1:7602, data: run/c}
-links: [[a, b], [b, c]]
-"""
 
 
 def start_network(sandbox: Sandbox) -> None:
