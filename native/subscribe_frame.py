@@ -63,6 +63,11 @@ class SubscribeFrame:
         return bool(self.c.wait)
 
     @property
+    def names_group(self) -> bool:
+        """Do its subscriptions share their messages with others of a group?"""
+        return bool(self.c.group_size)
+
+    @property
     def wants_own(self) -> bool:
         return bool(self.c.own_messages)
 

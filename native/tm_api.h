@@ -433,6 +433,8 @@ typedef struct tm_subscribe {
     uint8_t own_messages;
     uint8_t wait;
     uint8_t durable;
+    const uint8_t *group; /* borrowed: the name of the group that shares the messages */
+    uint32_t group_size;  /* 0: there is none */
 } tm_subscribe;
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */

@@ -132,13 +132,39 @@ static void next_stamp(tm_switch *sw) {
     for (uint32_t row = 0; row < sw->subscriptions.row_count; row++) {
         sw->subscriptions.rows[row].stamp = 0;
     }
+    tm_worker_groups_forget_stamps(&sw->subscriptions.groups);
     sw->stamp = 1;
+}
+
+/* Put a row into the list of its receiver, who is noted in `touched` with the first one. */
+static void give(tm_switch *sw, uint32_t id, uint32_t row, uint32_t *receivers) {
+    tm_subscriber *receiver = switch_subscriber(sw, id);
+    if (receiver->stamp != sw->stamp) {
+        receiver->stamp = sw->stamp;
+        receiver->first_row = SUBSCRIPTION_NONE;
+        sw->touched[(*receivers)++] = id;
+    }
+    sw->rows.next[row] = receiver->first_row;
+    receiver->first_row = row;
+}
+
+/* Give the rows of groups, a list that begins at `row`, to those members that were chosen. */
+static void give_chosen(tm_switch *sw, uint32_t row, uint32_t *receivers) {
+    while (row != SUBSCRIPTION_NONE) {
+        uint32_t next = sw->rows.next[row];
+        const tm_subscription *subscription = &sw->subscriptions.rows[sw->rows.groups[row]];
+        if (tm_worker_groups_chosen(&sw->subscriptions.groups, subscription->group) == subscription->subscriber) {
+            give(sw, subscription->subscriber, row, receivers);
+        }
+        row = next;
+    }
 }
 
 /* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `groups` of a row is its
  * subscription. Returns how many receivers there are, in `touched`. */
 static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = 0;
+    uint32_t shared = SUBSCRIPTION_NONE; /* first of the rows of groups */
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
     next_stamp(sw);
     for (uint32_t row = 0; row < count; row++) {
@@ -151,15 +177,17 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
             continue;
         }
         subscription->stamp = sw->stamp;
-        if (receiver->stamp != sw->stamp) {
-            receiver->stamp = sw->stamp;
-            receiver->first_row = SUBSCRIPTION_NONE;
-            sw->touched[receivers++] = id;
-        }
         sw->rows.groups[row] = held;
-        sw->rows.next[row] = receiver->first_row;
-        receiver->first_row = row;
+        if (subscription->group == WORKER_GROUP_NONE) {
+            give(sw, id, row, &receivers);
+        } else {
+            tm_worker_groups_offer(&sw->subscriptions.groups, subscription->group, sw->stamp, id,
+                                   tm_outbox_size(switch_outbox_of(sw, receiver)), message->counter);
+            sw->rows.next[row] = shared;
+            shared = row;
+        }
     }
+    give_chosen(sw, shared, &receivers);
     return receivers;
 }
 

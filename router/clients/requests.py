@@ -167,6 +167,8 @@ def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalC
         return RefusalCode.DRAINING, "the router is draining"
     if frame.is_durable:
         return RefusalCode.NOT_ALLOWED, "durable subscriptions come with a later version"
+    if frame.names_group and client.connections.settings.links:
+        return RefusalCode.NOT_ALLOWED, "groups share messages on a router without links"
     return None
 
 
